@@ -1,0 +1,106 @@
+//! What promises are judged by: what recipes say they do, and what the ensemble knows.
+
+use zk_api::{EventType, SessionId, Text, Zxid};
+
+/// One life of one client process. A process that crashes and starts again is another actor.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ActorId {
+    /// Which process, from 0.
+    pub process: u8,
+    /// Which of its lives, from 0.
+    pub life: u8,
+}
+
+impl std::fmt::Display for ActorId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.life {
+            0 => write!(f, "p{}", self.process),
+            life => write!(f, "p{}.{life}", self.process),
+        }
+    }
+}
+
+impl std::fmt::Debug for ActorId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
+/// One thing that a monitor sees, in the order in which it happened.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Event {
+    /// An actor says so. What a dead actor or an actor of a dead session says is passed on as well: whether
+    /// it counts is the promise's business.
+    Says { actor: ActorId, what: Observation },
+    /// It is so.
+    Is(Fact),
+}
+
+/// What a trial says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Observation {
+    /// It begins to ask for the lock.
+    Attempts { lock: Text },
+    /// It was granted the lock: its znode there, and its fencing token if the recipe gives one.
+    Granted { lock: Text, node: Text, token: Option<Zxid> },
+    /// It enters the critical section, believing that it holds the lock.
+    Enters { lock: Text },
+    /// It has left the critical section.
+    Leaves { lock: Text },
+    /// It has released the lock, or knows that it does not hold it any more.
+    Released { lock: Text },
+    /// Its attempt ended without the lock, and why.
+    GivesUp { lock: Text, why: Text },
+}
+
+/// What the ensemble, the network or the outside resource knows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fact {
+    /// A session was opened for an actor.
+    SessionOpened { session: SessionId, actor: ActorId },
+    /// A session's close has first committed. What its actor does later cannot be held against exclusion.
+    SessionClosed { session: SessionId, actor: ActorId, expired: bool },
+    /// A znode was created by a session; `owner` is `NONE` unless it is ephemeral.
+    NodeCreated { path: Text, by: SessionId, owner: SessionId, czxid: Zxid },
+    /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
+    /// (`by` is `NONE`).
+    NodeDeleted { path: Text, by: SessionId, owner: SessionId },
+    /// One change fired the watches of these actors, each counted once. Told also when there are none.
+    Fired { path: Text, kind: EventType, woken: Vec<ActorId> },
+    /// An actor learns that its connection is lost.
+    Disconnected { actor: ActorId },
+    /// An actor learns that it is connected.
+    Connected { actor: ActorId },
+    /// An actor learns that its session is dead.
+    LearnsExpiry { actor: ActorId },
+    /// An actor crashed; its session lives on until it expires.
+    Crashed { actor: ActorId },
+    /// An actor's process stopped, as in a garbage collection.
+    Paused { actor: ActorId },
+    /// It goes on, believing what it believed.
+    Resumed { actor: ActorId },
+    /// A write reached the outside resource, and was accepted or refused.
+    Wrote { resource: Resource, actor: ActorId, token: Option<Zxid>, accepted: bool },
+    /// An actor's code has ended.
+    Finished { actor: ActorId, end: End },
+}
+
+/// The resource that a lock is to protect: outside the ensemble, reached by writes that may travel long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    /// Remembers the highest token it has seen and refuses a write with a lower one, or with none.
+    Fenced,
+    /// Accepts every write.
+    Unfenced,
+}
+
+/// How an actor's code ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// It did all it was to do.
+    Done,
+    /// Its session was lost; a new life with a new session may begin.
+    SessionLost,
+    /// It failed in a way the recipe did not handle.
+    Failed,
+}

@@ -1,0 +1,122 @@
+//! Promises: small state machines over events that say when a promise is broken.
+
+use crate::event::{ActorId, Event};
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use zk_api::{SessionId, Text};
+
+/// What must hold. Its state is part of a model's state, so it should forget what can no longer matter.
+pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
+    /// Its name, such as `exclusion-among-live-sessions`. A constant.
+    fn name(&self) -> &'static str;
+
+    /// What it promises, in one sentence.
+    fn about(&self) -> &'static str;
+
+    /// What must be so for it to be owed. A violation that comes of one of these not being so names it.
+    fn assumes(&self) -> &'static [Assumption] {
+        &[]
+    }
+
+    /// Sees one event.
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
+
+    /// Judges what is left when nothing moves any more: faults are over, the ensemble has healed, and no actor
+    /// can take a step.
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let _ = (rest, found);
+    }
+}
+
+/// What a promise may rest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Assumption {
+    /// Nobody acts on the outside after its session has ended (by a pause, a slow write, a lost connection).
+    NoActionAfterSessionEnd,
+    /// No administrator deletes or changes the recipe's znodes.
+    NoAdministrator,
+}
+
+/// What a promise has to say of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Finding {
+    /// The event could have broken it and did not: it was put to the test.
+    Tested,
+    /// The event has broken it.
+    Broken(Violation),
+}
+
+/// How a promise was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Violation {
+    /// What happened, with who and what, in one line.
+    pub what: String,
+    /// The assumption that did not hold, if that is why: then the promise was not owed, and its breaking is
+    /// expected. `None` is a defect of the recipe.
+    pub excuse: Option<Assumption>,
+}
+
+/// What is left at rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rest {
+    /// Actors that live, have a live session, and whose code has not ended.
+    pub unfinished: Vec<ActorId>,
+    /// The znodes below the trial's own paths, with their owners: `NONE` if not ephemeral.
+    pub nodes: Vec<(Text, SessionId)>,
+    /// The live sessions and their actors.
+    pub sessions: Vec<(SessionId, ActorId)>,
+}
+
+/// A promise with its type erased. Implemented for every [`Promise`], and for nothing else.
+pub trait AnyPromise: Debug + Send + Sync {
+    /// As [`Promise::name`].
+    fn name(&self) -> &'static str;
+    /// As [`Promise::about`].
+    fn about(&self) -> &'static str;
+    /// As [`Promise::assumes`].
+    fn assumes(&self) -> &'static [Assumption];
+    /// As [`Promise::see`].
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
+    /// As [`Promise::at_rest`].
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>);
+    /// A copy in a box.
+    fn boxed(&self) -> Box<dyn AnyPromise>;
+    /// Puts its state into a hash.
+    fn hash_into(&self, hasher: &mut dyn Hasher);
+}
+
+impl<P: Promise> AnyPromise for P {
+    fn name(&self) -> &'static str {
+        Promise::name(self)
+    }
+    fn about(&self) -> &'static str {
+        Promise::about(self)
+    }
+    fn assumes(&self) -> &'static [Assumption] {
+        Promise::assumes(self)
+    }
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        Promise::see(self, event, found);
+    }
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        Promise::at_rest(self, rest, found);
+    }
+    fn boxed(&self) -> Box<dyn AnyPromise> {
+        Box::new(self.clone())
+    }
+    fn hash_into(&self, mut hasher: &mut dyn Hasher) {
+        self.hash(&mut hasher);
+    }
+}
+
+impl Clone for Box<dyn AnyPromise> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+impl Hash for dyn AnyPromise {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.hash_into(hasher);
+    }
+}

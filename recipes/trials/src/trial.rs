@@ -1,0 +1,133 @@
+//! Trials: a recipe set up, driven by actors, and held to its promises.
+
+use crate::event::{ActorId, End};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use zk_api::{Text, ZooKeeper};
+
+/// A recipe under trial. Authors implement this; the engines see [`AnyTrial`].
+pub trait Trial: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// Persistent znodes that exist before any actor starts, parents first. Everything below them belongs to
+    /// the trial.
+    fn setup(&self) -> Vec<Text>;
+
+    /// What is promised, in the order of the reports.
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+
+    /// What one client process does with the recipe. It must not close the session when it ends: what it
+    /// leaves behind is judged.
+    fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> impl Future<Output = End> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// What is on trial.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct About {
+    /// `lock`, or `lock/no-guid` for a variant of it.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub summary: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+    /// For a variant known to be wrong: what breaks, by which fault. `None` is expected to hold.
+    pub breaks: Option<Breaks>,
+    /// The smallest bounds of the model that show what there is to show.
+    pub bounds: Bounds,
+    /// Which reductions of the model a test has shown to give the same verdict.
+    pub reductions: Reductions,
+}
+
+/// How a variant is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breaks {
+    /// The promise's name.
+    pub promise: &'static str,
+    /// The defect's number in the catalogue, such as `S-070`.
+    pub defect: &'static str,
+    /// The fault it takes, or `none`.
+    pub fault: &'static str,
+}
+
+/// The bounds of a model: how many of each there are at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bounds {
+    /// Client processes.
+    pub clients: u8,
+    /// How often each process does what it does.
+    pub rounds: u8,
+    /// Sessions that expire though their process lives.
+    pub expiries: u8,
+    /// Connections that drop.
+    pub drops: u8,
+    /// Processes that crash.
+    pub crashes: u8,
+    /// Processes that are paused: their session may expire meanwhile without costing an expiry.
+    pub pauses: u8,
+    /// Transactions by which the view of a connected client may lag.
+    pub lag: u8,
+}
+
+impl Bounds {
+    /// So many clients, one round, no faults.
+    pub const fn clients(clients: u8) -> Bounds {
+        Bounds { clients, rounds: 1, expiries: 0, drops: 0, crashes: 0, pauses: 0, lag: 0 }
+    }
+}
+
+/// Reductions of a model that are not sound for every recipe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reductions {
+    /// The answer is delivered in the step that serves the request.
+    pub eager: bool,
+    /// States that differ only in which process is which are one.
+    pub symmetry: bool,
+}
+
+/// One actor's part in a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Who it is.
+    pub me: ActorId,
+    /// How many client processes there are.
+    pub clients: u8,
+    /// How often it is to do what it does.
+    pub rounds: u8,
+}
+
+/// An actor's code, ready to be polled.
+pub type Actor = Pin<Box<dyn Future<Output = End> + Send>>;
+
+/// A trial with its type erased: one instantiation serves every engine.
+pub trait AnyTrial: Send + Sync {
+    /// As [`Trial::about`].
+    fn about(&self) -> About;
+    /// As [`Trial::setup`].
+    fn setup(&self) -> Vec<Text>;
+    /// As [`Trial::promises`].
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+    /// As [`Trial::actor`].
+    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;
+}
+
+impl<T: Trial> AnyTrial for T {
+    fn about(&self) -> About {
+        Trial::about(self)
+    }
+    fn setup(&self) -> Vec<Text> {
+        Trial::setup(self)
+    }
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        Trial::promises(self)
+    }
+    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
+        Box::pin(async move { Trial::actor(&*self, zk, probe, part).await })
+    }
+}

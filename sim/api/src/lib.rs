@@ -1,0 +1,33 @@
+//! ZooKeeper's vocabulary, and [`ZooKeeper`]: what a recipe is written against. std only.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `path` | [`ZPath`], a valid path; names and sequence numbers |
+//! | `zxid` | [`Zxid`], a transaction's id |
+//! | `stat` | [`Stat`], [`CreateMode`], [`Data`] |
+//! | `acl` | [`Acl`], [`Perms`], [`Identity`] |
+//! | `session` | [`SessionId`], [`KeeperState`], [`WatchedEvent`] |
+//! | `request` | [`Request`], [`Response`], multi |
+//! | `error` | [`ErrorCode`], [`Outcome`], [`Error`] |
+//! | `pending` | [`Pending`], [`Completer`], [`race`] |
+//! | `zookeeper` | [`trait ZooKeeper`](ZooKeeper) |
+
+mod acl;
+mod error;
+mod path;
+mod pending;
+mod request;
+mod session;
+mod stat;
+mod zookeeper;
+mod zxid;
+
+pub use acl::{Acl, AclList, Identity, Perms, creator_acl, open_acl, read_acl};
+pub use error::{Error, ErrorCode, Outcome};
+pub use path::{PathError, Text, ZPath, join, sequence_of, split, validate};
+pub use pending::{Completer, Either, Pending, race};
+pub use request::{AddWatchMode, MultiOutcome, Op, OpResult, ReadOp, Request, Response, WatcherKind};
+pub use session::{EventType, KeeperState, SessionId, WatchedEvent};
+pub use stat::{CreateMode, Data, Stat};
+pub use zookeeper::{Call, Local, Reply, Watch, ZooKeeper};
+pub use zxid::Zxid;

@@ -1,0 +1,91 @@
+//! Sessions, their states, and the events their watches get.
+
+use crate::Text;
+use std::fmt;
+
+/// The id of a session. Zero is no session.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub i64);
+
+impl SessionId {
+    /// No session: the owner of a znode that is not ephemeral.
+    pub const NONE: SessionId = SessionId(0);
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What a client knows about its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeeperState {
+    /// No connection. The session may live or be dead; only a server can tell.
+    Disconnected,
+    /// Connected to a server that is part of a quorum.
+    SyncConnected,
+    /// The server refused the credentials. Final.
+    AuthFailed,
+    /// A server said that the session is dead. Final.
+    Expired,
+    /// The client closed the session. Final.
+    Closed,
+}
+
+impl KeeperState {
+    /// Whether the session is over, as far as the client knows.
+    pub fn is_final(self) -> bool {
+        match self {
+            KeeperState::Disconnected | KeeperState::SyncConnected => false,
+            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => true,
+        }
+    }
+}
+
+/// What happened to a znode, or to the session of a watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventType {
+    /// Nothing happened to a znode: the session ended, and no other event will come.
+    None,
+    /// The znode was created.
+    NodeCreated,
+    /// The znode was deleted.
+    NodeDeleted,
+    /// The znode's data was set.
+    NodeDataChanged,
+    /// A child was created or deleted.
+    NodeChildrenChanged,
+}
+
+/// What a watch tells.
+///
+/// A watch is not told of a lost connection, as it is still armed then: it is registered again when the
+/// client is connected again. Who must know follows the session's state.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WatchedEvent {
+    /// What happened.
+    pub kind: EventType,
+    /// The session's state: `SyncConnected`, or the final state where `kind` is `None`.
+    pub state: KeeperState,
+    /// The znode; empty where `kind` is `None`.
+    pub path: Text,
+}
+
+impl WatchedEvent {
+    /// An event of the znode `path`.
+    pub fn node(kind: EventType, path: Text) -> WatchedEvent {
+        WatchedEvent { kind, state: KeeperState::SyncConnected, path }
+    }
+
+    /// The last event of every watch of a session that ended as `state`.
+    pub fn session_ended(state: KeeperState) -> WatchedEvent {
+        WatchedEvent { kind: EventType::None, state, path: "".into() }
+    }
+}

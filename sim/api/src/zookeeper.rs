@@ -1,0 +1,320 @@
+//! `trait ZooKeeper`: what a recipe is written against.
+
+use crate::{
+    AclList, AddWatchMode, CreateMode, Data, Error, ErrorCode, Identity, KeeperState, MultiOutcome, Op,
+    Pending, ReadOp, Request, Response, SessionId, Stat, Text, WatchedEvent, WatcherKind, ZPath, open_acl,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A watch: awaited, it gives its event. A persistent one gives an event each time it is awaited.
+///
+/// When the session ends, every watch gives [`EventType::None`](crate::EventType::None).
+pub type Watch = Pending<WatchedEvent>;
+
+/// A request on its way: awaited, it gives the answer, and the watch if the request set one.
+pub type Call = Pending<Result<(Response, Option<Watch>), Error>>;
+
+/// The value of a local variable that is alive at a [checkpoint](ZooKeeper::checkpoint).
+///
+/// Text and numbers apart, so that a model checker can recognise the names of processes in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Local<'a> {
+    /// A text, such as the path of the task's own znode.
+    Text(&'a str),
+    /// A number, such as a sequence number or a flag.
+    Number(i64),
+}
+
+/// An answer on its way.
+pub type Reply<T> = Pending<Result<T, Error>>;
+
+/// A client's session with an ensemble.
+///
+/// Implementors provide `submit`, `sleep` and the session's state; everything else stands on `submit`.
+/// `Arc<dyn ZooKeeper>` is a `ZooKeeper` as well.
+///
+/// **Order.** A request takes its place in the session's first-in-first-out order when the method is
+/// called, not when the future is polled. Dropping the future does not take the request back: it may be
+/// applied, its answer goes nowhere, and later answers still reach their own callers.
+///
+/// **Errors.** [`Error::outcome`](crate::Error::outcome) tells whether the request may have had an effect.
+///
+/// ```
+/// use zk_api::{CreateMode, Data, Error, ZPath, ZooKeeper};
+/// async fn announce(zk: impl ZooKeeper, who: &ZPath) -> Result<(), Error> {
+///     // Both are on their way, in this order, before either is awaited.
+///     let created = zk.create(who, Data::NULL, CreateMode::Ephemeral);
+///     let listed = zk.children(&who.parent().expect("not the root"));
+///     created.await?;
+///     assert!(listed.await?.iter().any(|name| **name == *who.name()));
+///     Ok(())
+/// }
+/// ```
+pub trait ZooKeeper: Send + Sync {
+    /// Puts a request into the session's order, now.
+    fn submit(&self, request: Request) -> Call;
+
+    /// Waits, by this client's own clock.
+    fn sleep(&self, duration: Duration) -> Pending<()>;
+
+    /// The session's id; [`SessionId::NONE`] before the first connection.
+    fn session(&self) -> SessionId;
+
+    /// What the client knows about its session now.
+    fn state(&self) -> KeeperState;
+
+    /// The next state that differs from the one now. Registered when called, not when polled.
+    fn state_change(&self) -> Pending<KeeperState>;
+
+    /// Tells a model checker that of all that this task did so far, only `locals` can matter from here on.
+    ///
+    /// `label` names the place in the code. A recipe's loop calls it where it begins again, so that states
+    /// that differ only in how they came about are one state. On a real ensemble it does nothing. A local
+    /// that is forgotten here makes verdicts wrong; zoocheck audits for it.
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        let _ = (label, locals);
+    }
+
+    /// Creates a znode that everybody may do everything with; gives its path.
+    fn create(&self, path: &ZPath, data: Data, mode: CreateMode) -> Reply<Text> {
+        let request = Request::Create { path: path.text(), data, acl: open_acl(), mode, stat: false };
+        typed(self.submit(request), "create", path.text(), |response| match response {
+            Response::Created { path, .. } => Some(path),
+            _ => None,
+        })
+    }
+
+    /// Creates a znode with an ACL; gives its path and Stat.
+    fn create2(&self, path: &ZPath, data: Data, acl: AclList, mode: CreateMode) -> Reply<(Text, Stat)> {
+        let request = Request::Create { path: path.text(), data, acl, mode, stat: true };
+        typed(self.submit(request), "create", path.text(), |response| match response {
+            Response::Created { path, stat: Some(stat) } => Some((path, stat)),
+            _ => None,
+        })
+    }
+
+    /// Deletes a znode; `version` -1 stands for any.
+    fn delete(&self, path: &ZPath, version: i32) -> Reply<()> {
+        let request = Request::Delete { path: path.text(), version };
+        typed(self.submit(request), "delete", path.text(), |r| (r == Response::Deleted).then_some(()))
+    }
+
+    /// The Stat of a znode, `None` if it does not exist.
+    fn exists(&self, path: &ZPath) -> Reply<Option<Stat>> {
+        let request = Request::Exists { path: path.text(), watch: false };
+        typed(self.submit(request), "exists", path.text(), |response| match response {
+            Response::Exists(stat) => Some(stat),
+            _ => None,
+        })
+    }
+
+    /// The same, and a watch for its creation, deletion or change.
+    fn exists_watch(&self, path: &ZPath) -> Reply<(Option<Stat>, Watch)> {
+        let request = Request::Exists { path: path.text(), watch: true };
+        watched(self.submit(request), "exists", path.text(), |response| match response {
+            Response::Exists(stat) => Some(stat),
+            _ => None,
+        })
+    }
+
+    /// Data and Stat of a znode.
+    fn data(&self, path: &ZPath) -> Reply<(Data, Stat)> {
+        let request = Request::GetData { path: path.text(), watch: false };
+        typed(self.submit(request), "getData", path.text(), |response| match response {
+            Response::Data { data, stat } => Some((data, stat)),
+            _ => None,
+        })
+    }
+
+    /// The same, and a watch for its deletion or change. There is none if the znode does not exist.
+    fn data_watch(&self, path: &ZPath) -> Reply<((Data, Stat), Watch)> {
+        let request = Request::GetData { path: path.text(), watch: true };
+        watched(self.submit(request), "getData", path.text(), |response| match response {
+            Response::Data { data, stat } => Some((data, stat)),
+            _ => None,
+        })
+    }
+
+    /// Sets data; gives the new Stat.
+    fn set_data(&self, path: &ZPath, data: Data, version: i32) -> Reply<Stat> {
+        let request = Request::SetData { path: path.text(), data, version };
+        typed(self.submit(request), "setData", path.text(), |response| match response {
+            Response::DataSet(stat) => Some(stat),
+            _ => None,
+        })
+    }
+
+    /// The names of the children, in no specified order.
+    fn children(&self, path: &ZPath) -> Reply<Vec<Text>> {
+        let request = Request::GetChildren { path: path.text(), watch: false, stat: false };
+        typed(self.submit(request), "getChildren", path.text(), |response| match response {
+            Response::Children { names, .. } => Some(names),
+            _ => None,
+        })
+    }
+
+    /// The same, and a watch for a child's creation or deletion, or the znode's own deletion.
+    fn children_watch(&self, path: &ZPath) -> Reply<(Vec<Text>, Watch)> {
+        let request = Request::GetChildren { path: path.text(), watch: true, stat: false };
+        watched(self.submit(request), "getChildren", path.text(), |response| match response {
+            Response::Children { names, .. } => Some(names),
+            _ => None,
+        })
+    }
+
+    /// The names of the children and the parent's Stat.
+    fn children2(&self, path: &ZPath) -> Reply<(Vec<Text>, Stat)> {
+        let request = Request::GetChildren { path: path.text(), watch: false, stat: true };
+        typed(self.submit(request), "getChildren", path.text(), |response| match response {
+            Response::Children { names, stat: Some(stat) } => Some((names, stat)),
+            _ => None,
+        })
+    }
+
+    /// ACL and Stat of a znode.
+    fn acl(&self, path: &ZPath) -> Reply<(AclList, Stat)> {
+        let request = Request::GetAcl { path: path.text() };
+        typed(self.submit(request), "getACL", path.text(), |response| match response {
+            Response::Acl { acl, stat } => Some((acl, stat)),
+            _ => None,
+        })
+    }
+
+    /// Sets the ACL; `version` is compared with the Stat's `aversion`.
+    fn set_acl(&self, path: &ZPath, acl: AclList, version: i32) -> Reply<Stat> {
+        let request = Request::SetAcl { path: path.text(), acl, version };
+        typed(self.submit(request), "setACL", path.text(), |response| match response {
+            Response::AclSet(stat) => Some(stat),
+            _ => None,
+        })
+    }
+
+    /// Waits until the server has caught up with its leader. Not a quorum operation.
+    fn sync(&self, path: &ZPath) -> Reply<()> {
+        let request = Request::Sync { path: path.text() };
+        typed(self.submit(request), "sync", path.text(), |r| {
+            matches!(r, Response::Synced { .. }).then_some(())
+        })
+    }
+
+    /// Does all of these or none.
+    fn multi(&self, ops: Vec<Op>) -> Reply<MultiOutcome> {
+        typed(self.submit(Request::Multi { ops }), "multi", "".into(), |response| match response {
+            Response::Multi(outcome) => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// Reads several znodes, each with its own outcome.
+    fn multi_read(&self, ops: Vec<ReadOp>) -> Reply<Vec<Result<Response, ErrorCode>>> {
+        typed(self.submit(Request::MultiRead { ops }), "multiRead", "".into(), |response| match response {
+            Response::MultiRead(outcomes) => Some(outcomes),
+            _ => None,
+        })
+    }
+
+    /// A watch that stays until it is removed or the session ends.
+    fn add_watch(&self, path: &ZPath, mode: AddWatchMode) -> Reply<Watch> {
+        let request = Request::AddWatch { path: path.text(), mode };
+        watched(self.submit(request), "addWatch", path.text(), |r| (r == Response::WatchAdded).then_some(()))
+            .map(|result| result.map(|((), watch)| watch))
+    }
+
+    /// Removes this session's watches of one kind.
+    fn remove_watches(&self, path: &ZPath, kind: WatcherKind) -> Reply<()> {
+        let request = Request::RemoveWatches { path: path.text(), kind };
+        typed(self.submit(request), "removeWatches", path.text(), |r| {
+            (r == Response::WatchesRemoved).then_some(())
+        })
+    }
+
+    /// Lists this session's ephemeral znodes whose paths start with `prefix`.
+    fn ephemerals(&self, prefix: &ZPath) -> Reply<Vec<Text>> {
+        let request = Request::GetEphemerals { prefix: prefix.text() };
+        typed(self.submit(request), "getEphemerals", prefix.text(), |response| match response {
+            Response::Ephemerals(paths) => Some(paths),
+            _ => None,
+        })
+    }
+
+    /// Counts all znodes below a path.
+    fn all_children_number(&self, path: &ZPath) -> Reply<u32> {
+        let request = Request::GetAllChildrenNumber { path: path.text() };
+        typed(self.submit(request), "getAllChildrenNumber", path.text(), |response| match response {
+            Response::AllChildrenNumber(n) => Some(n),
+            _ => None,
+        })
+    }
+
+    /// Who the server takes this client for.
+    fn who_am_i(&self) -> Reply<Vec<Identity>> {
+        typed(self.submit(Request::WhoAmI), "whoAmI", "".into(), |response| match response {
+            Response::WhoAmI(identities) => Some(identities),
+            _ => None,
+        })
+    }
+
+    /// Adds credentials; a client repeats them on every later connection.
+    fn authenticate(&self, scheme: &str, credentials: Data) -> Reply<()> {
+        let request = Request::Auth { scheme: scheme.into(), credentials };
+        typed(self.submit(request), "auth", "".into(), |r| (r == Response::Authenticated).then_some(()))
+    }
+
+    /// Ends the session; its ephemeral znodes go with it.
+    fn close(&self) -> Reply<()> {
+        typed(self.submit(Request::CloseSession), "closeSession", "".into(), |r| {
+            (r == Response::Closed).then_some(())
+        })
+    }
+}
+
+impl<Z: ZooKeeper + ?Sized> ZooKeeper for Arc<Z> {
+    fn submit(&self, request: Request) -> Call {
+        (**self).submit(request)
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        (**self).sleep(duration)
+    }
+    fn session(&self) -> SessionId {
+        (**self).session()
+    }
+    fn state(&self) -> KeeperState {
+        (**self).state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        (**self).state_change()
+    }
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        (**self).checkpoint(label, locals);
+    }
+}
+
+/// The answer to a request, in its own type. An answer of another kind is the server's error.
+fn typed<T: Send + 'static>(
+    call: Call,
+    tried: &'static str,
+    path: Text,
+    pick: fn(Response) -> Option<T>,
+) -> Reply<T> {
+    call.map(move |result| {
+        let (response, _) = result?;
+        pick(response).ok_or(Error { code: ErrorCode::MarshallingError, tried, path })
+    })
+}
+
+/// The same, for a request that sets a watch.
+fn watched<T: Send + 'static>(
+    call: Call,
+    tried: &'static str,
+    path: Text,
+    pick: fn(Response) -> Option<T>,
+) -> Reply<(T, Watch)> {
+    call.map(move |result| {
+        let (response, watch) = result?;
+        match (pick(response), watch) {
+            (Some(answer), Some(watch)) => Ok((answer, watch)),
+            _ => Err(Error { code: ErrorCode::MarshallingError, tried, path }),
+        }
+    })
+}

@@ -1,0 +1,100 @@
+//! What clients and servers say to each other.
+
+use std::fmt;
+use zk_api::{ErrorCode, Request, Response, SessionId, Text, WatchedEvent, Zxid};
+
+/// A connection between a client and a server, named by whoever carries the messages. Never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u64);
+
+impl fmt::Debug for ConnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
+/// A client's number for a request. Counts up over the whole session, so `(session, xid)` names a request.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Xid(pub i32);
+
+/// What proves that a client owns a session. Given by the leader as an input, never invented here.
+pub type Password = [u8; 16];
+
+/// From a client to the server it is connected to. First in, first out per connection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToServer {
+    /// Opens a session or takes one over; always first on a connection.
+    Connect(ConnectRequest),
+    /// A request of the user.
+    Request { xid: Xid, request: Request },
+    /// Registers watches again after a reconnection, telling at once what changed since `since`.
+    SetWatches { since: Zxid, watches: WatchList },
+    /// Keeps the session alive.
+    Ping,
+}
+
+/// From a server to a client. First in, first out per connection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToClient {
+    /// Answers [`ToServer::Connect`].
+    Connected(ConnectResponse),
+    /// Answers [`ToServer::Request`]. `zxid` is the last transaction the server had applied, or that of the
+    /// write itself, also when the write failed.
+    Reply { xid: Xid, zxid: Zxid, result: Result<Response, ErrorCode> },
+    /// Answers [`ToServer::SetWatches`].
+    WatchesSet { zxid: Zxid },
+    /// Answers [`ToServer::Ping`].
+    Pong { zxid: Zxid },
+    /// A watch fired. `zxid` is that of the change; `None` where it is told by `SetWatches`.
+    Event { zxid: Option<Zxid>, event: WatchedEvent },
+}
+
+/// Opens a session or takes one over.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectRequest {
+    /// The newest transaction the client knows of; a server that is behind it refuses by closing.
+    pub last_zxid: Zxid,
+    /// The timeout the client asks for.
+    pub timeout_ms: u32,
+    /// The session to take over, or [`SessionId::NONE`] for a new one.
+    pub session: SessionId,
+    /// That session's password; zeroes for a new one.
+    pub password: Password,
+}
+
+/// The session as the ensemble sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectResponse {
+    /// The timeout granted; zero if the session is dead or the password is wrong.
+    pub timeout_ms: u32,
+    /// The session's id; [`SessionId::NONE`] if it is dead or the password is wrong.
+    pub session: SessionId,
+    /// The session's password.
+    pub password: Password,
+}
+
+/// The watches a client has, by kind, in the order they were registered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WatchList {
+    /// Set by `getData`, and by `exists` on a znode that existed.
+    pub data: Vec<Text>,
+    /// Set by `exists` on a znode that did not exist.
+    pub exist: Vec<Text>,
+    /// Set by `getChildren`.
+    pub child: Vec<Text>,
+    /// Persistent.
+    pub persistent: Vec<Text>,
+    /// Persistent and recursive.
+    pub recursive: Vec<Text>,
+}
+
+impl WatchList {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+            && self.exist.is_empty()
+            && self.child.is_empty()
+            && self.persistent.is_empty()
+            && self.recursive.is_empty()
+    }
+}
