@@ -1,1 +1,7 @@
-//! TODO
+//! Recipe models, explored exhaustively.
+
+pub mod check;
+
+pub use check::{
+    Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,
+};
