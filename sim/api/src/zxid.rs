@@ -49,7 +49,7 @@ impl Zxid {
 
 impl fmt::Display for Zxid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:x}:{:x}", self.epoch, self.counter)
+        write!(f, "{}:{}", self.epoch, self.counter)
     }
 }
 
