@@ -4,7 +4,7 @@
 //! that of the transaction, the checksum is over everything but itself. Each record names the one before it,
 //! also over the border of a file or of an epoch, so that a missing one is noticed wherever it was.
 
-use crate::codec::{Decoder, Malformed, put_txn, put_u32, put_zxid};
+use crate::codec::{Decoder, Malformed, put_txn, put_zxid};
 use crate::disk::{DiskOp, FileId};
 use crate::server::Output;
 use crate::txn::Txn;

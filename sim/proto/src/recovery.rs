@@ -144,14 +144,12 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
             // A tail is cut for good before the next log is begun, so this is no tail.
             return Err(RecoveryError::CorruptLog { file, offset });
         }
-        if scan.records.is_empty() {
+        if bytes.is_empty() {
             recovered.logs.remove(first);
             recovered.repairs.push(DiskOp::Remove { file });
         } else if scan.valid_len < bytes.len() {
             recovered.repairs.push(DiskOp::Truncate { file, len: scan.valid_len as u64 });
             recovered.cut.push(file);
-        }
-        if scan.valid_len < bytes.len() {
             bad = bad.or(Some((file, scan.valid_len as u64)));
         }
         records.extend(scan.records);
@@ -159,11 +157,7 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
     Ok(records)
 }
 
-fn replay(
-    recovered: &mut Recovered,
-    records: &[Record],
-    has_snapshot: bool,
-) -> Result<(), RecoveryError> {
+fn replay(recovered: &mut Recovered, records: &[Record], has_snapshot: bool) -> Result<(), RecoveryError> {
     for Record { previous, txn } in records {
         let after = recovered.tree.last_zxid();
         if txn.zxid <= after {

@@ -128,8 +128,12 @@ impl SessionTracker {
         // The timer is what tells that a tick is over, whatever the wall clock says.
         self.time_ms = self.time_ms.max(self.border_ms);
         self.border_ms = (self.time_ms / self.tick_ms).saturating_add(1).saturating_mul(self.tick_ms);
-        let mut overdue: Vec<_> =
-            self.deadlines_ms.iter().filter(|(_, at)| **at <= self.time_ms).map(|(id, at)| (*at, *id)).collect();
+        let mut overdue: Vec<_> = self
+            .deadlines_ms
+            .iter()
+            .filter(|(_, at)| **at <= self.time_ms)
+            .map(|(id, at)| (*at, *id))
+            .collect();
         overdue.sort_unstable();
         overdue.into_iter().map(|(_, id)| id).collect()
     }

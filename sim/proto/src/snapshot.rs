@@ -81,8 +81,7 @@ pub struct SnapshotWriter {
 impl SnapshotWriter {
     /// Begins a snapshot of the tree as it is now: writes the sessions.
     pub fn begin(tree: &DataTree, sessions: &SessionTable, out: &mut Vec<Output>) -> SnapshotWriter {
-        let mut writer =
-            SnapshotWriter { zxid: tree.last_zxid(), behind: "".into(), crc: 0, closing: None };
+        let mut writer = SnapshotWriter { zxid: tree.last_zxid(), behind: "".into(), crc: 0, closing: None };
         let mut bytes = MAGIC.to_vec();
         put_zxid(&mut bytes, writer.zxid);
         for (id, session) in sessions.iter() {
@@ -102,7 +101,8 @@ impl SnapshotWriter {
         }
         let mut bytes = Vec::new();
         let mut written = 0;
-        for (path, node) in tree.nodes_after(&self.behind).take(count.max(1) as usize) {
+        let behind = self.behind.clone();
+        for (path, node) in tree.nodes_after(&behind).take(count.max(1) as usize) {
             bytes.push(ZNODE);
             put_text(&mut bytes, path);
             put_node(&mut bytes, node);
