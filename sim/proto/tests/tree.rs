@@ -161,9 +161,9 @@ fn a_restored_znode_takes_the_place_of_another_owners() {
     let node = |kind| Node::new(Data::NULL, open_acl(), kind, Zxid::new(1, 1), 0);
     tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId(1))));
     tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId(2))));
-    assert_eq!(tree.ephemeral_owners().collect::<Vec<_>>(), [SessionId(2)]);
+    assert_eq!(tree.ephemeral_owners(), [SessionId(2)].into());
     tree.restore("/e".into(), node(NodeKind::Persistent));
-    assert_eq!(tree.ephemeral_owners().count(), 0);
+    assert_eq!(tree.ephemeral_owners().len(), 0);
 }
 
 #[test]

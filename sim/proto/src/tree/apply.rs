@@ -12,12 +12,10 @@
 //! A child met without its parent is no error: the parent's creation will be replayed, and then the child's.
 
 use crate::tree::{Applied, Change, DataTree, Node};
-use crate::txn::{NodeKind, Txn, TxnBody};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::txn::{Txn, TxnBody};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{
-    AclList, Data, EventType, MultiOutcome, OpResult, Response, SessionId, Stat, Text, Zxid, split,
-};
+use zk_api::{AclList, Data, EventType, MultiOutcome, OpResult, Response, Stat, Text, Zxid, split};
 
 /// When a transaction happens, and what it has changed so far.
 struct Applying {
@@ -102,9 +100,6 @@ impl DataTree {
         parent.children.insert(name.into());
         // What is there already is this very znode, changed since, or a later one.
         if !nodes.contains_key(path) {
-            if let NodeKind::Ephemeral(owner) = node.kind {
-                Arc::make_mut(&mut self.ephemerals).entry(owner).or_default().insert(path.clone());
-            }
             nodes.insert(path.clone(), Arc::new(node));
             at.changed(path, EventType::NodeCreated);
         }
@@ -123,10 +118,7 @@ impl DataTree {
         if is_later {
             return;
         }
-        if let Some(node) = nodes.remove(path) {
-            if let Some(owner) = node.owner() {
-                forget_ephemeral(Arc::make_mut(&mut self.ephemerals), owner, path);
-            }
+        if nodes.remove(path).is_some() {
             at.changed(path, EventType::NodeDeleted);
         }
     }
@@ -161,17 +153,4 @@ impl DataTree {
 /// The znode that a transaction means: that of the path, unless it was created later.
 fn incarnation<'a>(nodes: &'a mut BTreeMap<Text, Arc<Node>>, path: &str, zxid: Zxid) -> Option<&'a mut Node> {
     nodes.get_mut(path).filter(|node| node.czxid <= zxid).map(Arc::make_mut)
-}
-
-pub(super) fn forget_ephemeral(
-    ephemerals: &mut BTreeMap<SessionId, BTreeSet<Text>>,
-    owner: SessionId,
-    path: &Text,
-) {
-    if let Some(paths) = ephemerals.get_mut(&owner) {
-        paths.remove(path);
-        if paths.is_empty() {
-            ephemerals.remove(&owner);
-        }
-    }
 }
