@@ -10,7 +10,6 @@
 //! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
 //! | `bytes` | what bit rot and torn tails do to logs and snapshots |
 
-#![allow(dead_code)]
 mod bytes;
 mod crash;
 mod disk;
