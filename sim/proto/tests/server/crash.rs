@@ -88,8 +88,11 @@ fn recovery_itself_may_crash_at_every_disk_operation() {
         for path in &acknowledged {
             assert!(rig.server.as_ref().unwrap().tree().node(path).is_some());
         }
+        // A tail that came back would now stand before another log.
         let client = rig.connected(1000);
         rig.call(client, create("/more", CreateMode::Persistent)).unwrap();
+        rig.crash(0);
+        rig.start().unwrap_or_else(|e| panic!("after {limit} operations and more work: {e}"));
     }
 }
 
@@ -189,7 +192,7 @@ fn what_a_dead_process_left_unsynced_is_made_durable_before_it_counts() {
     let conn = rig.clients[client].conn.unwrap();
     rig.deliver_up(conn);
     // Only the process dies: its successor reads what was written, and shows it.
-    rig.server = None;
+    rig.die();
     rig.start().unwrap();
     rig.settle();
     assert!(rig.server.as_ref().unwrap().tree().node("/a").is_some());
