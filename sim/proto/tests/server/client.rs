@@ -2,11 +2,11 @@
 
 use crate::facts::{create, exists, get, is_there, set};
 use crate::rig::{Rig, Told, config};
-use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, WatchedEvent};
+use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, SessionId, WatchedEvent};
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer,
 };
-use zk_proto::message::ConnId;
+use zk_proto::message::{ConnId, ConnectResponse, ToClient, ToServer};
 use zk_proto::server::{Event, ServerId};
 
 #[test]
@@ -213,4 +213,21 @@ fn one_event_reaches_every_listener_of_its_path_and_a_persistent_one_stays() {
         (3, EventType::NodeDataChanged, false),
     ];
     assert_eq!(events, expected);
+}
+
+#[test]
+fn a_client_whose_clock_is_set_back_goes_on_pinging() {
+    let mut client = of_three_servers();
+    step(&mut client, 1_000_000, ClientEvent::Start);
+    let conn = ConnId(1);
+    step(&mut client, 1_000_000, ClientEvent::Opened { conn });
+    let granted = ConnectResponse { timeout_ms: 3000, session: SessionId(1), password: [1; 16] };
+    step(&mut client, 1_000_000, ClientEvent::Received { conn, message: ToClient::Connected(granted) });
+    let liveness = |after_ms| ClientOutput::SetTimer { timer: ClientTimer::Liveness, after_ms };
+    let out = step(&mut client, 5000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out, [liveness(1000)]);
+    let out = step(&mut client, 6000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out, [ClientOutput::Send { conn, message: ToServer::Ping }, liveness(1000)]);
+    let out = step(&mut client, 7000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: Some(conn) });
 }
