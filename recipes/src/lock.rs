@@ -31,7 +31,6 @@ use zk_api::{
 ///
 /// Two sessions never both hold it while both live. A holder whose session has ended may still believe for a
 /// while that it holds; a resource that must be safe then compares tokens.
-#[derive(Debug)]
 pub struct Lock<Z> {
     zk: Z,
     parent: ZPath,
@@ -56,6 +55,12 @@ pub enum LockError {
     Exhausted(ZPath),
     /// A request failed for good.
     Failed(Error),
+}
+
+impl<Z> fmt::Debug for Lock<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lock").field("prefix", &self.prefix).field("left", &self.left).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Display for LockError {
@@ -203,7 +208,6 @@ impl<Z: ZooKeeper> Lock<Z> {
 }
 
 /// An attempt, and the znode that must not outlive it.
-#[derive(Debug)]
 struct Own<'a, Z: ZooKeeper> {
     lock: &'a mut Lock<Z>,
     /// Known to be this session's, so that it may be deleted blindly: nobody else's can have this path.
@@ -315,11 +319,19 @@ impl<Z: ZooKeeper> Drop for Own<'_, Z> {
 }
 
 /// The lock, held. Dropping it releases it without making sure; see [`Lock`].
-#[derive(Debug)]
 #[must_use = "dropping it gives the lock away"]
 pub struct Held<'a, Z: ZooKeeper> {
     own: Own<'a, Z>,
     token: Zxid,
+}
+
+impl<Z: ZooKeeper> fmt::Debug for Held<'_, Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held")
+            .field("node", &self.own.node)
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<Z: ZooKeeper> Held<'_, Z> {
