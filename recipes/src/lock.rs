@@ -22,9 +22,9 @@ use zk_api::{
 ///   one and stands at the end of the queue. A holder is told by [`Held::lost`].
 /// - **The session is over:** [`LockError::SessionLost`], for waiters too. A new session needs a new `Lock`.
 /// - **Dropping** the future of [`acquire`](Lock::acquire), or a [`Held`], submits the znode's deletion. If the
-///   connection is lost just then, or the create's outcome was still unknown, the znode may stay: the next
-///   `acquire` of the same `Lock` uses it, and [`abandon`](Lock::abandon) removes it. It ends with the session
-///   in any case.
+///   connection is lost just then, or the create's outcome was still unknown, the znode may stay, and others
+///   wait behind it: [`abandon`](Lock::abandon) or the next `acquire` of the same `Lock` removes it. It ends
+///   with the session in any case.
 ///
 /// All contenders must use this recipe: children of another shape are not waited for. The guid must be unique
 /// among all attempts of all sessions. A `Lock` is one contender at a time, as [`Held`] borrows it.
@@ -108,14 +108,12 @@ impl<Z: ZooKeeper> Lock<Z> {
         Ok(Lock { zk, parent: parent.clone(), guid: guid.into(), prefix, left: false })
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock. What an earlier attempt has left behind is removed first.
     pub async fn acquire(&mut self) -> Result<Held<'_, Z>, LockError> {
-        // What an earlier attempt has left behind is looked for first.
-        let look_first = self.left;
+        // Not gone on with: its deletion may be on its way, and would take the lock from its holder.
+        self.abandon().await?;
         let mut own = Own { lock: self, node: None };
-        if !look_first {
-            own.create().await?;
-        }
+        own.create().await?;
         let token = own.turn().await?;
         Ok(Held { own, token })
     }
@@ -124,7 +122,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     pub async fn abandon(&mut self) -> Result<(), LockError> {
         while self.left {
             self.zk.checkpoint("lock/abandon", &[Local::Text(self.prefix.as_str())]);
-            // A create of an earlier connection may be on its way still; the sync comes behind it.
+            // A create or delete of an earlier connection may be on its way still; the sync comes behind it.
             let (synced, listed) = (self.zk.sync(&self.parent), self.zk.children(&self.parent));
             let names = match (synced.await, listed.await) {
                 (Ok(()), Ok(names)) => names,

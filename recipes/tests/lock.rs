@@ -285,16 +285,24 @@ fn an_attempt_dropped_in_its_create_is_removed_by_abandon() {
 }
 
 #[test]
-fn an_attempt_dropped_in_its_create_is_gone_on_with_by_the_next() {
+fn what_is_left_is_not_gone_on_with_by_the_next_attempt_but_removed() {
     let script = Script::new();
     let mut lock = lock(&script);
-    drop(start(lock.acquire()));
-    script.answer(CREATE, created(OWN));
+    drop(acquired(&script, &mut lock));
+    // The deletion is on its way when the connection is lost: whoever took the znode up would lose it.
+    script.fail(DELETE, ErrorCode::ConnectionLoss);
     let mut acquire = start(lock.acquire());
+    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
     script.answer(LIST, names(&[OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(ME));
-    assert_eq!(acquire.ends().unwrap().node().as_str(), OWN);
+    acquire.waits();
+    script.answer(DELETE, Response::Deleted);
+    acquire.waits();
+    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(LIST, names(&[]));
+    acquire.waits();
+    assert_eq!(script.asked(), [CREATE]);
 }
 
 #[test]
