@@ -24,8 +24,6 @@ struct AtResource {
     written: bool,
     /// Who was granted the lock earlier than that. Their writes come too late.
     superseded: BTreeSet<ActorId>,
-    /// Whose znode an administrator has deleted, and who has made no new one.
-    robbed: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -43,11 +41,10 @@ impl AtResource {
         AtResource {
             lock,
             resource,
-            crew: Crew::default(),
+            crew: Crew::of(lock),
             order: Vec::new(),
             written: false,
             superseded: BTreeSet::new(),
-            robbed: BTreeSet::new(),
         }
     }
 
@@ -70,17 +67,7 @@ impl AtResource {
                     (false, false) => Effect::None,
                 }
             }
-            Event::Is(Fact::NodeCreated { by, .. }) => {
-                if let Some(actor) = self.crew.actor(*by) {
-                    self.robbed.remove(&actor);
-                }
-                Effect::None
-            }
-            Event::Is(fact) => {
-                self.robbed.extend(self.crew.robbed(fact));
-                Effect::None
-            }
-            Event::Says { .. } => Effect::None,
+            Event::Is(_) | Event::Says { .. } => Effect::None,
         }
     }
 
@@ -91,7 +78,7 @@ impl AtResource {
         self.order.retain(|other| *other != actor);
         self.superseded.remove(&actor);
         // Who learns of its grant when it has lost it already was granted it before everybody who lives.
-        if !self.crew.has_ended(actor) && !self.robbed.contains(&actor) {
+        if !self.crew.has_ended(actor) && !self.crew.is_robbed(actor) {
             self.order.push(actor);
         } else if self.written {
             self.superseded.insert(actor);
@@ -120,7 +107,7 @@ impl AtResource {
         if self.crew.has_ended(writer) {
             Some(Assumption::NoActionAfterSessionEnd)
         } else {
-            self.robbed.contains(&writer).then_some(Assumption::NoAdministrator)
+            self.crew.is_robbed(writer).then_some(Assumption::NoAdministrator)
         }
     }
 
@@ -133,7 +120,7 @@ impl AtResource {
     }
 }
 
-/// [Exclusion by effects](self) at the resource that compares tokens. It is owed whatever happens.
+/// Exclusion by effects at the resource that compares tokens. It is owed whatever happens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtFencedResource(AtResource);
 
@@ -162,7 +149,7 @@ impl Promise for ExclusionAtFencedResource {
     }
 }
 
-/// [Exclusion by effects](self) at the resource that accepts everything. No lock can promise it to those who
+/// Exclusion by effects at the resource that accepts everything. No lock can promise it to those who
 /// write after their session has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtUnfencedResource(AtResource);

@@ -21,7 +21,7 @@ pub struct OneWokenPerDeletion {
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        OneWokenPerDeletion { lock, crew: Crew::default(), meddled: false }
+        OneWokenPerDeletion { lock, crew: Crew::of(lock), meddled: false }
     }
 }
 
@@ -42,7 +42,7 @@ impl Promise for OneWokenPerDeletion {
         self.crew.see(event);
         match event {
             Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
-                self.meddled |= self.crew.robbed(fact).is_some();
+                self.meddled |= self.crew.victim(fact).is_some();
             }
             Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
                 let what = match kind {
