@@ -35,6 +35,9 @@ pub enum Assumption {
     NoActionAfterSessionEnd,
     /// No administrator deletes or changes the recipe's znodes.
     NoAdministrator,
+    /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they
+    /// find is told, and is no defect.
+    Promised,
 }
 
 /// What a promise has to say of an event.
@@ -59,7 +62,8 @@ pub struct Violation {
 /// What is left at rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rest {
-    /// Actors that live, have a live session, and whose code has not ended.
+    /// Actors that live, have a live session, and whose code has not ended. The sessions of those that crashed
+    /// have expired by then, or nobody could be blamed for waiting behind them.
     pub unfinished: Vec<ActorId>,
     /// The znodes below the trial's own paths, with their owners: `NONE` if not ephemeral.
     pub nodes: Vec<(Text, SessionId)>,
