@@ -43,7 +43,7 @@ pub enum ErrorCode {
     SessionExpired = -112,
     /// The ACL given is not valid.
     InvalidAcl = -114,
-    /// The credentials were refused, or the session was closed by its client.
+    /// The credentials were refused.
     AuthFailed = -115,
     /// The session is now at another server.
     SessionMoved = -118,
