@@ -6,7 +6,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Reached, Verdict as Became,
+    Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Reached,
+    Verdict as Became,
 };
 use zk_trials::trial::{About, AnyTrial};
 
@@ -140,7 +141,8 @@ pub(crate) fn explore(
 ) -> Result<(), BadInput> {
     // The Explorer panics if it cannot have the address, so that is found out here.
     let free = TcpListener::bind(address).and_then(|listener| listener.local_addr());
-    let address = free.map_err(|error| BadInput::new(format!("--listen {address}: cannot listen: {error}")))?;
+    let address =
+        free.map_err(|error| BadInput::new(format!("--listen {address}: cannot listen: {error}")))?;
     crate::output::print(&format!("exploring {} at http://{address}/ until Ctrl-C\n", trial.about().name))?;
     zk_model::explore(trial.clone(), config, address);
     Ok(())

@@ -83,12 +83,8 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answ
     let (trial, config) = configured(zoo, arguments)?;
     let mut progress = Progress::new(format, None);
     let report = check::check(&arguments.what, &trial, &config, &mut |now| {
-        let note = format!(
-            "{} states, {} to explore, depth {}",
-            count(now.states),
-            count(now.frontier),
-            now.depth
-        );
+        let note =
+            format!("{} states, {} to explore, depth {}", count(now.states), count(now.frontier), now.depth);
         progress.at(now.states, || note.clone(), || note.clone());
     });
     drop(progress);
@@ -141,7 +137,8 @@ mod chaos {
                 0 => String::new(),
                 n => format!("{} broken", count(n)),
             };
-            progress.at(done, note, || format!("{} of {} seeds, {} broken", count(done), count(total), broken));
+            progress
+                .at(done, note, || format!("{} of {} seeds, {} broken", count(done), count(total), broken));
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {

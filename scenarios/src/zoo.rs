@@ -54,7 +54,9 @@ impl Zoo {
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),
         };
-        Err(BadInput::new(format!("'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}")))
+        Err(BadInput::new(format!(
+            "'{name}' is neither a recipe, a variant, nor a scenario file (*.toml); {hint}"
+        )))
     }
 
     /// What `zoocheck check` explores of a trial if it is given no options: a start for one's own.
@@ -119,5 +121,6 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
         Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
+        Assumption::Promised => "the recipe promises it",
     }
 }
