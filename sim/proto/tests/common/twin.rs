@@ -133,7 +133,7 @@ impl Twin {
             CreateMode::PersistentTtl(ms) | CreateMode::PersistentSequentialTtl(ms) => Some(ms),
             _ => None,
         };
-        if ttl_ms.is_some_and(|ms| ms < 1 || ms >= 1 << 40) || !path.contains('/') {
+        if ttl_ms.is_some_and(|ms| ms < 1 || ms >> 40 > 0) || !path.contains('/') {
             return Err(ErrorCode::BadArguments);
         }
         let acl = expand(acl, ids)?;

@@ -1,0 +1,210 @@
+//! The connection to a server: opened, kept alive, given up, opened to the next one.
+
+use super::{ClientOutput, ClientSession, ClientTimer, Step};
+use crate::message::{ConnId, ConnectRequest, ConnectResponse, ToClient, ToServer};
+use zk_api::{ErrorCode, KeeperState, Request, SessionId};
+
+/// Before the first attempt after a connection was lost; doubled with each attempt that fails.
+const BACKOFF_MS: u32 = 50;
+
+/// Never longer than this. Source: ZooKeeper 3.9, where it is drawn up to this.
+const BACKOFF_MS_MAX: u32 = 1_000;
+
+/// Never longer without a ping. Source: ZooKeeper 3.9, `MAX_SEND_PING_INTERVAL`.
+const PING_MS_MAX: i64 = 10_000;
+
+/// Where a client stands with its server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Link {
+    /// Not begun, waiting to try again, or done for good.
+    Down,
+    /// Asked for, not open. `since_ms` is when.
+    Opening { since_ms: i64 },
+    /// Open; the session is asked for.
+    Asking { conn: ConnId, since_ms: i64 },
+    /// The session is connected. When something was last heard, and last sent.
+    Up { conn: ConnId, heard_ms: i64, sent_ms: i64 },
+}
+
+impl ClientSession {
+    pub(super) fn start(&mut self, step: &mut Step<'_>) {
+        self.reconnect(step);
+    }
+
+    /// Tries the next server.
+    pub(super) fn reconnect(&mut self, step: &mut Step<'_>) {
+        if self.link != Link::Down || self.state.is_final() || self.config.servers.is_empty() {
+            return;
+        }
+        let server = self.config.servers[self.next_server % self.config.servers.len()];
+        self.next_server = (self.next_server + 1) % self.config.servers.len();
+        self.link = Link::Opening { since_ms: step.now_ms };
+        step.out.push(ClientOutput::Open { server });
+        step.set_timer(ClientTimer::Liveness, self.connect_timeout_ms());
+    }
+
+    /// The connection is open: ask for the session.
+    pub(super) fn opened(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        let Link::Opening { since_ms } = self.link else { return };
+        if self.former == Some(conn) {
+            return;
+        }
+        self.link = Link::Asking { conn, since_ms };
+        let request = ConnectRequest {
+            last_zxid: self.last_zxid,
+            timeout_ms: self.config.timeout_ms,
+            session: self.session,
+            password: self.password,
+        };
+        step.send(conn, ToServer::Connect(request));
+    }
+
+    /// The connection is gone, or did not come about.
+    pub(super) fn lost(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        match self.link {
+            Link::Opening { .. } if self.former != Some(conn) => self.give_up(step),
+            Link::Asking { conn: ours, .. } | Link::Up { conn: ours, .. } if ours == conn => {
+                self.give_up(step)
+            }
+            Link::Down | Link::Opening { .. } | Link::Asking { .. } | Link::Up { .. } => {}
+        }
+    }
+
+    /// A message of the server.
+    pub(super) fn received(&mut self, from: ConnId, message: ToClient, step: &mut Step<'_>) {
+        match (&mut self.link, message) {
+            (Link::Asking { conn, .. }, ToClient::Connected(response)) if *conn == from => {
+                self.connected(from, response, step);
+            }
+            (Link::Up { conn, heard_ms, .. }, message) if *conn == from => {
+                *heard_ms = step.now_ms;
+                match message {
+                    ToClient::Reply { xid, zxid, result } => self.answered(xid, zxid, result, step),
+                    ToClient::Event { zxid: _, event } => self.watches.hear(event, step.out),
+                    ToClient::WatchesSet { zxid } => self.last_zxid = self.last_zxid.max(zxid),
+                    ToClient::Pong { zxid: _ } => {}
+                    // No server says this twice.
+                    ToClient::Connected(_) => self.hang_up(step),
+                }
+            }
+            // Nothing but the answer may come first.
+            (Link::Asking { conn, .. }, _) if *conn == from => self.hang_up(step),
+            // Of a connection that is no longer ours.
+            (Link::Down | Link::Opening { .. } | Link::Asking { .. } | Link::Up { .. }, _) => {}
+        }
+    }
+
+    /// The server has answered for the session.
+    fn connected(&mut self, conn: ConnId, response: ConnectResponse, step: &mut Step<'_>) {
+        if response.timeout_ms == 0 || response.session == SessionId::NONE {
+            self.former = Some(conn);
+            step.out.push(ClientOutput::Close { conn: Some(conn) });
+            self.end(KeeperState::Expired, ErrorCode::SessionExpired, step);
+            return;
+        }
+        self.session = response.session;
+        self.password = response.password;
+        self.timeout_ms = response.timeout_ms;
+        self.failed_attempts = 0;
+        self.link = Link::Up { conn, heard_ms: step.now_ms, sent_ms: step.now_ms };
+        self.enter(KeeperState::SyncConnected, step);
+        self.resume(conn, step);
+        self.set_liveness_timer(step);
+    }
+
+    /// Before anything else: who the client is, and its watches. Then what was queued.
+    fn resume(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        for (scheme, credentials) in self.credentials.clone() {
+            self.repeat_credentials(conn, Request::Auth { scheme, credentials }, step);
+        }
+        let watches = self.watches.list();
+        if !watches.is_empty() {
+            step.send(conn, ToServer::SetWatches { since: self.last_zxid, watches });
+        }
+        for call in std::mem::take(&mut self.queued) {
+            self.send_call(conn, call, step);
+        }
+    }
+
+    /// Sends a ping if the client was silent, and gives the connection up if the server was.
+    pub(super) fn check_liveness(&mut self, step: &mut Step<'_>) {
+        match self.link {
+            Link::Down => {}
+            Link::Opening { since_ms } | Link::Asking { since_ms, .. } => {
+                let left_ms = since_ms + i64::from(self.connect_timeout_ms()) - step.now_ms;
+                if left_ms <= 0 {
+                    self.hang_up(step);
+                } else {
+                    step.set_timer(ClientTimer::Liveness, clamp_ms(left_ms));
+                }
+            }
+            Link::Up { conn, heard_ms, sent_ms } => {
+                if step.now_ms - heard_ms >= self.read_timeout_ms() {
+                    self.hang_up(step);
+                    return;
+                }
+                if step.now_ms - sent_ms >= self.ping_interval_ms() {
+                    step.send(conn, ToServer::Ping);
+                    self.link = Link::Up { conn, heard_ms, sent_ms: step.now_ms };
+                }
+                self.set_liveness_timer(step);
+            }
+        }
+    }
+
+    fn set_liveness_timer(&self, step: &mut Step<'_>) {
+        if let Link::Up { heard_ms, sent_ms, .. } = self.link {
+            let due_ms = (heard_ms + self.read_timeout_ms()).min(sent_ms + self.ping_interval_ms());
+            step.set_timer(ClientTimer::Liveness, clamp_ms(due_ms - step.now_ms));
+        }
+    }
+
+    /// Closes the connection from here.
+    pub(super) fn hang_up(&mut self, step: &mut Step<'_>) {
+        let conn = match self.link {
+            Link::Down => return,
+            Link::Opening { .. } => None,
+            Link::Asking { conn, .. } | Link::Up { conn, .. } => Some(conn),
+        };
+        step.out.push(ClientOutput::Close { conn });
+        self.give_up(step);
+    }
+
+    /// There is no connection any more: whatever was asked fails, also what was queued for it.
+    fn give_up(&mut self, step: &mut Step<'_>) {
+        match self.link {
+            Link::Asking { conn, .. } | Link::Up { conn, .. } => self.former = Some(conn),
+            Link::Down | Link::Opening { .. } => {}
+        }
+        self.link = Link::Down;
+        if self.closing {
+            // The user wants no other connection. The session ends by silence, if it has not ended.
+            self.end_closing(step);
+            return;
+        }
+        self.fail_all(ErrorCode::ConnectionLoss, step);
+        self.enter(KeeperState::Disconnected, step);
+        let after_ms = (BACKOFF_MS << self.failed_attempts.min(8)).min(BACKOFF_MS_MAX);
+        self.failed_attempts = self.failed_attempts.saturating_add(1);
+        step.set_timer(ClientTimer::Reconnect, after_ms);
+    }
+
+    /// How long a server has to answer for the session. Source: `ClientCnxn.connectTimeout`.
+    fn connect_timeout_ms(&self) -> u32 {
+        (self.timeout_ms / self.config.servers.len().max(1) as u32).max(1)
+    }
+
+    /// How long a server may be silent. Source: `ClientCnxn.readTimeout`.
+    fn read_timeout_ms(&self) -> i64 {
+        (i64::from(self.timeout_ms) * 2 / 3).max(1)
+    }
+
+    /// How long the client is silent.
+    fn ping_interval_ms(&self) -> i64 {
+        (i64::from(self.timeout_ms) / 3).clamp(1, PING_MS_MAX)
+    }
+}
+
+fn clamp_ms(ms: i64) -> u32 {
+    u32::try_from(ms.max(1)).unwrap_or(u32::MAX)
+}

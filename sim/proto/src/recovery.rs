@@ -1,0 +1,193 @@
+//! What a server makes of the files it finds when it starts.
+
+use crate::codec::{Decoder, put_u32};
+use crate::disk::{DiskOp, FileId, Files};
+use crate::log::{self, CorruptMiddle, Record};
+use crate::sessions::SessionTable;
+use crate::snapshot::{self, Snapshot};
+use crate::tree::DataTree;
+use std::collections::BTreeSet;
+use zk_api::Zxid;
+
+/// Why a server will not start from what it found on its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum RecoveryError {
+    /// A record in the middle of a log fails its checksum, though valid records follow it.
+    CorruptLog { file: FileId, offset: u64 },
+    /// No snapshot is valid though the logs do not reach back to the beginning.
+    NoSnapshot,
+    /// A transaction is missing between these two. The second is in a log, or is one of which a snapshot
+    /// shows something.
+    Gap { after: Zxid, found: Zxid },
+    /// The file of an epoch is not as it was written.
+    CorruptEpoch { file: FileId },
+}
+
+impl std::fmt::Display for RecoveryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RecoveryError::CorruptLog { file, offset } => {
+                write!(f, "{file:?}: corrupt record at byte {offset}, valid ones behind it")
+            }
+            RecoveryError::NoSnapshot => f.write_str("no valid snapshot, and the logs begin too late"),
+            RecoveryError::Gap { after, found } => write!(f, "nothing between {after} and {found}"),
+            RecoveryError::CorruptEpoch { file } => write!(f, "{file:?}: not an epoch"),
+        }
+    }
+}
+
+impl std::error::Error for RecoveryError {}
+
+/// What a server starts from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The tree.
+    pub tree: DataTree,
+    /// The open sessions.
+    pub sessions: SessionTable,
+    /// The newest epoch this server has promised to follow, zero at first.
+    pub accepted_epoch: u32,
+    /// The newest epoch whose history this server has, zero at first.
+    pub current_epoch: u32,
+    /// How many transactions were replayed.
+    pub replayed: u32,
+    /// What to do to the files before anything else: cut torn tails, remove what was never finished.
+    pub repairs: Vec<DiskOp>,
+    /// Logs that were cut and must be synced before another log is begun.
+    pub cut: Vec<FileId>,
+    /// The logs there are, by their first transactions.
+    pub logs: BTreeSet<Zxid>,
+    /// The valid snapshots there are.
+    pub snapshots: BTreeSet<Zxid>,
+}
+
+/// The bytes of an epoch's file.
+pub fn encode_epoch(epoch: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_u32(&mut bytes, epoch);
+    let crc = crc32fast::hash(&bytes);
+    put_u32(&mut bytes, crc);
+    bytes
+}
+
+/// Recovers a server's state: the newest valid snapshot, and over it every transaction since it was begun.
+///
+/// Transactions that were replayed were all durable, but some may never have been acknowledged.
+pub fn recover(files: &Files) -> Result<Recovered, RecoveryError> {
+    let mut recovered = Recovered {
+        tree: DataTree::new(),
+        sessions: SessionTable::default(),
+        accepted_epoch: read_epoch(files, FileId::AcceptedEpoch)?,
+        current_epoch: read_epoch(files, FileId::CurrentEpoch)?,
+        replayed: 0,
+        repairs: Vec::new(),
+        cut: Vec::new(),
+        logs: BTreeSet::new(),
+        snapshots: BTreeSet::new(),
+    };
+    let base = load_snapshots(files, &mut recovered);
+    let shows = base.as_ref().map_or(Zxid::ZERO, |snapshot| snapshot.shows);
+    let has_snapshot = base.is_some();
+    if let Some(snapshot) = base {
+        recovered.tree = snapshot.tree;
+        recovered.sessions = snapshot.sessions;
+    }
+    let records = read_logs(files, &mut recovered)?;
+    replay(&mut recovered, &records, has_snapshot)?;
+    let last = recovered.tree.last_zxid();
+    if last < shows {
+        // The snapshot shows transactions that were durable once: without them it is inconsistent.
+        return Err(RecoveryError::Gap { after: last, found: shows });
+    }
+    Ok(recovered)
+}
+
+/// The newest valid snapshot. Those that were never finished, or are not as they were written, are removed.
+fn load_snapshots(files: &Files, recovered: &mut Recovered) -> Option<Snapshot> {
+    let mut newest = None;
+    for (file, bytes) in files.iter().rev() {
+        let FileId::Snapshot(zxid) = *file else { continue };
+        match snapshot::load(bytes) {
+            Ok(snapshot) if snapshot.tree.last_zxid() == zxid => {
+                recovered.snapshots.insert(zxid);
+                newest = newest.or(Some(snapshot));
+            }
+            Ok(_) | Err(_) => recovered.repairs.push(DiskOp::Remove { file: *file }),
+        }
+    }
+    newest
+}
+
+/// All records of all logs that may be needed, in order.
+fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, RecoveryError> {
+    let logs: Vec<(Zxid, &Vec<u8>)> = files
+        .iter()
+        .filter_map(|(file, bytes)| match file {
+            FileId::Log(first) => Some((*first, bytes)),
+            FileId::Snapshot(_) | FileId::AcceptedEpoch | FileId::CurrentEpoch => None,
+        })
+        .collect();
+    let mut records: Vec<Record> = Vec::new();
+    let mut bad: Option<(FileId, u64)> = None;
+    for (at, (first, bytes)) in logs.iter().enumerate() {
+        let file = FileId::Log(*first);
+        recovered.logs.insert(*first);
+        // A log before one that begins at or before the snapshot has nothing that is newer than it.
+        if logs.get(at + 1).is_some_and(|(next, _)| *next <= recovered.tree.last_zxid()) {
+            continue;
+        }
+        let scan = log::scan(bytes)
+            .map_err(|CorruptMiddle(offset)| RecoveryError::CorruptLog { file, offset: offset as u64 })?;
+        if let Some((file, offset)) = bad
+            && !scan.records.is_empty()
+        {
+            // A tail is cut for good before the next log is begun, so this is no tail.
+            return Err(RecoveryError::CorruptLog { file, offset });
+        }
+        if bytes.is_empty() {
+            recovered.logs.remove(first);
+            recovered.repairs.push(DiskOp::Remove { file });
+        } else if scan.valid_len < bytes.len() {
+            recovered.repairs.push(DiskOp::Truncate { file, len: scan.valid_len as u64 });
+            recovered.cut.push(file);
+            bad = bad.or(Some((file, scan.valid_len as u64)));
+        }
+        records.extend(scan.records);
+    }
+    Ok(records)
+}
+
+fn replay(recovered: &mut Recovered, records: &[Record], has_snapshot: bool) -> Result<(), RecoveryError> {
+    for Record { previous, txn } in records {
+        let after = recovered.tree.last_zxid();
+        if txn.zxid <= after {
+            continue;
+        }
+        if *previous != after {
+            return Err(if has_snapshot || recovered.replayed > 0 {
+                RecoveryError::Gap { after, found: txn.zxid }
+            } else {
+                RecoveryError::NoSnapshot
+            });
+        }
+        recovered.tree.apply(txn);
+        recovered.sessions.apply(txn);
+        recovered.replayed += 1;
+    }
+    Ok(())
+}
+
+fn read_epoch(files: &Files, file: FileId) -> Result<u32, RecoveryError> {
+    let Some(bytes) = files.get(&file) else { return Ok(0) };
+    let read = || {
+        let mut decoder = Decoder::new(bytes);
+        let epoch = decoder.u32()?;
+        let crc = decoder.u32()?;
+        decoder.finish()?;
+        Ok::<_, crate::codec::Malformed>((epoch, crc == crc32fast::hash(&bytes[..4])))
+    };
+    match read() {
+        Ok((epoch, true)) => Ok(epoch),
+        Ok((_, false)) | Err(_) => Err(RecoveryError::CorruptEpoch { file }),
+    }
+}

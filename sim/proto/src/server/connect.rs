@@ -1,0 +1,116 @@
+//! Connections come and go; sessions open, move from one to another, and end.
+
+use super::{Server, Step};
+use crate::message::{ConnId, ConnectRequest, ConnectResponse, Password, ToClient, Xid};
+use crate::server::request::Waiting;
+use crate::sessions::grant_timeout;
+use crate::txn::TxnBody;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use zk_api::{Identity, SessionId};
+
+/// A client's connection. Its session exists ahead, at least.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Connection {
+    pub(super) session: SessionId,
+    /// The timeout granted on this connection.
+    pub(super) timeout_ms: u32,
+    /// Whom the client has proven to be.
+    pub(super) identities: Arc<[Identity]>,
+    /// What is not answered yet, in the order it was asked.
+    pub(super) waiting: VecDeque<Waiting>,
+    /// Whether whatever else comes on it is lost: the client has asked for its session's end, or has failed
+    /// to prove who it is.
+    pub(super) deaf: bool,
+}
+
+impl Server {
+    /// A client's first message on a new connection.
+    ///
+    /// Source: ZooKeeper 3.9, `ZooKeeperServer.processConnectRequest`, and measurements.
+    pub(super) fn connecting(
+        &mut self,
+        conn: ConnId,
+        request: &ConnectRequest,
+        offer: (SessionId, Password),
+        step: &mut Step<'_>,
+    ) {
+        // A server that is not ready closes, and so does one that is behind what the client has seen.
+        let refused = !self.is_serving() || request.last_zxid > self.tree.last_zxid();
+        if refused || self.connections.contains_key(&conn) {
+            self.close(conn, step);
+        } else if request.session == SessionId::NONE {
+            self.open_session(conn, request.timeout_ms, offer, step);
+        } else {
+            self.attach(conn, request, step);
+        }
+    }
+
+    /// Opens a session; the client hears of it when that is committed.
+    fn open_session(
+        &mut self,
+        conn: ConnId,
+        asked_ms: u32,
+        (session, password): (SessionId, Password),
+        step: &mut Step<'_>,
+    ) {
+        if session == SessionId::NONE || self.ahead_sessions.find(session).is_some() {
+            self.close(conn, step);
+            return;
+        }
+        let timeout_ms = grant_timeout(asked_ms, self.config.tick_ms);
+        let body = TxnBody::CreateSession { timeout_ms, password };
+        let after = self.propose(session, Xid(0), body, step);
+        self.tracker.track(session, timeout_ms);
+        let response = ConnectResponse { timeout_ms, session, password };
+        self.occupy(conn, Waiting::Connect { after, response }, timeout_ms, session);
+    }
+
+    /// Takes a session over.
+    fn attach(&mut self, conn: ConnId, request: &ConnectRequest, step: &mut Step<'_>) {
+        let session = request.session;
+        // The owner's connection goes before the password is looked at.
+        if let Some(former) = self.owners.get(&session).copied() {
+            self.close(former, step);
+        }
+        let timeout_ms = grant_timeout(request.timeout_ms, self.config.tick_ms);
+        let proven = self.ahead_sessions.find(session).is_some_and(|s| s.password == request.password);
+        // A session that is closing is not touched: it is as good as dead.
+        if !proven || !self.tracker.touch(session, timeout_ms) {
+            let response = ConnectResponse { timeout_ms: 0, session: SessionId::NONE, password: [0; 16] };
+            step.send(conn, ToClient::Connected(response));
+            self.close(conn, step);
+            return;
+        }
+        let after = match self.sessions.find(session) {
+            Some(_) => self.tree.last_zxid(),
+            None => self.proposed(),
+        };
+        let response = ConnectResponse { timeout_ms, session, password: request.password };
+        self.occupy(conn, Waiting::Connect { after, response }, timeout_ms, session);
+        self.drain(conn, step);
+    }
+
+    fn occupy(&mut self, conn: ConnId, first: Waiting, timeout_ms: u32, session: SessionId) {
+        let waiting = VecDeque::from([first]);
+        let connection = Connection { session, timeout_ms, identities: Arc::default(), waiting, deaf: false };
+        self.connections.insert(conn, connection);
+        self.owners.insert(session, conn);
+    }
+
+    /// Closes a connection from here. What waits on it is never answered.
+    pub(super) fn close(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        self.forget(conn);
+        step.out.push(super::Output::Close { conn });
+    }
+
+    /// A connection is gone; its session lives on.
+    pub(super) fn forget(&mut self, conn: ConnId) {
+        if let Some(connection) = self.connections.remove(&conn) {
+            self.watches.forget(conn);
+            if self.owners.get(&connection.session) == Some(&conn) {
+                self.owners.remove(&connection.session);
+            }
+        }
+    }
+}

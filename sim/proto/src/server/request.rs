@@ -1,0 +1,226 @@
+//! Requests take their places in their session's order, and are answered in it.
+//!
+//! A write is prepared and proposed as it comes. Everything waits for what its own connection asked before:
+//! a read for its session's earlier writes and syncs, while other sessions do not wait for it.
+
+use super::frame::{FRAME_BYTES_MAX, frame_bytes};
+use super::{Server, Step};
+use crate::message::{ConnId, ConnectResponse, ToClient, ToServer, WatchList, Xid};
+use crate::prepare::{Caller, prepare, read};
+use crate::watch::one_shot;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha1::{Digest, Sha1};
+use std::sync::Arc;
+use zk_api::{Data, ErrorCode, Identity, Request, Response, Zxid};
+
+/// What a client asked and was not answered yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Waiting {
+    /// To be connected; answered when everything up to `after` is applied.
+    Connect { after: Zxid, response: ConnectResponse },
+    /// A write; answered when its own transaction is applied.
+    Write { xid: Xid, zxid: Zxid, request: Request },
+    /// A sync; answered when everything that was proposed before it is applied.
+    Sync { xid: Xid, after: Zxid, request: Request },
+    /// Anything else, by whoever the client was when it asked.
+    Read { xid: Xid, request: Request, identities: Arc<[Identity]> },
+    /// Credentials, which count from the moment they came.
+    Auth { xid: Xid, accepted: bool },
+    /// Watches to be registered again.
+    SetWatches { since: Zxid, watches: WatchList },
+    /// To be kept alive.
+    Ping,
+}
+
+impl Server {
+    /// The last transaction proposed.
+    pub(super) fn proposed(&self) -> Zxid {
+        self.pipeline.proposed()
+    }
+
+    /// A client's later message.
+    pub(super) fn received(&mut self, conn: ConnId, message: ToServer, step: &mut Step<'_>) {
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        // Nothing that comes after a closeSession is looked at, and nothing of a session that is being
+        // expired: its connection is closed when that is committed.
+        if connection.deaf || !self.tracker.touch(connection.session, connection.timeout_ms) {
+            return;
+        }
+        let waiting = match message {
+            ToServer::Connect(_) => return self.close(conn, step),
+            ToServer::Ping => Waiting::Ping,
+            ToServer::SetWatches { since, watches } => Waiting::SetWatches { since, watches },
+            ToServer::Request { request, .. } if frame_bytes(&request) > FRAME_BYTES_MAX => {
+                return self.close(conn, step);
+            }
+            ToServer::Request { xid, request: request @ Request::Sync { .. } } => {
+                Waiting::Sync { xid, after: self.pipeline.proposed(), request }
+            }
+            ToServer::Request { xid, request: Request::Auth { scheme, credentials } } => {
+                let accepted = connection.authenticate(&scheme, &credentials);
+                connection.deaf = !accepted;
+                Waiting::Auth { xid, accepted }
+            }
+            ToServer::Request { xid, request } if request.is_write() => self.write(conn, xid, request, step),
+            ToServer::Request { xid, request } => {
+                Waiting::Read { xid, request, identities: connection.identities.clone() }
+            }
+        };
+        if let Some(connection) = self.connections.get_mut(&conn) {
+            connection.waiting.push_back(waiting);
+        }
+        self.drain(conn, step);
+    }
+
+    /// Works out what a write does and proposes it.
+    fn write(&mut self, conn: ConnId, xid: Xid, request: Request, step: &mut Step<'_>) -> Waiting {
+        let connection = self.connections.get_mut(&conn).expect("whoever writes is connected");
+        let session = connection.session;
+        let caller = Caller { session, identities: &connection.identities };
+        let body = prepare(&self.ahead, &self.config.tree, caller, &request);
+        if request == Request::CloseSession {
+            connection.deaf = true;
+            self.tracker.forget(session);
+        }
+        let zxid = self.propose(session, xid, body, step);
+        Waiting::Write { xid, zxid, request }
+    }
+
+    /// Answers what can be answered on a connection, up to the first that must wait.
+    pub(super) fn drain(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        let applied = self.tree.last_zxid();
+        while let Some(connection) = self.connections.get_mut(&conn) {
+            let is_due = match connection.waiting.front() {
+                Some(Waiting::Connect { after, .. } | Waiting::Sync { after, .. }) => *after <= applied,
+                Some(Waiting::Write { .. }) | None => false,
+                Some(
+                    Waiting::Read { .. } | Waiting::Auth { .. } | Waiting::SetWatches { .. } | Waiting::Ping,
+                ) => true,
+            };
+            if !is_due {
+                return;
+            }
+            let first = connection.waiting.pop_front().expect("the front was just seen");
+            self.serve(conn, first, step);
+        }
+    }
+
+    /// Answers one request whose turn it is.
+    fn serve(&mut self, conn: ConnId, waiting: Waiting, step: &mut Step<'_>) {
+        let zxid = self.tree.last_zxid();
+        match waiting {
+            Waiting::Connect { after: _, response } => step.send(conn, ToClient::Connected(response)),
+            Waiting::Sync { xid, after: _, request } => {
+                let result = Ok(Response::Synced { path: request.path() });
+                step.send(conn, ToClient::Reply { xid, zxid, result });
+            }
+            Waiting::Read { xid, request, identities } => {
+                let result = self.look(conn, &request, &identities);
+                step.send(conn, ToClient::Reply { xid, zxid, result });
+            }
+            Waiting::Auth { xid, accepted } => {
+                let result = if accepted { Ok(Response::Authenticated) } else { Err(ErrorCode::AuthFailed) };
+                step.send(conn, ToClient::Reply { xid, zxid, result });
+                if !accepted {
+                    self.close(conn, step);
+                }
+            }
+            Waiting::SetWatches { since, watches } => {
+                for event in self.watches.set_watches(&self.tree, conn, since, &watches) {
+                    step.send(conn, ToClient::Event { zxid: None, event });
+                }
+                step.send(conn, ToClient::WatchesSet { zxid });
+            }
+            Waiting::Ping => step.send(conn, ToClient::Pong { zxid }),
+            Waiting::Write { .. } => unreachable!("a write is answered as it is applied"),
+        }
+    }
+
+    /// What a request that is no write finds, and the watch it leaves.
+    fn look(
+        &mut self,
+        conn: ConnId,
+        request: &Request,
+        identities: &[Identity],
+    ) -> Result<Response, ErrorCode> {
+        match request {
+            Request::Exists { .. }
+            | Request::GetData { .. }
+            | Request::GetChildren { .. }
+            | Request::GetAcl { .. }
+            | Request::MultiRead { .. }
+            | Request::GetEphemerals { .. }
+            | Request::GetAllChildrenNumber { .. } => {
+                let session = self.connections[&conn].session;
+                let answer = read(&self.tree, &self.config.tree, Caller { session, identities }, request);
+                if let Some((path, kind)) = one_shot(request, &answer) {
+                    self.watches.add(path, conn, kind);
+                }
+                answer
+            }
+            Request::AddWatch { path, mode } => {
+                self.watches.add_persistent(path, conn, *mode);
+                Ok(Response::WatchAdded)
+            }
+            Request::CheckWatches { path, kind } => {
+                let found = self.watches.contains(path, conn, *kind);
+                if found { Ok(Response::WatchesPresent) } else { Err(ErrorCode::NoWatcher) }
+            }
+            Request::RemoveWatches { path, kind } => {
+                let found = self.watches.remove(path, conn, *kind);
+                if found { Ok(Response::WatchesRemoved) } else { Err(ErrorCode::NoWatcher) }
+            }
+            Request::WhoAmI => Ok(Response::WhoAmI(identities.to_vec())),
+            Request::Create { .. }
+            | Request::Delete { .. }
+            | Request::SetData { .. }
+            | Request::SetAcl { .. }
+            | Request::Multi { .. }
+            | Request::CloseSession
+            | Request::Sync { .. }
+            | Request::Auth { .. } => unreachable!("{} does not wait as a read", request.name()),
+        }
+    }
+}
+
+impl super::Connection {
+    /// Looks at credentials: whether they are of a known scheme. Those of `digest` are always good, as they
+    /// only say who somebody is; whether that helps depends on the ACLs.
+    ///
+    /// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
+    fn authenticate(&mut self, scheme: &str, credentials: &Data) -> bool {
+        match scheme {
+            "digest" => {
+                let identity = digest_identity(credentials.bytes());
+                if !self.identities.contains(&identity) {
+                    self.identities = self.identities.iter().cloned().chain([identity]).collect();
+                }
+                true
+            }
+            // Says what the server knows anyway; here it knows no addresses.
+            "ip" => true,
+            _ => false,
+        }
+    }
+}
+
+/// `user:password` becomes the identity `user:base64(sha1(user:password))`.
+fn digest_identity(credentials: &[u8]) -> Identity {
+    let text = String::from_utf8_lossy(credentials);
+    let user = text.split(':').next().unwrap_or_default();
+    let hash = STANDARD.encode(Sha1::digest(text.as_bytes()));
+    Identity::new("digest", &format!("{user}:{hash}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_that_of_zookeepers_own_example() {
+        // From the documentation of `DigestAuthenticationProvider`'s superuser.
+        let identity = digest_identity(b"super:test");
+        assert_eq!(&*identity.id, "super:D/InIHSb7yEEbrWz8b9l71RjZJU=");
+    }
+}
