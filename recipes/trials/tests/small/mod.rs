@@ -8,8 +8,8 @@ use client::{Client, Delivery, Desk};
 use server::Server;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
-use zk_api::{ErrorCode, KeeperState, SessionId, Text, WatchedEvent};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_api::{ErrorCode, KeeperState, Text, WatchedEvent};
+use zk_trials::event::{ActorId, Event, Fact, Resource};
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 use zk_trials::trial::{Actor, AnyTrial, Bounds, Part};
 
@@ -141,24 +141,23 @@ impl Run {
 
     fn make(&mut self, next: Move) {
         let mut outside = open(&self.outside);
-        let outside_ref = &mut *outside;
         let who = match next {
-            Move::Serve(i) => outside_ref.serve(i),
-            Move::Deliver(i) => outside_ref.deliver(i),
-            Move::Reconnect(i) => outside_ref.reconnect(i),
+            Move::Serve(i) => outside.serve(i),
+            Move::Deliver(i) => outside.deliver(i),
+            Move::Reconnect(i) => outside.reconnect(i),
             Move::Point(at) => {
-                let (i, done) = outside_ref.points.remove(at);
+                let (i, done) = outside.points.remove(at);
                 done.complete(());
                 i
             }
-            Move::Write(at) => outside_ref.write(at),
+            Move::Write(at) => outside.write(at),
             Move::Expire(i) => {
                 self.expiries -= 1;
-                outside_ref.expire(i)
+                outside.expire(i)
             }
             Move::Drop(i, answer) => {
                 self.drops -= 1;
-                outside_ref.lose_connection(i, answer)
+                outside.lose_connection(i, answer)
             }
         };
         drop(outside);
@@ -228,13 +227,13 @@ impl Outside {
         let (request, answer) = self.clients[i].requests.pop_front().expect("there is one");
         let session = self.clients[i].session;
         let result = self.server.serve(session, &request);
-        self.tell(Some(session));
+        self.tell();
         self.clients[i].inbox.push_back(Delivery::Answer(answer, result));
         i
     }
 
     /// Passes on what the server has done: facts to the promises, fired watches to the clients.
-    fn tell(&mut self, _by: Option<SessionId>) {
+    fn tell(&mut self) {
         for change in self.server.take_changes() {
             let mut woken = Vec::new();
             for (session, completer) in change.fired {
@@ -245,7 +244,7 @@ impl Outside {
                 let event = WatchedEvent::node(change.kind, change.path.clone());
                 client.inbox.push_back(Delivery::Event(completer, event));
             }
-            self.events.extend(change.fact.map(Event::Is));
+            self.events.push(Event::Is(change.fact));
             self.events.push(Event::Is(Fact::Fired { path: change.path, kind: change.kind, woken }));
         }
     }
@@ -284,10 +283,10 @@ impl Outside {
     fn write(&mut self, at: usize) -> usize {
         let write = self.writes.remove(at);
         let accepted = match write.resource {
-            zk_trials::event::Resource::Unfenced => true,
-            zk_trials::event::Resource::Fenced => write.token >= self.fence,
+            Resource::Unfenced => true,
+            Resource::Fenced => write.token >= self.fence,
         };
-        if accepted && write.resource == zk_trials::event::Resource::Fenced {
+        if accepted && write.resource == Resource::Fenced {
             self.fence = write.token;
         }
         let actor = self.clients[write.by].actor;
@@ -301,7 +300,7 @@ impl Outside {
         let (session, actor) = (self.clients[i].session, self.clients[i].actor);
         self.server.close(session);
         self.events.push(Event::Is(Fact::SessionClosed { session, actor, expired: true }));
-        self.tell(None);
+        self.tell();
         if self.clients[i].connected {
             self.clients[i].inbox.push_back(Delivery::Expired);
         }

@@ -24,7 +24,7 @@ struct Watcher {
 
 /// What a transaction did to one path.
 pub struct Change {
-    pub fact: Option<Fact>,
+    pub fact: Fact,
     pub path: Text,
     pub kind: EventType,
     pub fired: Vec<(SessionId, Completer<WatchedEvent>)>,
@@ -147,6 +147,6 @@ impl Server {
         self.watchers = others;
         let fired: Vec<Watcher> = fired;
         let fired = fired.into_iter().map(|w| (w.session, w.completer)).collect();
-        self.changes.push(Change { fact: Some(fact), path, kind, fired });
+        self.changes.push(Change { fact, path, kind, fired });
     }
 }
