@@ -118,8 +118,11 @@ fn assert_indices_fit(tree: &DataTree) {
             assert!(tree.node(&join(path, child)).is_some(), "{path} has no {child}");
         }
     }
-    let listed: BTreeSet<_> =
-        tree.ephemeral_owners().flat_map(|s| tree.ephemerals(s).map(move |p| (s, p.clone()))).collect();
+    let listed: BTreeSet<_> = tree
+        .ephemeral_owners()
+        .into_iter()
+        .flat_map(|s| tree.ephemerals(s).map(move |p| (s, p.clone())))
+        .collect();
     let found: BTreeSet<_> = tree.nodes().filter_map(|(p, n)| Some((n.owner()?, p.clone()))).collect();
     assert_eq!(listed, found);
 }

@@ -1,6 +1,5 @@
 //! The tree in pieces, for snapshots; and its digest, for comparing trees.
 
-use crate::tree::apply::forget_ephemeral;
 use crate::tree::{DataTree, Node};
 use crate::txn::NodeKind;
 use std::ops::Bound;
@@ -35,16 +34,7 @@ impl DataTree {
         {
             Arc::make_mut(parent).children.insert(name.into());
         }
-        let ephemerals = Arc::make_mut(&mut self.ephemerals);
-        if let NodeKind::Ephemeral(owner) = node.kind {
-            ephemerals.entry(owner).or_default().insert(path.clone());
-        }
-        let (now, before) = (node.owner(), nodes.insert(path.clone(), Arc::new(node)));
-        if let Some(owner) = before.and_then(|node| node.owner())
-            && now != Some(owner)
-        {
-            forget_ephemeral(ephemerals, owner, &path);
-        }
+        nodes.insert(path, Arc::new(node));
     }
 
     /// Says which transaction was the last one that a snapshot has for certain.
