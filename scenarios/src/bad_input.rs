@@ -31,7 +31,10 @@ impl From<zk_reports::FileError> for BadInput {
 
 /// The name that was probably meant.
 pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(typed, name), name));
+    // One slip of the fingers weighs much in a short word, and little by the other measure.
+    let score =
+        |name| strsim::jaro_winkler(typed, name).max(0.9 * f64::from(strsim::osa_distance(typed, name) < 2));
+    let scored = names.into_iter().map(|name| (score(name), name));
     // The best score, and among equals the first.
     let best = scored.fold(None, |best: Option<(f64, &str)>, (score, name)| match best {
         Some((so_far, _)) if so_far >= score => best,

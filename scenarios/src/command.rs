@@ -2,12 +2,13 @@
 
 mod arguments;
 
+use crate::bad_input::did_you_mean;
 use crate::output::{self, Format, paint, print};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
 use arguments::{Arguments, CheckArguments, Command};
-use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,6 +51,16 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(BadInput::new("no command given; 'zoocheck --help' lists them"))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let typed = match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(typed)) => typed.as_str(),
+                _ => "",
+            };
+            let names: Vec<String> =
+                Arguments::command().get_subcommands().map(|it| it.get_name().to_string()).collect();
+            let hint = did_you_mean(typed, names.iter().map(String::as_str));
+            Err(BadInput::new(format!("no command '{typed}'; there are {}{hint}", names.join(", "))))
         }
         _ => {
             let text = error.render().to_string();

@@ -21,7 +21,17 @@ const PURE: [&str; 4] = ["sim/api", "sim/proto", "recipes", "recipes/trials"];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [
-    "HashMap", "HashSet", "Instant", "SystemTime", "thread", "rand", "println", "eprintln", "dbg", "TcpStream", "File",
+    "HashMap",
+    "HashSet",
+    "Instant",
+    "SystemTime",
+    "thread",
+    "rand",
+    "println",
+    "eprintln",
+    "dbg",
+    "TcpStream",
+    "File",
     "RandomState",
 ];
 

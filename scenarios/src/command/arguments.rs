@@ -61,10 +61,10 @@ pub(super) struct RunArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// How many seeds from 0, or a range without its end
-    #[arg(long, value_name = "N|A..B", default_value = "100")]
+    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "100")]
     pub(super) seeds: SeedRange,
     /// How many seeds to run at the same time [default: one for each core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) jobs: Option<u16>,
     /// Only every Nth seed, for one of N machines; I counts from 1
     #[arg(long, value_name = "I/N")]
@@ -89,7 +89,7 @@ pub(super) struct ReplayArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// The seed
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(super) seed: u64,
     /// All that happened, not only the timeline
     #[arg(long)]
@@ -111,25 +111,25 @@ pub(super) struct CheckArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// Client processes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
     clients: Option<u8>,
     /// How often each client does what it does
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
     rounds: Option<u8>,
     /// Sessions that expire though their process lives, at most
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
     expiries: Option<u8>,
     /// Connections that drop, at most
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
     drops: Option<u8>,
     /// Processes that crash, at most
-    #[arg(long, value_name = "C")]
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
     crashes: Option<u8>,
     /// Processes that are paused, at most
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
     pauses: Option<u8>,
     /// Transactions by which the view of a client may lag, at most
-    #[arg(long, value_name = "L")]
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
     lag: Option<u8>,
     /// Deliver an answer in the step that serves the request, whatever the catalogue says
     #[arg(long)]
@@ -153,10 +153,10 @@ pub(super) struct CheckArguments {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
     /// Give up after so many states
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
     /// Go no deeper than so many steps
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     max_depth: Option<u32>,
     /// Which search
     #[arg(long, value_enum, default_value_t)]

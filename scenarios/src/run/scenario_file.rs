@@ -20,10 +20,32 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
     };
     let scenario: Scenario = toml::from_str(text)
         .map_err(|error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message()))))?;
+    if let Some((key, found, expected)) = wrong_length(&text.parse().unwrap_or_default()) {
+        let problem = format!("{key}: {found} values; it must have {expected}");
+        return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, &key)))));
+    }
     scenario
         .validate()
         .map_err(|error| BadInput::new(format!("{}: {error}", at(span_of(text, &error.key)))))?;
     Ok(scenario)
+}
+
+/// A key whose array is too long, how long it is, and how long it should be. serde reads as many values as it
+/// wants and lets the rest be.
+fn wrong_length(table: &toml::Table) -> Option<(String, usize, usize)> {
+    let known = toml::Table::try_from(Scenario::default()).expect("a scenario is a table");
+    keys_of(&known, "").into_iter().find_map(|key| {
+        let length = |table| Some(value_at(table, &key)?.as_array()?.len());
+        let (found, expected) = (length(table)?, length(&known)?);
+        (found != expected).then_some((key, found, expected))
+    })
+}
+
+fn value_at<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((outer, inner)) => table.get(outer)?.get(inner),
+    }
 }
 
 fn line_of(text: &str, offset: usize) -> usize {
@@ -84,6 +106,9 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
         Some((outer, inner)) => table.get_mut(outer).and_then(|it| it.get_mut(inner)),
     };
     *slot.expect("the key is known") = parsed;
+    if let Some((_, found, expected)) = wrong_length(&table) {
+        return Err(bad(format!("{found} values; it must have {expected}")));
+    }
     let changed: Scenario =
         table.try_into().map_err(|error: toml::de::Error| bad(error.message().to_string()))?;
     changed.validate().map_err(|error| bad(error.to_string()))?;
@@ -141,5 +166,6 @@ mod tests {
         assert!(bad("faults=3").contains("unknown key"));
         assert!(bad("recipe=\"x\"").contains("WHAT"));
         assert!(bad("clients=").contains("no value"));
+        assert!(bad("work-ms=[1, 2, 3]").contains("must have 2"));
     }
 }

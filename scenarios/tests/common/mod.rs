@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+#[path = "../../../reports/tests/schema/mod.rs"]
+mod schema;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -40,10 +43,7 @@ impl Ran {
     /// The standard output as JSON, held to one of the schemas.
     pub fn json(&self, schema: &str) -> serde_json::Value {
         let value: serde_json::Value = serde_json::from_str(&self.stdout).expect("JSON");
-        let file = format!("{}/../reports/schema/{schema}", env!("CARGO_MANIFEST_DIR"));
-        let schema = std::fs::read_to_string(file).expect("a schema");
-        let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
-        let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+        let errors = schema::errors(schema, &value);
         assert!(errors.is_empty(), "{errors:?}");
         value
     }
