@@ -1,6 +1,25 @@
 //! Promises, trials, and the published variants that are to be judged.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
+//! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
+//! | `promise` | [`Promise`](promise::Promise), what must hold |
+//! | `promises` | the promises there are |
+//! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `lock` | the lock and its published variants on trial |
 
 pub mod event;
+pub mod lock;
 pub mod probe;
 pub mod promise;
+pub mod promises;
 pub mod trial;
+
+use std::sync::Arc;
+use trial::AnyTrial;
+
+/// Every trial there is, in the order of the reports.
+pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
+    lock::catalogue()
+}

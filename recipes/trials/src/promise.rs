@@ -35,6 +35,9 @@ pub enum Assumption {
     NoActionAfterSessionEnd,
     /// No administrator deletes or changes the recipe's znodes.
     NoAdministrator,
+    /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they
+    /// find is told, and is no defect.
+    Promised,
 }
 
 /// What a promise has to say of an event.

@@ -22,6 +22,9 @@ pub trait Trial: Send + Sync + 'static {
 
     /// What one client process does with the recipe. It must not close the session when it ends: what it
     /// leaves behind is judged.
+    ///
+    /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops
+    /// the future, because the process is killed or the run is over, `zk` must let such requests go nowhere.
     fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> impl Future<Output = End> + Send
     where
         Z: ZooKeeper + Clone + 'static,
@@ -73,12 +76,14 @@ pub struct Bounds {
     pub pauses: u8,
     /// Transactions by which the view of a connected client may lag.
     pub lag: u8,
+    /// Whether actors write to the outside resources: see [`Part::effects`].
+    pub effects: bool,
 }
 
 impl Bounds {
     /// So many clients, one round, no faults.
     pub const fn clients(clients: u8) -> Bounds {
-        Bounds { clients, rounds: 1, expiries: 0, drops: 0, crashes: 0, pauses: 0, lag: 0 }
+        Bounds { clients, rounds: 1, expiries: 0, drops: 0, crashes: 0, pauses: 0, lag: 0, effects: false }
     }
 }
 
@@ -100,6 +105,9 @@ pub struct Part {
     pub clients: u8,
     /// How often it is to do what it does.
     pub rounds: u8,
+    /// Whether it is to write to the outside resources while it holds what it holds. It costs a model many
+    /// states; without it, a scheduling point takes its place.
+    pub effects: bool,
 }
 
 /// An actor's code, ready to be polled.

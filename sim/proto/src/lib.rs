@@ -3,6 +3,7 @@
 pub mod client;
 pub mod disk;
 pub mod message;
+pub mod order;
 pub mod prepare;
 pub mod server;
 pub mod tree;

@@ -1,9 +1,16 @@
 //! The tree of znodes.
+//!
+//! `tree` holds it and answers questions about it, `tree::apply` changes it, `tree::snapshot` takes it apart
+//! and puts it together again.
 
-use crate::txn::{NodeKind, Txn};
+mod apply;
+mod snapshot;
+
+use crate::txn::NodeKind;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid};
+use zk_api::{AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl};
 
 /// A znode as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,18 +36,23 @@ pub struct Node {
     /// ACL changes.
     pub aversion: i32,
     /// Children ever created: the next sequence number. `Stat.cversion` is `2 * created - children.len()`.
+    ///
+    /// Sticks at `i32::MAX` in place of wrapping around: a sequential name then ends in 2147483647 each time,
+    /// so that a second create of one prefix fails with `NodeExists`. That is how ZooKeeper's comparison of
+    /// the counters reads; it is not measured yet.
     pub created: i32,
     /// The children's names.
     pub children: BTreeSet<Text>,
 }
 
-/// The tree of znodes at one zxid. Cloning shares the znodes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The tree of znodes at one zxid. A clone shares everything until either is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataTree {
-    /// Keyed by full path; the root is `/`.
-    nodes: BTreeMap<Text, Arc<Node>>,
-    /// The ephemeral znodes of each session that has any.
-    ephemerals: BTreeMap<SessionId, BTreeSet<Text>>,
+    /// Keyed by full path; the root is `/`. A znode's parent is here too, but for a tree that is being
+    /// recovered from a fuzzy snapshot.
+    nodes: Arc<BTreeMap<Text, Arc<Node>>>,
+    /// The ephemeral znodes of each session that has any: exactly those in `nodes`.
+    ephemerals: Arc<BTreeMap<SessionId, BTreeSet<Text>>>,
     /// The last transaction applied.
     last_zxid: Zxid,
 }
@@ -57,21 +69,82 @@ pub struct Change {
 /// What applying a transaction gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The answer for whoever asked. Opening a session has none: `Ok(Response::Closed)` is never read there.
+    /// The answer for whoever asked, with every Stat that may have been asked for (see
+    /// [`answer`](crate::prepare::answer)). Opening a session has none: `Ok(Response::Closed)` is never read
+    /// there. Nor is the answer of a transaction that is applied again.
     pub result: Result<Response, ErrorCode>,
     /// What changed, in order.
     pub changes: Vec<Change>,
 }
 
-impl DataTree {
-    /// `/` and `/zookeeper`, at zxid zero.
-    pub fn new() -> DataTree {
-        todo!()
+impl Node {
+    /// A znode just created by the transaction `czxid`.
+    pub fn new(data: Data, acl: AclList, kind: NodeKind, czxid: Zxid, ctime_ms: i64) -> Node {
+        Node {
+            data,
+            acl,
+            kind,
+            czxid,
+            mzxid: czxid,
+            pzxid: czxid,
+            ctime_ms,
+            mtime_ms: ctime_ms,
+            version: 0,
+            aversion: 0,
+            created: 0,
+            children: BTreeSet::new(),
+        }
     }
 
-    /// Applies a transaction. Applying one again, or over a fuzzy snapshot that has part of it, is harmless.
-    pub fn apply(&mut self, _txn: &Txn) -> Applied {
-        todo!()
+    /// What ZooKeeper tells about it.
+    pub fn stat(&self) -> Stat {
+        Stat {
+            czxid: self.czxid,
+            mzxid: self.mzxid,
+            ctime_ms: self.ctime_ms,
+            mtime_ms: self.mtime_ms,
+            version: self.version,
+            cversion: self.created.wrapping_mul(2).wrapping_sub(self.children.len() as i32),
+            aversion: self.aversion,
+            ephemeral_owner: self.owner().unwrap_or(SessionId::NONE),
+            data_length: self.data.bytes().len() as u32,
+            num_children: self.children.len() as u32,
+            pzxid: self.pzxid,
+        }
+    }
+
+    /// The session whose end deletes it.
+    pub fn owner(&self) -> Option<SessionId> {
+        match self.kind {
+            NodeKind::Ephemeral(owner) => Some(owner),
+            NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => None,
+        }
+    }
+
+    /// Whether the server is to remove it at `now_ms`: a container that had a child and has none, or a TTL
+    /// znode that has no child and was not changed for longer than its time.
+    fn is_expired(&self, now_ms: i64) -> bool {
+        let due = match self.kind {
+            NodeKind::Persistent | NodeKind::Ephemeral(_) => false,
+            NodeKind::Container => self.created > 0,
+            NodeKind::Ttl(ttl_ms) => now_ms.saturating_sub(self.mtime_ms) > ttl_ms,
+        };
+        due && self.children.is_empty()
+    }
+}
+
+impl DataTree {
+    /// `/` and `/zookeeper`, at zxid zero. Neither counts as created, so the root's cversion begins at -1.
+    pub fn new() -> DataTree {
+        let system = Node::new(Data::from(""), open_acl(), NodeKind::Persistent, Zxid::ZERO, 0);
+        let mut root = system.clone();
+        root.children.insert("zookeeper".into());
+        let nodes = [("/".into(), Arc::new(root)), ("/zookeeper".into(), Arc::new(system))];
+        DataTree {
+            nodes: Arc::new(nodes.into()),
+            ephemerals: Arc::new(BTreeMap::new()),
+            last_zxid: Zxid::ZERO,
+        }
     }
 
     /// The last transaction applied.
@@ -79,29 +152,70 @@ impl DataTree {
         self.last_zxid
     }
 
-    /// A znode by its path.
-    pub fn node(&self, _path: &str) -> Option<&Node> {
-        todo!()
+    /// A znode by its path. The empty path is the root's other name.
+    pub fn node(&self, path: &str) -> Option<&Node> {
+        let path = if path.is_empty() { "/" } else { path };
+        self.nodes.get(path).map(|node| &**node)
     }
 
     /// A znode's Stat.
-    pub fn stat(&self, _path: &str) -> Option<Stat> {
-        todo!()
+    pub fn stat(&self, path: &str) -> Option<Stat> {
+        self.node(path).map(Node::stat)
     }
 
     /// All znodes in order of their paths.
     pub fn nodes(&self) -> impl Iterator<Item = (&Text, &Node)> {
-        self.nodes.iter().map(|(p, n)| (p, &**n))
+        self.nodes.iter().map(|(path, node)| (path, &**node))
     }
 
-    /// The ephemeral znodes of a session.
+    /// How many znodes there are, the root included.
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// How many znodes there are below a path, at any depth.
+    pub fn count_below(&self, path: &str) -> usize {
+        if matches!(path, "" | "/") {
+            return self.nodes.len() - 1;
+        }
+        let prefix: Text = format!("{path}/").into();
+        self.nodes.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&*prefix)).count()
+    }
+
+    /// The ephemeral znodes of a session, in order of their paths.
     pub fn ephemerals(&self, session: SessionId) -> impl Iterator<Item = &Text> {
         self.ephemerals.get(&session).into_iter().flatten()
+    }
+
+    /// The sessions that have ephemeral znodes.
+    pub fn ephemeral_owners(&self) -> impl Iterator<Item = SessionId> {
+        self.ephemerals.keys().copied()
+    }
+
+    /// The containers and TTL znodes that the leader is to remove now, one transaction each.
+    ///
+    /// A container that never had a child stays. Source: ZooKeeper 3.9, `ContainerManager`.
+    pub fn expired_nodes(&self, now_ms: i64) -> Vec<Text> {
+        self.nodes().filter(|(_, node)| node.is_expired(now_ms)).map(|(path, _)| path.clone()).collect()
     }
 }
 
 impl Default for DataTree {
     fn default() -> DataTree {
         DataTree::new()
+    }
+}
+
+/// Leaves out what follows from the rest: the children, and the index of ephemerals.
+impl Hash for DataTree {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.last_zxid.hash(state);
+        self.nodes.len().hash(state);
+        for (path, node) in self.nodes() {
+            path.hash(state);
+            (&node.data, &node.acl, node.kind).hash(state);
+            (node.czxid, node.mzxid, node.pzxid, node.ctime_ms, node.mtime_ms).hash(state);
+            (node.version, node.aversion, node.created).hash(state);
+        }
     }
 }

@@ -1,0 +1,204 @@
+//! What all locks on trial have in common: attempts, the critical section, and how it ends.
+
+use crate::event::{End, Observation, Resource};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Part, Trial};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+use zk_api::{
+    Call, Either, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZPath, ZooKeeper, Zxid, race,
+};
+use zk_recipes::LockError;
+
+/// The znode of the lock, or that the contenders' znodes are children of.
+pub const LOCK: &str = "/lock";
+
+/// A kind of lock: how it is acquired and released.
+pub trait LockKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// What is promised.
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+
+    /// Acquires the lock, goes through [`Stage::section`], and releases it.
+    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// Why an actor cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Its session is over.
+    SessionLost,
+    /// Something else, in words.
+    Failed(Text),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        if error.is_session_over() { Stop::SessionLost } else { Stop::Failed(error.to_string().into()) }
+    }
+}
+
+impl From<LockError> for Stop {
+    fn from(error: LockError) -> Stop {
+        match error {
+            LockError::SessionLost => Stop::SessionLost,
+            LockError::NoParent(_)
+            | LockError::GuidInUse(_)
+            | LockError::Exhausted(_)
+            | LockError::Failed(_) => Stop::Failed(error.to_string().into()),
+        }
+    }
+}
+
+/// A kind of lock as a trial: each actor takes as many turns as it has rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: LockKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![LOCK.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for round in 0..part.rounds {
+            let stage = Stage { zk: InRound { zk: zk.clone(), round }, probe: probe.clone(), part };
+            stage.zk.checkpoint("trial/round", &[]);
+            probe.observe(Observation::Attempts { lock: LOCK.into() });
+            match self.0.turn(&stage).await {
+                Ok(()) => probe.observe(Observation::Released { lock: LOCK.into() }),
+                Err(stop) => return stage.gives_up(stop),
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of an actor.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    part: Part,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The lock's znode.
+    pub fn lock(&self) -> ZPath {
+        ZPath::parse(LOCK).expect("a constant")
+    }
+
+    /// A guid of this attempt.
+    pub fn guid(&self) -> Text {
+        self.probe.guid()
+    }
+
+    /// A scheduling point.
+    pub fn point(&self) -> Pending<()> {
+        self.probe.point()
+    }
+
+    /// The critical section: everything between the grant and the release. It ends early when `lost` does.
+    ///
+    /// Two writes to each resource, with work between them, so that two holders at a time can be seen to
+    /// write by turns. A write on its way is waited for even when the lock is lost: whoever releases the lock
+    /// with a write on its way invites it to arrive late. What the fenced resource answers is not used, or it
+    /// would keep the unfenced one from what is to be shown there.
+    pub async fn section(&self, node: &ZPath, token: Option<Zxid>, lost: impl Future + Send) {
+        let lock = Text::from(LOCK);
+        self.probe.observe(Observation::Granted { lock: lock.clone(), node: node.text(), token });
+        // Only writes need the token from here on.
+        let kept = token.filter(|_| self.part.effects);
+        let kept = kept.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        self.zk.checkpoint("trial/held", &[Local::Text(node.as_str()), kept]);
+        self.probe.observe(Observation::Enters { lock: lock.clone() });
+        let mut lost = pin!(lost);
+        if !self.part.effects {
+            race(lost, self.probe.point()).await;
+        } else if !self.write(lost.as_mut(), token).await
+            && matches!(race(lost.as_mut(), self.probe.work()).await, Either::Right(()))
+        {
+            self.write(lost, token).await;
+        }
+        self.probe.observe(Observation::Leaves { lock });
+    }
+
+    /// Writes to both resources; tells whether the lock was lost meanwhile.
+    async fn write<L: Future>(&self, mut lost: Pin<&mut L>, token: Option<Zxid>) -> bool {
+        let mut resources = vec![Resource::Unfenced];
+        resources.extend(token.map(|_| Resource::Fenced));
+        for resource in resources {
+            self.probe.write(resource, token).await;
+            if matches!(race(lost.as_mut(), std::future::ready(())).await, Either::Left(_)) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn gives_up(&self, stop: Stop) -> End {
+        let (end, why) = match stop {
+            Stop::SessionLost => (End::SessionLost, "the session is over".into()),
+            Stop::Failed(why) => (End::Failed, why),
+        };
+        self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why });
+        end
+    }
+}
+
+/// A session whose checkpoints know which round it is: the round is alive in every place of a recipe.
+#[derive(Clone, Debug)]
+pub struct InRound<Z> {
+    zk: Z,
+    round: u8,
+}
+
+impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
+    fn submit(&self, request: Request) -> Call {
+        self.zk.submit(request)
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.zk.sleep(duration)
+    }
+    fn session(&self) -> SessionId {
+        self.zk.session()
+    }
+    fn state(&self) -> KeeperState {
+        self.zk.state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.zk.state_change()
+    }
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        let mut all = vec![Local::Number(self.round.into())];
+        all.extend_from_slice(locals);
+        self.zk.checkpoint(label, &all);
+    }
+}

@@ -1,0 +1,228 @@
+//! The promises there are, one file each.
+//!
+//! Each is set up for one lock: the path of the znode that stands for it, or that holds its contenders.
+//! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
+//! session is taken for an administrator's.
+
+mod exclusion_among_live_sessions;
+mod exclusion_at_resource;
+mod fifo;
+mod measured;
+mod no_foreign_delete;
+mod no_orphan_znode;
+mod no_waiter_stuck;
+mod one_woken_per_deletion;
+mod tokens_increase;
+
+pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
+pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
+pub use fifo::Fifo;
+pub use measured::Measured;
+pub use no_foreign_delete::NoForeignDelete;
+pub use no_orphan_znode::NoOrphanZnode;
+pub use no_waiter_stuck::NoWaiterStuck;
+pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use tokens_increase::TokensIncrease;
+
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{AnyPromise, Assumption, Finding, Violation};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::SessionId;
+
+/// All nine that a fair lock with tokens makes, in the order of the reports.
+pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtFencedResource::of(lock)),
+        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(TokensIncrease::of(lock)),
+        Box::new(Fifo::of(lock)),
+        Box::new(OneWokenPerDeletion::of(lock)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(lock)),
+        Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// The seven of a fair lock that gives no tokens.
+pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(Fifo::of(lock)),
+        Box::new(OneWokenPerDeletion::of(lock)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(lock)),
+        Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// Whose the live sessions are, and which actors are dead: their session has ended, or they crashed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Crew {
+    live: BTreeMap<SessionId, ActorId>,
+    /// Whose session has ended.
+    ended: BTreeSet<ActorId>,
+    /// Who crashed while their session lives.
+    crashed: BTreeSet<ActorId>,
+}
+
+impl Crew {
+    /// Takes note; gives who dies of it.
+    fn see(&mut self, event: &Event) -> Option<ActorId> {
+        let Event::Is(fact) = event else { return None };
+        match fact {
+            Fact::SessionOpened { session, actor } => {
+                self.live.insert(*session, *actor);
+                None
+            }
+            Fact::SessionClosed { session, actor, .. } => {
+                self.live.remove(session);
+                self.ended.insert(*actor);
+                self.crashed.remove(actor);
+                Some(*actor)
+            }
+            Fact::Crashed { actor } => {
+                if !self.ended.contains(actor) {
+                    self.crashed.insert(*actor);
+                }
+                Some(*actor)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_dead(&self, actor: ActorId) -> bool {
+        self.ended.contains(&actor) || self.crashed.contains(&actor)
+    }
+
+    /// Whether the session has ended, which a crash does not bring about at once.
+    fn has_ended(&self, actor: ActorId) -> bool {
+        self.ended.contains(&actor)
+    }
+
+    fn actor(&self, session: SessionId) -> Option<ActorId> {
+        self.live.get(&session).copied()
+    }
+
+    fn knows(&self, session: SessionId) -> bool {
+        self.live.contains_key(&session)
+    }
+
+    /// Who loses an ephemeral znode by the hand of somebody who is no actor.
+    fn robbed(&self, fact: &Fact) -> Option<ActorId> {
+        match fact {
+            Fact::NodeDeleted { by, owner, .. } if *by != SessionId::NONE && !self.knows(*by) => {
+                self.actor(*owner)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn broken(what: String, excuse: Option<Assumption>) -> Finding {
+    Finding::Broken(Violation { what, excuse })
+}
+
+/// Whether a path lies below `lock`.
+fn below(lock: &str, path: &str) -> bool {
+    path.len() > lock.len() && within(lock, path)
+}
+
+/// Whether a path is `lock` or lies below it.
+fn within(lock: &str, path: &str) -> bool {
+    path.strip_prefix(lock).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod testing {
+    //! Events in short: actor `n` has the session `n + 1`.
+
+    use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
+    use crate::promise::{Assumption, Finding, Promise};
+    use zk_api::{EventType, SessionId, Zxid};
+
+    pub const LOCK: &str = "/lock";
+
+    pub fn actor(process: u8) -> ActorId {
+        ActorId { process, life: 0 }
+    }
+
+    pub fn session(process: u8) -> SessionId {
+        SessionId(i64::from(process) + 1)
+    }
+
+    fn says(process: u8, what: Observation) -> Event {
+        Event::Says { actor: actor(process), what }
+    }
+
+    pub fn opened(p: u8) -> Event {
+        Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
+    }
+    pub fn closed(p: u8) -> Event {
+        Event::Is(Fact::SessionClosed { session: session(p), actor: actor(p), expired: true })
+    }
+    pub fn crashed(p: u8) -> Event {
+        Event::Is(Fact::Crashed { actor: actor(p) })
+    }
+    pub fn attempts(p: u8) -> Event {
+        says(p, Observation::Attempts { lock: LOCK.into() })
+    }
+    pub fn granted(p: u8) -> Event {
+        granted_as(p, "/lock/a-lock-0000000000", None)
+    }
+    pub fn granted_as(p: u8, node: &str, token: Option<u32>) -> Event {
+        let token = token.map(|counter| Zxid::new(1, counter));
+        says(p, Observation::Granted { lock: LOCK.into(), node: node.into(), token })
+    }
+    pub fn enters(p: u8) -> Event {
+        says(p, Observation::Enters { lock: LOCK.into() })
+    }
+    pub fn leaves(p: u8) -> Event {
+        says(p, Observation::Leaves { lock: LOCK.into() })
+    }
+    pub fn released(p: u8) -> Event {
+        says(p, Observation::Released { lock: LOCK.into() })
+    }
+    pub fn finished(p: u8) -> Event {
+        Event::Is(Fact::Finished { actor: actor(p), end: End::Done })
+    }
+    pub fn created(path: &str, p: u8) -> Event {
+        let (path, by) = (path.into(), session(p));
+        Event::Is(Fact::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
+    }
+    /// `by` 99 is an administrator.
+    pub fn deleted(path: &str, by: u8, owner: u8) -> Event {
+        Event::Is(Fact::NodeDeleted { path: path.into(), by: session(by), owner: session(owner) })
+    }
+    /// With its session.
+    pub fn vanished(path: &str, owner: u8) -> Event {
+        Event::Is(Fact::NodeDeleted { path: path.into(), by: SessionId::NONE, owner: session(owner) })
+    }
+    pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
+        let woken = woken.iter().map(|p| actor(*p)).collect();
+        Event::Is(Fact::Fired { path: path.into(), kind, woken })
+    }
+    pub fn wrote(resource: Resource, p: u8, accepted: bool) -> Event {
+        Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })
+    }
+
+    /// What a promise finds in these events.
+    pub fn findings(mut promise: impl Promise, events: Vec<Event>) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        found
+    }
+
+    pub fn broken_by(found: &[Finding]) -> Vec<(&str, Option<Assumption>)> {
+        found
+            .iter()
+            .filter_map(|finding| match finding {
+                Finding::Tested => None,
+                Finding::Broken(violation) => Some((&*violation.what, violation.excuse)),
+            })
+            .collect()
+    }
+}

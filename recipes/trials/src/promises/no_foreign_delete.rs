@@ -1,0 +1,76 @@
+//! `no-foreign-delete`.
+
+use super::{Crew, broken, within};
+use crate::event::{Event, Fact};
+use crate::promise::{Assumption, Finding, Promise};
+use zk_api::SessionId;
+
+/// No session deletes the ephemeral znode of another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NoForeignDelete {
+    lock: &'static str,
+    crew: Crew,
+}
+
+impl NoForeignDelete {
+    /// For one lock.
+    pub fn of(lock: &'static str) -> Self {
+        NoForeignDelete { lock, crew: Crew::default() }
+    }
+}
+
+impl Promise for NoForeignDelete {
+    fn name(&self) -> &'static str {
+        "no-foreign-delete"
+    }
+
+    fn about(&self) -> &'static str {
+        "No client deletes the znode of another."
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let Event::Is(Fact::NodeDeleted { path, by, owner }) = event else {
+            self.crew.see(event);
+            return;
+        };
+        if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
+            return;
+        }
+        if by == owner {
+            found.push(Finding::Tested);
+        } else {
+            let excuse = (!self.crew.knows(*by)).then_some(Assumption::NoAdministrator);
+            found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const A: &str = "/lock/a-lock-0000000000";
+
+    #[test]
+    fn deleting_the_znode_of_another_breaks_it() {
+        let found = findings(NoForeignDelete::of(LOCK), vec![opened(0), opened(1), deleted(A, 1, 0)]);
+        assert_eq!(broken_by(&found), [("session 0x2 deleted /lock/a-lock-0000000000 of session 0x1", None)]);
+    }
+
+    #[test]
+    fn an_administrator_is_an_excuse() {
+        let found = findings(NoForeignDelete::of(LOCK), vec![opened(0), deleted(A, 99, 0)]);
+        assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
+    }
+
+    #[test]
+    fn deleting_ones_own_is_a_test_it_passes_and_expiry_is_none() {
+        let events = vec![opened(0), deleted(A, 0, 0), vanished(A, 0)];
+        assert_eq!(findings(NoForeignDelete::of(LOCK), events), [Finding::Tested]);
+    }
+}

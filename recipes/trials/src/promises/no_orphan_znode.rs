@@ -1,0 +1,116 @@
+//! `no-orphan-znode`.
+
+use super::{below, broken};
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Finding, Promise, Rest};
+use std::collections::BTreeSet;
+use zk_api::SessionId;
+
+/// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most.
+///
+/// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NoOrphanZnode {
+    lock: &'static str,
+    /// Whose attempt has not ended yet.
+    attempting: BTreeSet<ActorId>,
+}
+
+impl NoOrphanZnode {
+    /// For one lock.
+    pub fn of(lock: &'static str) -> Self {
+        NoOrphanZnode { lock, attempting: BTreeSet::new() }
+    }
+}
+
+impl Promise for NoOrphanZnode {
+    fn name(&self) -> &'static str {
+        "no-orphan-znode"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, no contender's znode is left without an attempt it stands for."
+    }
+
+    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => match what {
+                Observation::Attempts { lock } if **lock == *self.lock => {
+                    self.attempting.insert(*actor);
+                }
+                Observation::Released { lock } | Observation::GivesUp { lock, .. }
+                    if **lock == *self.lock =>
+                {
+                    self.attempting.remove(actor);
+                }
+                _ => {}
+            },
+            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+                self.attempting.remove(actor);
+            }
+            Event::Is(_) => {}
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let contenders =
+            rest.nodes.iter().filter(|(path, owner)| *owner != SessionId::NONE && below(self.lock, path));
+        let owned = contenders.filter_map(|(path, owner)| {
+            let (_, actor) = rest.sessions.iter().find(|(session, _)| session == owner)?;
+            Some((path, *actor))
+        });
+        let (mut standing, mut clean) = (BTreeSet::new(), true);
+        for (path, actor) in owned {
+            if !self.attempting.contains(&actor) {
+                found.push(broken(format!("{path} is left of {actor}, which does not try any more"), None));
+                clean = false;
+            } else if !standing.insert(actor) {
+                found.push(broken(format!("{path} is one more of {actor}, for one attempt"), None));
+                clean = false;
+            }
+        }
+        if clean {
+            found.push(Finding::Tested);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    fn at_rest(events: Vec<Event>, nodes: &[(&str, u8)]) -> Vec<Finding> {
+        let mut promise = NoOrphanZnode::of(LOCK);
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        let nodes = nodes.iter().map(|(path, p)| ((*path).into(), session(*p))).collect();
+        let sessions = [0, 1].map(|p| (session(p), actor(p))).into();
+        promise.at_rest(&Rest { unfinished: Vec::new(), nodes, sessions }, &mut found);
+        found
+    }
+
+    #[test]
+    fn a_znode_that_outlives_its_attempt_breaks_it() {
+        for end in [released(0), finished(0), crashed(0)] {
+            let found = at_rest(vec![attempts(0), end], &[("/lock/a-lock-0000000000", 0)]);
+            let what = "/lock/a-lock-0000000000 is left of p0, which does not try any more";
+            assert_eq!(broken_by(&found), [(what, None)]);
+        }
+    }
+
+    #[test]
+    fn two_znodes_for_one_attempt_break_it() {
+        let nodes = [("/lock/lock-0000000000", 0), ("/lock/lock-0000000001", 0)];
+        let found = at_rest(vec![attempts(0)], &nodes);
+        assert_eq!(broken_by(&found), [("/lock/lock-0000000001 is one more of p0, for one attempt", None)]);
+    }
+
+    #[test]
+    fn a_waiter_may_have_its_znode_and_the_dead_are_not_judged() {
+        let nodes = [("/lock/a-lock-0000000000", 0), ("/lock/b-lock-0000000001", 7)];
+        assert_eq!(at_rest(vec![attempts(0)], &nodes), [Finding::Tested]);
+    }
+}

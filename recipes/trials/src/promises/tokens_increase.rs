@@ -1,0 +1,82 @@
+//! `tokens-increase`.
+
+use super::{Crew, broken};
+use crate::event::{Event, Observation};
+use crate::promise::{Finding, Promise};
+use zk_api::Zxid;
+
+/// Every grant's token is higher than that of every grant before it.
+///
+/// A grant to an actor whose session has ended does not count: it may learn late of an answer given in time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TokensIncrease {
+    lock: &'static str,
+    crew: Crew,
+    /// The highest so far.
+    highest: Option<Zxid>,
+}
+
+impl TokensIncrease {
+    /// For one lock.
+    pub fn of(lock: &'static str) -> Self {
+        TokensIncrease { lock, crew: Crew::default(), highest: None }
+    }
+}
+
+impl Promise for TokensIncrease {
+    fn name(&self) -> &'static str {
+        "tokens-increase"
+    }
+
+    fn about(&self) -> &'static str {
+        "Each grant has a higher fencing token than every grant before it."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.crew.see(event);
+        if let Event::Says { actor, what: Observation::Granted { lock, token: Some(token), .. } } = event
+            && **lock == *self.lock
+            && !self.crew.is_dead(*actor)
+        {
+            match self.highest {
+                Some(highest) if *token <= highest => {
+                    found.push(broken(format!("{actor} was given token {token} after {highest}"), None));
+                }
+                Some(_) => found.push(Finding::Tested),
+                None => {}
+            }
+            self.highest = self.highest.max(Some(*token));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    fn grant(p: u8, token: u32) -> Event {
+        granted_as(p, "/lock/a-lock-0000000000", Some(token))
+    }
+
+    #[test]
+    fn a_lower_token_or_the_same_again_breaks_it() {
+        let found = findings(TokensIncrease::of(LOCK), vec![grant(0, 5), grant(1, 4), grant(1, 5)]);
+        assert_eq!(
+            broken_by(&found),
+            [("p1 was given token 1:4 after 1:5", None), ("p1 was given token 1:5 after 1:5", None)]
+        );
+    }
+
+    #[test]
+    fn higher_tokens_are_tests_it_passes() {
+        let found = findings(TokensIncrease::of(LOCK), vec![grant(0, 5), grant(1, 6), grant(0, 9)]);
+        assert_eq!(found, [Finding::Tested, Finding::Tested]);
+    }
+
+    #[test]
+    fn a_grant_learnt_after_the_session_has_ended_does_not_count() {
+        let found = findings(TokensIncrease::of(LOCK), vec![closed(0), grant(1, 6), grant(0, 5)]);
+        assert_eq!(found, []);
+    }
+}

@@ -1,0 +1,149 @@
+//! Access control: who may do what, and which lists are valid.
+//!
+//! Source: ZooKeeper 3.9, `ZooKeeperServer.checkACL`, `PrepRequestProcessor.fixupACL` and the providers of the
+//! schemes `digest` and `ip`.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use zk_api::{Acl, AclList, ErrorCode, Identity, Perms, open_acl};
+
+/// Whether one of `identities` has any of these permissions; `NoAuth` if not.
+///
+/// `super` may do everything. An empty list, which no client can set, permits everything as well.
+pub fn check(acl: &[Acl], any_of: Perms, identities: &[Identity]) -> Result<(), ErrorCode> {
+    let permits = |entry: &Acl| {
+        entry.perms.0 & any_of.0 != 0
+            && (is_anyone(&entry.who) || identities.iter().any(|who| matches(who, &entry.who)))
+    };
+    let permitted =
+        acl.is_empty() || acl.iter().any(permits) || identities.iter().any(|who| &*who.scheme == "super");
+    if permitted { Ok(()) } else { Err(ErrorCode::NoAuth) }
+}
+
+/// The list as it is stored: without duplicates, and with `auth` replaced by whoever the client is.
+///
+/// `InvalidAcl` if it is empty, has a scheme that nobody knows or an id that its scheme does not take, or
+/// says `auth` where the client has no identity.
+pub fn resolve(acl: &AclList, identities: &[Identity]) -> Result<AclList, ErrorCode> {
+    if *acl == open_acl() {
+        return Ok(acl.clone());
+    }
+    let mut resolved: Vec<Acl> = Vec::new();
+    let mut add = |entry: Acl| {
+        if !resolved.contains(&entry) {
+            resolved.push(entry);
+        }
+    };
+    for entry in acl.iter() {
+        if &*entry.who.scheme == "auth" {
+            let mut proven = identities.iter().filter(|who| is_proven(who)).peekable();
+            if proven.peek().is_none() {
+                return Err(ErrorCode::InvalidAcl);
+            }
+            proven.for_each(|who| add(Acl { perms: entry.perms, who: who.clone() }));
+        } else if is_valid(&entry.who) {
+            add(entry.clone());
+        } else {
+            return Err(ErrorCode::InvalidAcl);
+        }
+    }
+    if resolved.is_empty() { Err(ErrorCode::InvalidAcl) } else { Ok(resolved.into()) }
+}
+
+/// The list as those see it who may not set it: the hashes of passwords are hidden.
+pub fn without_secrets(acl: &AclList) -> AclList {
+    let hide = |entry: &Acl| match entry.who.id.split_once(':') {
+        Some((user, _)) if &*entry.who.scheme == "digest" => {
+            Acl { perms: entry.perms, who: Identity::new("digest", &format!("{user}:x")) }
+        }
+        _ => entry.clone(),
+    };
+    acl.iter().map(hide).collect::<Arc<[Acl]>>()
+}
+
+fn is_anyone(who: &Identity) -> bool {
+    &*who.scheme == "world" && &*who.id == "anyone"
+}
+
+/// Whether an identity stands for credentials. An address does not, and `super` is never written into a list.
+fn is_proven(who: &Identity) -> bool {
+    &*who.scheme == "digest"
+}
+
+/// Whether a list may name this identity.
+fn is_valid(who: &Identity) -> bool {
+    match &*who.scheme {
+        "world" => is_anyone(who),
+        "digest" => {
+            matches!(who.id.split_once(':'), Some((_, hash)) if !hash.is_empty() && !hash.contains(':'))
+        }
+        "ip" => network(&who.id).is_some(),
+        _ => false,
+    }
+}
+
+fn matches(who: &Identity, named: &Identity) -> bool {
+    who.scheme == named.scheme
+        && match &*named.scheme {
+            "ip" => is_within(&who.id, &named.id),
+            _ => who.id == named.id,
+        }
+}
+
+/// An address, its width and how many of its bits count: `10.0.0.0/8`, or all of them.
+fn network(text: &str) -> Option<(u128, u32, u32)> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits.parse::<u32>().ok()?)),
+        None => (text, None),
+    };
+    let (address, width) = match address.parse().ok()? {
+        IpAddr::V4(v4) => (u128::from(v4.to_bits()), 32),
+        IpAddr::V6(v6) => (v6.to_bits(), 128),
+    };
+    let bits = bits.unwrap_or(width);
+    (bits <= width).then_some((address, width, bits))
+}
+
+fn is_within(address: &str, range: &str) -> bool {
+    match (network(address), network(range)) {
+        (Some((a, a_width, _)), Some((b, b_width, bits))) => {
+            a_width == b_width && (a ^ b).checked_shr(a_width - bits).unwrap_or(0) == 0
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(entries: &[(Perms, &str, &str)]) -> AclList {
+        entries.iter().map(|&(perms, scheme, id)| Acl { perms, who: Identity::new(scheme, id) }).collect()
+    }
+
+    #[test]
+    fn an_address_is_compared_by_the_bits_that_count() {
+        assert!(is_within("10.1.2.3", "10.0.0.0/8") && is_within("10.1.2.3", "10.1.2.3"));
+        assert!(
+            is_within("1.2.3.4", "0.0.0.0/0")
+                && is_within("::1", "::/0")
+                && is_within("fe80::1", "fe80::/10")
+        );
+        assert!(!is_within("11.1.2.3", "10.0.0.0/8") && !is_within("10.1.2.4", "10.1.2.3"));
+        assert!(!is_within("::1", "0.0.0.0/0"), "another kind of address");
+        assert!(network("10.0.0.0/33").is_none() && network("ten").is_none());
+    }
+
+    #[test]
+    fn duplicates_are_stored_once() {
+        let twice = [(Perms::READ, "world", "anyone"), (Perms::READ, "world", "anyone")];
+        assert_eq!(resolve(&list(&twice), &[]), Ok(list(&twice[..1])));
+    }
+
+    #[test]
+    fn one_permission_of_those_asked_for_is_enough() {
+        let reader = list(&[(Perms::READ, "world", "anyone")]);
+        assert_eq!(check(&reader, Perms::READ.and(Perms::ADMIN), &[]), Ok(()));
+        assert_eq!(check(&reader, Perms::ADMIN, &[]), Err(ErrorCode::NoAuth));
+    }
+}
