@@ -109,10 +109,11 @@ fn words(line: &str) -> Vec<&str> {
 
 #[test]
 fn a_log_that_differs_is_found_and_rewritten() {
-    let script = "# says its arguments\nsay a \"b c\"\nsay \"\"\n----\nwrong\n\nsay d\n----\n";
+    let script = "# says its words\nsay a \"b c\"\nsay \"\"\n----\nwrong\n\nsay d\n----\n";
     let say = |command: &str, args: &[&str]| format!("{command} {args:?}\n");
     let happened = replay(script, say);
-    let expected = "# says its arguments\nsay a \"b c\"\nsay \"\"\n----\nsay [\"a\", \"b c\"]\nsay [\"\"]\n\nsay d\n----\nsay [\"d\"]\n";
+    let expected = "# says its words\nsay a \"b c\"\nsay \"\"\n----\n\
+                    say [\"a\", \"b c\"]\nsay [\"\"]\n\nsay d\n----\nsay [\"d\"]\n";
     assert_eq!(happened, expected);
     assert_eq!(
         difference(script, &happened).unwrap(),

@@ -1,0 +1,55 @@
+//! The order that nobody may rely on.
+
+use crate::{Harness, after};
+use std::collections::BTreeSet;
+use zk_api::{Request, Response, SessionId, Text};
+use zk_proto::prepare::{Caller, close_session, read};
+use zk_proto::txn::TxnBody;
+
+const LINES: [&str; 5] =
+    ["create /g", "create /g/n- eseq", "create /g/n- eseq", "create /g/n- eseq", "create /g/n- eseq"];
+
+fn with_salt(lines: &[&str], salt: u64) -> Harness {
+    let mut h = after(lines);
+    h.config.order_salt = salt;
+    h
+}
+
+fn listed(h: &Harness, request: &Request) -> Vec<Text> {
+    let caller = Caller { session: SessionId(1), identities: &[] };
+    match read(&h.tree, &h.config, caller, request) {
+        Ok(Response::Children { names, .. }) => names,
+        Ok(Response::Ephemerals(paths)) => paths,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn children(h: &Harness) -> Vec<Text> {
+    listed(h, &Request::GetChildren { path: "/g".into(), watch: false, stat: false })
+}
+
+#[test]
+fn children_come_in_an_order_that_differs_from_salt_to_salt() {
+    let orders: BTreeSet<_> = (0..50).map(|salt| children(&with_salt(&LINES, salt))).collect();
+    assert!(orders.len() > 10, "{} orders", orders.len());
+    assert!(orders.iter().any(|names| !names.is_sorted()));
+}
+
+#[test]
+fn the_order_is_the_same_on_every_server_however_the_names_came_about() {
+    let mut otherwise = LINES.to_vec();
+    otherwise.insert(1, "set /g x");
+    for salt in 0..20 {
+        assert_eq!(children(&with_salt(&LINES, salt)), children(&with_salt(&otherwise, salt)));
+    }
+}
+
+#[test]
+fn a_sessions_end_deletes_in_the_order_of_get_ephemerals() {
+    for salt in 0..20 {
+        let h = with_salt(&LINES, salt);
+        let listed = listed(&h, &Request::GetEphemerals { prefix: "/".into() });
+        let body = close_session(&h.tree, &h.config, SessionId(1), true);
+        assert_eq!(body, TxnBody::CloseSession { ephemerals: listed, expired: true });
+    }
+}
