@@ -131,12 +131,14 @@ where
     /// write by turns. A write on its way is waited for even when the lock is lost: whoever releases the lock
     /// with a write on its way invites it to arrive late. What the fenced resource answers is not used, or it
     /// would keep the unfenced one from what is to be shown there.
+    ///
+    /// Without effects there is one scheduling point in place of writes and work, and no token is told.
     pub async fn section(&self, node: &ZPath, token: Option<Zxid>, lost: impl Future + Send) {
+        // A zxid tells states apart that are alike but for how they came about: only who writes needs it.
+        let token = token.filter(|_| self.part.effects);
         let lock = Text::from(LOCK);
         self.probe.observe(Observation::Granted { lock: lock.clone(), node: node.text(), token });
-        // Only writes need the token from here on.
-        let kept = token.filter(|_| self.part.effects);
-        let kept = kept.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        let kept = token.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
         self.zk.checkpoint("trial/held", &[Local::Text(node.as_str()), kept]);
         self.probe.observe(Observation::Enters { lock: lock.clone() });
         let mut lost = pin!(lost);

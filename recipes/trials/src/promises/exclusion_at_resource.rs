@@ -3,28 +3,30 @@
 use super::{Crew, broken};
 use crate::event::{ActorId, Event, Fact, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-/// At an outside resource, the accepted writes of one grant are never interrupted by those of another.
+/// At an outside resource, no holder's write is accepted once a later holder's was.
 ///
-/// An accepted write supersedes every other actor that was granted the lock; an accepted write of a superseded
-/// actor breaks the promise, until the actor is granted the lock again. Beliefs do not count, effects do: two
-/// that hold it at a time and write one after the other have done no harm.
+/// Beliefs do not count, effects do: two that hold the lock at a time and write one after the other, in the
+/// order of their grants, have done no harm. A write of one that was granted the lock earlier than somebody who
+/// has written already breaks the promise; it may write again when it is granted the lock anew.
 ///
-/// Actors stay in the state after they have left or crashed, as their writes may still arrive.
+/// Actors that have written stay in the state after they have left or crashed: a late write of theirs must be
+/// known for one. Where nobody writes, nothing stays.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct AtResource {
     lock: &'static str,
     resource: Resource,
     crew: Crew,
-    /// Who was granted the lock, and whether somebody else has written since.
-    granted: BTreeMap<ActorId, Since>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Since {
-    Undisturbed,
-    Superseded,
+    /// Who asks for the lock.
+    asking: BTreeSet<ActorId>,
+    /// Who was granted the lock, in this order, from the last one who has written. Who loses its znode while it
+    /// asks is put here then: it may learn later of a grant that it had before.
+    order: Vec<ActorId>,
+    /// The first of those has written.
+    written: bool,
+    /// Who was granted the lock earlier than that. Their writes come too late.
+    superseded: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -39,36 +41,95 @@ enum Effect {
 
 impl AtResource {
     fn of(lock: &'static str, resource: Resource) -> Self {
-        AtResource { lock, resource, crew: Crew::default(), granted: BTreeMap::new() }
+        AtResource {
+            lock,
+            resource,
+            crew: Crew::of(lock),
+            asking: BTreeSet::new(),
+            order: Vec::new(),
+            written: false,
+            superseded: BTreeSet::new(),
+        }
     }
 
     fn see(&mut self, event: &Event) -> Effect {
-        self.crew.see(event);
+        let dies = self.crew.see(event);
         match event {
-            Event::Says { actor, what: Observation::Granted { lock, .. } } if **lock == *self.lock => {
-                self.granted.insert(*actor, Since::Undisturbed);
-                Effect::None
-            }
+            Event::Says { actor, what } => self.hear(*actor, what),
             Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if *resource == self.resource => {
-                let superseded = self.granted.get(actor) == Some(&Since::Superseded);
-                match (superseded, *accepted) {
+                return match (self.superseded.contains(actor), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
-                    (false, true) => self.supersede_others(*actor),
+                    (false, true) => self.supersede_before(*actor),
                     (false, false) => Effect::None,
+                };
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.asking.remove(actor);
+            }
+            Event::Is(fact) => {
+                if let Some(actor) = dies.or(self.crew.victim(fact))
+                    && self.asking.contains(&actor)
+                {
+                    self.put_last(actor);
                 }
             }
-            _ => Effect::None,
+        }
+        Effect::None
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        match what {
+            Observation::Attempts { lock } if **lock == *self.lock => {
+                self.asking.insert(actor);
+            }
+            Observation::Granted { lock, node, .. } if **lock == *self.lock => {
+                let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
+                // Who has lost it already has its place.
+                let placed = self.asking.remove(&actor) && lost;
+                if !placed {
+                    self.put_last(actor);
+                }
+            }
+            Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
+                self.asking.remove(&actor);
+                self.leave(actor);
+            }
+            _ => {}
         }
     }
 
-    fn supersede_others(&mut self, writer: ActorId) -> Effect {
-        let mut effect = Effect::None;
-        for (_, since) in self.granted.iter_mut().filter(|(actor, _)| **actor != writer) {
-            *since = Since::Superseded;
-            effect = Effect::Passes;
+    fn put_last(&mut self, actor: ActorId) {
+        if self.order.first() == Some(&actor) {
+            self.written = false;
         }
-        effect
+        self.order.retain(|other| *other != actor);
+        self.superseded.remove(&actor);
+        self.order.push(actor);
+    }
+
+    /// Forgets who leaves without having written. What it never wrote cannot be interrupted, and whoever leaves
+    /// waits for the answers to what it wrote.
+    fn leave(&mut self, actor: ActorId) {
+        if !(self.written && self.order.first() == Some(&actor)) {
+            self.order.retain(|other| *other != actor);
+        }
+    }
+
+    fn supersede_before(&mut self, writer: ActorId) -> Effect {
+        let Some(at) = self.order.iter().position(|actor| *actor == writer) else { return Effect::None };
+        self.superseded.extend(self.order.drain(..at));
+        self.written = true;
+        if self.superseded.is_empty() && self.order.len() == 1 { Effect::None } else { Effect::Passes }
+    }
+
+    /// Why a late writer may be excused where every write is accepted.
+    fn excuse(&self, writer: ActorId) -> Option<Assumption> {
+        if self.crew.has_ended(writer) {
+            Some(Assumption::NoActionAfterSessionEnd)
+        } else {
+            self.crew.is_robbed(writer).then_some(Assumption::NoAdministrator)
+        }
     }
 
     fn what(&self, actor: ActorId) -> String {
@@ -76,11 +137,11 @@ impl AtResource {
             Resource::Fenced => "fenced",
             Resource::Unfenced => "unfenced",
         };
-        format!("a write of {actor} was accepted at the {kind} resource after another holder had written")
+        format!("a write of {actor} was accepted at the {kind} resource after a later holder's")
     }
 }
 
-/// [Exclusion by effects](self) at the resource that compares tokens. It is owed whatever happens.
+/// Exclusion by effects at the resource that compares tokens. It is owed whatever happens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtFencedResource(AtResource);
 
@@ -109,7 +170,7 @@ impl Promise for ExclusionAtFencedResource {
     }
 }
 
-/// [Exclusion by effects](self) at the resource that accepts everything. No lock can promise it to those who
+/// Exclusion by effects at the resource that accepts everything. No lock can promise it to those who
 /// write after their session has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtUnfencedResource(AtResource);
@@ -131,7 +192,7 @@ impl Promise for ExclusionAtUnfencedResource {
     }
 
     fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoActionAfterSessionEnd]
+        &[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -139,9 +200,7 @@ impl Promise for ExclusionAtUnfencedResource {
             Effect::None => {}
             Effect::Passes => found.push(Finding::Tested),
             Effect::Breaks(actor) => {
-                let dead = self.0.crew.has_ended(actor);
-                let excuse = dead.then_some(Assumption::NoActionAfterSessionEnd);
-                found.push(broken(self.0.what(actor), excuse));
+                found.push(broken(self.0.what(actor), self.0.excuse(actor)));
             }
         }
     }
@@ -153,9 +212,8 @@ mod tests {
     use super::*;
     use Resource::{Fenced, Unfenced};
 
-    const FENCED: &str = "a write of p0 was accepted at the fenced resource after another holder had written";
-    const UNFENCED: &str =
-        "a write of p0 was accepted at the unfenced resource after another holder had written";
+    const FENCED: &str = "a write of p0 was accepted at the fenced resource after a later holder's";
+    const UNFENCED: &str = "a write of p0 was accepted at the unfenced resource after a later holder's";
 
     /// p0 writes, p1 is granted the lock and writes, p0 writes again.
     fn aba(resource: Resource, last_accepted: bool, before_p1: Vec<Event>) -> Vec<Event> {
@@ -193,6 +251,57 @@ mod tests {
     fn a_crash_alone_is_no_excuse_while_the_session_lives() {
         let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, vec![crashed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
+    }
+
+    #[test]
+    fn a_late_write_before_the_next_holders_first_does_no_harm() {
+        let events = vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true), closed(0), granted(1)];
+        let events = [events, vec![wrote(Fenced, 0, true), wrote(Fenced, 1, true)]].concat();
+        assert_eq!(broken_by(&findings(ExclusionAtFencedResource::of(LOCK), events)), []);
+    }
+
+    #[test]
+    fn a_first_write_after_a_later_holders_breaks_it_and_the_later_holder_is_not_blamed() {
+        let events = vec![opened(0), opened(1), granted(0), closed(0), granted(1), wrote(Unfenced, 1, true)];
+        let events = [events, vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)]].concat();
+        let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+    }
+
+    #[test]
+    fn who_learns_of_its_grant_after_its_end_counts_as_the_earlier_holder() {
+        let before = vec![opened(0), opened(1), opened(2), granted(2), wrote(Unfenced, 2, true), leaves(2)];
+        let dies = vec![attempts(0), closed(0), granted(1), wrote(Unfenced, 1, true), granted(0)];
+        let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
+        let events = [before, dies, writes].concat();
+        let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+    }
+
+    #[test]
+    fn without_writes_nothing_is_remembered() {
+        let mut promise = ExclusionAtFencedResource::of(LOCK);
+        for event in [attempts(0), attempts(1), granted(0), granted(1), leaves(1), leaves(0)] {
+            promise.see(&event, &mut Vec::new());
+        }
+        assert_eq!(promise, ExclusionAtFencedResource::of(LOCK));
+    }
+
+    #[test]
+    fn who_learns_of_its_grant_after_its_end_may_be_the_last_holder_all_the_same() {
+        let before = vec![opened(0), opened(1), granted(1), wrote(Fenced, 1, true), leaves(1)];
+        let dies = vec![attempts(0), closed(0), granted(0), wrote(Fenced, 0, true)];
+        let found = findings(ExclusionAtFencedResource::of(LOCK), [before, dies].concat());
+        assert_eq!(broken_by(&found), []);
+    }
+
+    #[test]
+    fn a_live_holder_robbed_by_an_administrator_is_excused() {
+        let found = findings(
+            ExclusionAtUnfencedResource::of(LOCK),
+            aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
+        );
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoAdministrator))]);
     }
 
     #[test]

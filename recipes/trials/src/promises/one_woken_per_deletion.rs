@@ -3,26 +3,25 @@
 use super::{Crew, broken, within};
 use crate::event::{Event, Fact};
 use crate::promise::{Assumption, Finding, Promise};
-use zk_api::{EventType, Text};
+use zk_api::EventType;
 
 /// The deletion of a contender's znode wakes one client at most: no herd.
 ///
-/// Watches of the list of contenders count as well, where the change of the list comes of a deletion.
+/// A watch of the list of contenders wakes on deletions too, so no two clients may have one: its events are
+/// counted whatever the change was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     crew: Crew,
-    /// The last event was the deletion of this znode, or a watch that it fired.
-    deleted: Option<Text>,
-    /// An administrator has deleted a contender's znode: its contender may wait on where he waits, and the
-    /// next one with him.
+    /// An administrator has deleted a contender's znode: that contender may wait on where it waits, and the
+    /// next one with it.
     meddled: bool,
 }
 
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        OneWokenPerDeletion { lock, crew: Crew::default(), deleted: None, meddled: false }
+        OneWokenPerDeletion { lock, crew: Crew::of(lock), meddled: false }
     }
 }
 
@@ -41,32 +40,27 @@ impl Promise for OneWokenPerDeletion {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.crew.see(event);
-        let Event::Is(fact) = event else {
-            self.deleted = None;
-            return;
-        };
-        match fact {
-            Fact::NodeDeleted { path, .. } => {
-                self.meddled |= within(self.lock, path) && self.crew.robbed(fact).is_some();
-                self.deleted = within(self.lock, path).then(|| path.clone());
+        match event {
+            Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
+                self.meddled |= self.crew.victim(fact).is_some();
             }
-            Fact::Fired { path, kind, woken } if within(self.lock, path) => {
-                let of_deletion = match kind {
-                    EventType::NodeDeleted => Some(path),
-                    EventType::NodeChildrenChanged => self.deleted.as_ref(),
-                    EventType::None | EventType::NodeCreated | EventType::NodeDataChanged => None,
+            Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
+                let what = match kind {
+                    EventType::NodeDeleted => "the deletion",
+                    EventType::NodeChildrenChanged => "a change of the list",
+                    EventType::None | EventType::NodeCreated | EventType::NodeDataChanged => return,
                 };
-                match (of_deletion, woken.len()) {
-                    (None, _) | (_, 0) => {}
-                    (Some(_), 1) => found.push(Finding::Tested),
-                    (Some(deleted), n) => {
+                // A watch of a session that has ended wakes nobody, removed or not.
+                match woken.iter().filter(|actor| !self.crew.is_dead(**actor)).count() {
+                    0 => {}
+                    1 => found.push(Finding::Tested),
+                    n => {
                         let excuse = self.meddled.then_some(Assumption::NoAdministrator);
-                        found.push(broken(format!("the deletion of {deleted} woke {n} clients"), excuse));
+                        found.push(broken(format!("{what} of {path} woke {n} clients"), excuse));
                     }
                 }
             }
-            Fact::Fired { .. } => {}
-            _ => self.deleted = None,
+            Event::Is(_) | Event::Says { .. } => {}
         }
     }
 }
@@ -75,7 +69,7 @@ impl Promise for OneWokenPerDeletion {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use EventType::{NodeChildrenChanged, NodeDeleted};
+    use EventType::{NodeChildrenChanged, NodeDataChanged, NodeDeleted};
 
     const A: &str = "/lock/a-lock-0000000000";
 
@@ -87,10 +81,8 @@ mod tests {
 
     #[test]
     fn a_herd_at_the_list_of_contenders_breaks_it() {
-        let events =
-            vec![deleted(A, 0, 0), fired(A, NodeDeleted, &[]), fired(LOCK, NodeChildrenChanged, &[1, 2])];
-        let found = findings(OneWokenPerDeletion::of(LOCK), events);
-        assert_eq!(broken_by(&found), [("the deletion of /lock/a-lock-0000000000 woke 2 clients", None)]);
+        let found = findings(OneWokenPerDeletion::of(LOCK), vec![fired(LOCK, NodeChildrenChanged, &[1, 2])]);
+        assert_eq!(broken_by(&found), [("a change of the list of /lock woke 2 clients", None)]);
     }
 
     #[test]
@@ -100,9 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_is_no_deletion_may_wake_many() {
-        let events = vec![created(A, 0), fired(LOCK, NodeChildrenChanged, &[1, 2])];
-        assert_eq!(findings(OneWokenPerDeletion::of(LOCK), events), []);
+    fn the_dead_are_not_woken() {
+        let events = vec![closed(2), crashed(3), fired(A, NodeDeleted, &[1, 2, 3])];
+        assert_eq!(findings(OneWokenPerDeletion::of(LOCK), events), [Finding::Tested]);
+    }
+
+    #[test]
+    fn a_change_of_data_may_wake_many() {
+        assert_eq!(findings(OneWokenPerDeletion::of(LOCK), vec![fired(A, NodeDataChanged, &[1, 2])]), []);
     }
 
     #[test]

@@ -1,0 +1,55 @@
+//! `lock/no-loop`: waits for a predecessor that is gone already.
+
+use super::plain::{self, Place};
+use super::stage::{LOCK, LockKind, Stage, Stop};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// The lock with guids, but it waits for an event also where the predecessor is gone already.
+///
+/// The predecessor was deleted between the list and the look; the watch now waits for a creation, and no
+/// sequential znode is created twice (S-057).
+#[derive(Clone, Copy, Debug)]
+pub struct NoLoop;
+
+impl LockKind for NoLoop {
+    fn about(&self) -> About {
+        About {
+            name: "lock/no-loop",
+            summary: "Waits for an event of the znode before its own even if it was gone as it was looked for.",
+            source: "mutant of the recipe; related to R-23, zookeeper-recipes' WriteLock",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-057", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_fair_lock(LOCK)
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+        loop {
+            let names = plain::children(&zk, &lock, own.as_str()).await?;
+            match plain::place(&lock, &names, &own) {
+                Place::First => break,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(lower) => {
+                    let (_, watch) = plain::exists(&zk, &lower, own.as_str()).await?;
+                    plain::event(watch).await?;
+                }
+            }
+        }
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await
+    }
+}

@@ -1,0 +1,58 @@
+//! `lock/null-is-held`: a predecessor that is not there is taken for the lock.
+
+use super::plain::{self, Place};
+use super::stage::{LOCK, LockKind, Stage, Stop};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// The lock with guids, but an absent predecessor is taken for the lock.
+///
+/// The znode before may have vanished with its waiter, not with its holder (S-081).
+#[derive(Clone, Copy, Debug)]
+pub struct NullIsHeld;
+
+impl LockKind for NullIsHeld {
+    fn about(&self) -> About {
+        About {
+            name: "lock/null-is-held",
+            summary: "Takes the lock for granted when the znode before its own is gone as it is looked for.",
+            source: "mutant of the recipe; so does the Java class of lock/java",
+            breaks: Some(Breaks {
+                promise: "exclusion-among-live-sessions",
+                defect: "S-081",
+                fault: "session expiry",
+            }),
+            bounds: Bounds { expiries: 1, ..Bounds::clients(3) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_fair_lock(LOCK)
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+        loop {
+            let names = plain::children(&zk, &lock, own.as_str()).await?;
+            match plain::place(&lock, &names, &own) {
+                Place::First => break,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(lower) => match plain::exists(&zk, &lower, own.as_str()).await? {
+                    (None, _) => break,
+                    (Some(_), watch) => plain::event(watch).await?,
+                },
+            }
+        }
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await
+    }
+}

@@ -1,0 +1,139 @@
+//! What the published variants have in common: requests that are tried again, and the order of contenders.
+
+use super::stage::Stop;
+use zk_api::{
+    CreateMode, Data, Error, ErrorCode, EventType, KeeperState, Local, Outcome, Stat, Text, Watch, ZPath,
+    ZooKeeper, sequence_of,
+};
+
+/// Who stands where in a list of contenders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The own znode has the lowest number.
+    First,
+    /// This znode has the next lower number.
+    Behind(ZPath),
+    /// The own znode is not in the list.
+    Absent,
+}
+
+/// The place of `own` by number, whatever stands before the number in the names.
+pub fn place(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
+    let Some(mine) = names.iter().find(|name| ***name == *own.name()).and_then(|name| sequence_of(name))
+    else {
+        return Place::Absent;
+    };
+    let lower = names.iter().filter_map(|name| Some((sequence_of(name)?, name))).filter(|(n, _)| *n < mine);
+    match lower.max() {
+        None => Place::First,
+        Some((_, name)) => Place::Behind(child(lock, name)),
+    }
+}
+
+/// A child of the lock's znode.
+pub fn child(lock: &ZPath, name: &str) -> ZPath {
+    lock.join(name).expect("a child's name is valid")
+}
+
+/// The path that a server gave.
+pub fn path(text: &Text) -> ZPath {
+    ZPath::parse(text).expect("a server gives valid paths")
+}
+
+/// Lets an error pass once there is a connection, if the request may be tried again.
+pub async fn passing(zk: &impl ZooKeeper, error: Error) -> Result<(), Stop> {
+    let again = error.outcome() == Outcome::Unknown || error.code == ErrorCode::SessionMoved;
+    if error.is_session_over() || !again {
+        return Err(error.into());
+    }
+    loop {
+        let change = zk.state_change();
+        match zk.state() {
+            KeeperState::SyncConnected => return Ok(()),
+            KeeperState::Disconnected => change.await,
+            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
+                return Err(Stop::SessionLost);
+            }
+        };
+    }
+}
+
+/// Makes a contender's znode; a lost answer is looked up by the guid.
+pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
+    let prefix = child(lock, &format!("{guid}-lock-"));
+    loop {
+        zk.checkpoint("plain/create", &[Local::Text(guid)]);
+        match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            Ok(made) => return Ok(path(&made)),
+            Err(e) => passing(zk, e).await?,
+        }
+        let names = children(zk, lock, guid).await?;
+        if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
+            return Ok(child(lock, name));
+        }
+    }
+}
+
+/// Lists the contenders, however often it takes. `alive` is the one text that matters to the caller.
+pub async fn children(zk: &impl ZooKeeper, lock: &ZPath, alive: &str) -> Result<Vec<Text>, Stop> {
+    loop {
+        zk.checkpoint("plain/list", &[Local::Text(alive)]);
+        match zk.children(lock).await {
+            Ok(names) => return Ok(names),
+            Err(e) => passing(zk, e).await?,
+        }
+    }
+}
+
+/// Looks for a znode and watches it, however often it takes.
+pub async fn exists(zk: &impl ZooKeeper, node: &ZPath, own: &str) -> Result<(Option<Stat>, Watch), Stop> {
+    loop {
+        zk.checkpoint("plain/watch", &[Local::Text(node.as_str()), Local::Text(own)]);
+        match zk.exists_watch(node).await {
+            Ok(answer) => return Ok(answer),
+            Err(e) => passing(zk, e).await?,
+        }
+    }
+}
+
+/// Waits for whatever a watch tells. Fails if that is the end of the session.
+pub async fn event(watch: Watch) -> Result<(), Stop> {
+    match watch.await.kind {
+        EventType::None => Err(Stop::SessionLost),
+        EventType::NodeCreated
+        | EventType::NodeDeleted
+        | EventType::NodeDataChanged
+        | EventType::NodeChildrenChanged => Ok(()),
+    }
+}
+
+/// Deletes a znode whose path nobody else can have, however often it takes.
+pub async fn remove(zk: &impl ZooKeeper, own: &ZPath) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("plain/release", &[Local::Text(own.as_str())]);
+        match zk.delete(own, -1).await {
+            Err(e) if e.code != ErrorCode::NoNode => passing(zk, e).await?,
+            Ok(()) | Err(_) => return Ok(()),
+        }
+    }
+}
+
+/// The own znode is not there though the session lives.
+pub fn gone(own: &ZPath) -> Stop {
+    Stop::Failed(format!("{own} is gone").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_by_number() {
+        let lock = ZPath::parse("/lock").unwrap();
+        let names = ["z-lock-0000000003", "a-lock-0000000005", "b-lock-0000000004", "other"].map(Text::from);
+        let at = |name| place(&lock, &names, &child(&lock, name));
+        assert_eq!(at("z-lock-0000000003"), Place::First);
+        assert_eq!(at("a-lock-0000000005"), Place::Behind(child(&lock, "b-lock-0000000004")));
+        assert_eq!(at("c-lock-0000000006"), Place::Absent);
+    }
+}

@@ -1,0 +1,109 @@
+//! `lock/simple`: one znode for all.
+
+use super::plain;
+use super::stage::{LOCK, LockKind, Stage, Stop};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Measured, NoForeignDelete, NoOrphanZnode,
+    NoWaiterStuck, OneWokenPerDeletion,
+};
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
+
+/// One fixed ephemeral znode: whoever creates it holds the lock, the others watch it.
+///
+/// - Between the create that failed and the look, the holder may release: the look finds nothing, and its watch
+///   waits for a creation that nobody owes (S-070). It takes no fault.
+/// - A create whose answer was lost is tried again, fails, and the client waits for itself (S-071).
+/// - All who wait are woken by a release: that it is one at most is not promised, but measured. Any of them may
+///   be next: no order is promised, nor could it be told, as waiters have no znodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Simple;
+
+impl LockKind for Simple {
+    fn about(&self) -> About {
+        About {
+            name: "lock/simple",
+            summary: "One fixed ephemeral znode; who cannot create it watches it and waits for any event.",
+            source: "an article on ZooKeeper, in prose, after the ZooKeeper paper",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-070", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, holder) = (stage.zk(), holder(&stage.lock()));
+        while !create(&zk, &holder).await? {
+            let (_, watch) = plain::exists(&zk, &holder, "").await?;
+            plain::event(watch).await?;
+        }
+        stage.section(&holder, None, std::future::pending::<()>()).await;
+        release(&zk, &holder).await
+    }
+}
+
+/// The one znode.
+pub(super) fn holder(lock: &ZPath) -> ZPath {
+    plain::child(lock, "holder")
+}
+
+/// What a simple lock promises, and its herd, which is only measured.
+pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(LOCK)),
+        Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+        Box::new(Measured(OneWokenPerDeletion::of(LOCK))),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(LOCK)),
+        Box::new(NoForeignDelete::of(LOCK)),
+    ]
+}
+
+/// Tries to create it, however often it takes; `false` if it exists.
+pub(super) async fn create(zk: &impl ZooKeeper, holder: &ZPath) -> Result<bool, Stop> {
+    loop {
+        zk.checkpoint("simple/create", &[]);
+        match zk.create(holder, Data::NULL, CreateMode::Ephemeral).await {
+            Ok(_) => return Ok(true),
+            Err(e) if e.code == ErrorCode::NodeExists => return Ok(false),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}
+
+/// Deletes it. Where the answer is lost, it looks whose it is before it tries again: by now it may be
+/// somebody else's.
+pub(super) async fn release(zk: &impl ZooKeeper, holder: &ZPath) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("simple/release", &[Local::Text(holder.as_str())]);
+        match zk.delete(holder, -1).await {
+            Ok(()) => return Ok(()),
+            Err(e) if e.code == ErrorCode::NoNode => return Ok(()),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+        if !is_own(zk, holder).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether it is there and this session's.
+async fn is_own(zk: &impl ZooKeeper, holder: &ZPath) -> Result<bool, Stop> {
+    loop {
+        zk.checkpoint("simple/whose", &[Local::Text(holder.as_str())]);
+        match zk.exists(holder).await {
+            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.ephemeral_owner == zk.session())),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

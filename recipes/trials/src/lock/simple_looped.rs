@@ -1,0 +1,47 @@
+//! `lock/simple-looped`: the simple lock with its gap closed.
+
+use super::stage::{LockKind, Stage, Stop};
+use super::{plain, simple};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// The simple lock with its gap closed: where the znode is gone as it is looked for, it tries to create it again.
+///
+/// A create whose answer was lost still makes the client wait for itself, as it does not look whose znode it
+/// is (S-071).
+#[derive(Clone, Copy, Debug)]
+pub struct SimpleLooped;
+
+impl LockKind for SimpleLooped {
+    fn about(&self) -> About {
+        About {
+            name: "lock/simple-looped",
+            summary: "As lock/simple, but tries again where the znode is gone as it is looked for.",
+            source: "lock/simple, half mended",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-071", fault: "lost answer" }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        simple::promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, holder) = (stage.zk(), simple::holder(&stage.lock()));
+        while !simple::create(&zk, &holder).await? {
+            if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {
+                plain::event(watch).await?;
+            }
+        }
+        stage.section(&holder, None, std::future::pending::<()>()).await;
+        simple::release(&zk, &holder).await
+    }
+}
