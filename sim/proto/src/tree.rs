@@ -8,12 +8,13 @@ mod snapshot;
 
 use crate::txn::NodeKind;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl};
 
 /// A znode as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its data.
     pub data: Data,
@@ -46,7 +47,7 @@ pub struct Node {
 }
 
 /// The tree of znodes at one zxid. A clone shares everything until either is changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DataTree {
     /// Keyed by full path; the root is `/`. A znode's parent is here too, but for a tree that is being
     /// recovered from a fuzzy snapshot.
@@ -223,5 +224,24 @@ impl Hash for DataTree {
             [node.ctime_ms, node.mtime_ms].hash(state);
             [node.version, node.aversion, node.created].hash(state);
         }
+    }
+}
+
+/// In one line, as states of a model and traces are read by people; what is as in most znodes is left out.
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?} cz={} mz={} pz={}", self.kind, self.data, self.czxid, self.mzxid, self.pzxid)?;
+        write!(f, " v={} av={} created={}", self.version, self.aversion, self.created)?;
+        if self.acl != open_acl() {
+            write!(f, " acl={:?}", self.acl)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for DataTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DataTree at {} ", self.last_zxid)?;
+        f.debug_map().entries(self.nodes()).finish()
     }
 }

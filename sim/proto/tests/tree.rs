@@ -235,3 +235,13 @@ fn the_digest_tells_trees_apart_by_everything_that_is_stored() {
     digests.dedup();
     assert_eq!(digests.len(), count);
 }
+
+#[test]
+fn a_tree_is_printed_briefly() {
+    let tree = tree_of(&[(1, create("/p", 1))]);
+    let printed = "DataTree at 1:1 {\
+        \"/\": Persistent \"\" cz=0:0 mz=0:0 pz=1:1 v=0 av=0 created=1, \
+        \"/p\": Persistent null cz=1:1 mz=1:1 pz=1:1 v=0 av=0 created=0, \
+        \"/zookeeper\": Persistent \"\" cz=0:0 mz=0:0 pz=0:0 v=0 av=0 created=0}";
+    assert_eq!(format!("{tree:?}"), printed);
+}

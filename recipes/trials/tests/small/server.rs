@@ -63,6 +63,10 @@ impl Server {
         self.nodes.iter().map(|(path, node)| (path.clone(), node.owner)).collect()
     }
 
+    pub fn ephemerals(&self) -> Vec<(Text, SessionId)> {
+        self.nodes().into_iter().filter(|(_, owner)| *owner != SessionId::NONE).collect()
+    }
+
     pub fn take_changes(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.changes)
     }
@@ -134,7 +138,7 @@ impl Server {
         Ok(path)
     }
 
-    fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
+    pub fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
         self.zxid = self.zxid.next();
         let node = self.nodes.remove(path).ok_or(ErrorCode::NoNode)?;
         let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner };

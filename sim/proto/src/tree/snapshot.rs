@@ -11,7 +11,7 @@ impl DataTree {
     /// The znodes behind a path, in order of their paths; all of them behind the empty path.
     ///
     /// A snapshot written in steps goes on where its last step ended, whatever became of that znode.
-    pub fn nodes_after(&self, path: &str) -> impl Iterator<Item = (&Text, &Node)> {
+    pub fn nodes_after<'a>(&'a self, path: &str) -> impl Iterator<Item = (&'a Text, &'a Node)> + use<'a> {
         let range = (Bound::Excluded(path), Bound::Unbounded);
         self.nodes.range::<str, _>(range).map(|(path, node)| (path, &**node))
     }
