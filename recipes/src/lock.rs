@@ -22,16 +22,15 @@ use zk_api::{
 ///   one and stands at the end of the queue. A holder is told by [`Held::lost`].
 /// - **The session is over:** [`LockError::SessionLost`], for waiters too. A new session needs a new `Lock`.
 /// - **Dropping** the future of [`acquire`](Lock::acquire), or a [`Held`], submits the znode's deletion. If the
-///   connection is lost just then, or the create's outcome was still unknown, the znode may stay: the next
-///   `acquire` of the same `Lock` uses it, and [`abandon`](Lock::abandon) removes it. It ends with the session
-///   in any case.
+///   connection is lost just then, or the create's outcome was still unknown, the znode may stay, and others
+///   wait behind it: [`abandon`](Lock::abandon) or the next `acquire` of the same `Lock` removes it. It ends
+///   with the session in any case.
 ///
 /// All contenders must use this recipe: children of another shape are not waited for. The guid must be unique
 /// among all attempts of all sessions. A `Lock` is one contender at a time, as [`Held`] borrows it.
 ///
 /// Two sessions never both hold it while both live. A holder whose session has ended may still believe for a
 /// while that it holds; a resource that must be safe then compares tokens.
-#[derive(Debug)]
 pub struct Lock<Z> {
     zk: Z,
     parent: ZPath,
@@ -56,6 +55,12 @@ pub enum LockError {
     Exhausted(ZPath),
     /// A request failed for good.
     Failed(Error),
+}
+
+impl<Z> fmt::Debug for Lock<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lock").field("prefix", &self.prefix).field("left", &self.left).finish_non_exhaustive()
+    }
 }
 
 impl fmt::Display for LockError {
@@ -103,14 +108,12 @@ impl<Z: ZooKeeper> Lock<Z> {
         Ok(Lock { zk, parent: parent.clone(), guid: guid.into(), prefix, left: false })
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock. What an earlier attempt has left behind is removed first.
     pub async fn acquire(&mut self) -> Result<Held<'_, Z>, LockError> {
-        // What an earlier attempt has left behind is looked for first.
-        let look_first = self.left;
+        // Not gone on with: its deletion may be on its way, and would take the lock from its holder.
+        self.abandon().await?;
         let mut own = Own { lock: self, node: None };
-        if !look_first {
-            own.create().await?;
-        }
+        own.create().await?;
         let token = own.turn().await?;
         Ok(Held { own, token })
     }
@@ -119,7 +122,7 @@ impl<Z: ZooKeeper> Lock<Z> {
     pub async fn abandon(&mut self) -> Result<(), LockError> {
         while self.left {
             self.zk.checkpoint("lock/abandon", &[Local::Text(self.prefix.as_str())]);
-            // A create of an earlier connection may be on its way still; the sync comes behind it.
+            // A create or delete of an earlier connection may be on its way still; the sync comes behind it.
             let (synced, listed) = (self.zk.sync(&self.parent), self.zk.children(&self.parent));
             let names = match (synced.await, listed.await) {
                 (Ok(()), Ok(names)) => names,
@@ -203,7 +206,6 @@ impl<Z: ZooKeeper> Lock<Z> {
 }
 
 /// An attempt, and the znode that must not outlive it.
-#[derive(Debug)]
 struct Own<'a, Z: ZooKeeper> {
     lock: &'a mut Lock<Z>,
     /// Known to be this session's, so that it may be deleted blindly: nobody else's can have this path.
@@ -315,11 +317,19 @@ impl<Z: ZooKeeper> Drop for Own<'_, Z> {
 }
 
 /// The lock, held. Dropping it releases it without making sure; see [`Lock`].
-#[derive(Debug)]
 #[must_use = "dropping it gives the lock away"]
 pub struct Held<'a, Z: ZooKeeper> {
     own: Own<'a, Z>,
     token: Zxid,
+}
+
+impl<Z: ZooKeeper> fmt::Debug for Held<'_, Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held")
+            .field("node", &self.own.node)
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<Z: ZooKeeper> Held<'_, Z> {

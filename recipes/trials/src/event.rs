@@ -56,7 +56,8 @@ pub enum Observation {
 /// What the ensemble, the network or the outside resource knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
-    /// A session was opened for an actor.
+    /// A session was opened for an actor. Told before anything else of that actor: a session that was never told
+    /// of is taken for an administrator's.
     SessionOpened { session: SessionId, actor: ActorId },
     /// A session's close has first committed. What its actor does later cannot be held against exclusion.
     SessionClosed { session: SessionId, actor: ActorId, expired: bool },

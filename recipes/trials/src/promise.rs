@@ -62,7 +62,8 @@ pub struct Violation {
 /// What is left at rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rest {
-    /// Actors that live, have a live session, and whose code has not ended.
+    /// Actors that live, have a live session, and whose code has not ended. The sessions of those that crashed
+    /// have expired by then, or nobody could be blamed for waiting behind them.
     pub unfinished: Vec<ActorId>,
     /// The znodes below the trial's own paths, with their owners: `NONE` if not ephemeral.
     pub nodes: Vec<(Text, SessionId)>,

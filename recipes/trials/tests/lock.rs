@@ -2,12 +2,12 @@
 
 mod small;
 
-use small::run;
+use small::{run, run_with};
 use std::collections::BTreeSet;
 use zk_trials::catalogue;
 use zk_trials::trial::Bounds;
 
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 2000;
 
 /// What the first of many seeds that breaks a promise without an excuse says, for each promise.
 fn broken(name: &str, bounds: Bounds) -> BTreeSet<&'static str> {
@@ -39,12 +39,23 @@ fn a_variant_that_needs_a_fault_holds_without() {
 
 #[test]
 fn the_lock_keeps_every_promise_under_faults_and_each_is_put_to_the_test() {
-    let bounds = Bounds { rounds: 2, expiries: 1, drops: 3, effects: true, ..Bounds::clients(3) };
+    let bounds = Bounds { rounds: 2, expiries: 1, drops: 3, crashes: 1, effects: true, ..Bounds::clients(3) };
     assert_eq!(broken("lock", bounds), BTreeSet::new());
     let trial = &catalogue()[0];
     let tested: BTreeSet<_> = (0..SEEDS).flat_map(|seed| run(trial, bounds, seed).tested).collect();
     let promised: BTreeSet<_> = trial.promises().iter().map(|promise| promise.name()).collect();
     assert_eq!(tested, promised);
+}
+
+#[test]
+fn what_an_administrator_breaks_is_excused_and_the_fenced_resource_is_safe() {
+    let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, effects: true, ..Bounds::clients(3) };
+    let runs = (0..SEEDS).flat_map(|seed| run_with(&catalogue()[0], bounds, 2, seed).broken);
+    let (excused, defects): (Vec<_>, Vec<_>) = runs.partition(|(_, violation)| violation.excuse.is_some());
+    assert_eq!(defects, []);
+    let excused: BTreeSet<_> = excused.into_iter().map(|(promise, _)| promise).collect();
+    assert!(excused.contains("exclusion-among-live-sessions") && excused.contains("no-foreign-delete"));
+    assert!(!excused.contains("exclusion-at-fenced-resource"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use zk_api::Text;
 
 /// Puts names or paths into their unspecified order. The same salt and the same names give the same order.
 pub fn shuffle(salt: u64, names: &mut [Text]) {
-    names.sort_by_cached_key(|name| (key(salt, name), name.clone()));
+    names.sort_by_cached_key(|name| key(salt, name));
 }
 
 /// A number that a name sorts by. Part of what makes a seed's run the same in every version: never change it.

@@ -8,12 +8,13 @@ mod snapshot;
 
 use crate::txn::NodeKind;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl};
 
 /// A znode as it is stored.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Its data.
     pub data: Data,
@@ -46,13 +47,11 @@ pub struct Node {
 }
 
 /// The tree of znodes at one zxid. A clone shares everything until either is changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct DataTree {
     /// Keyed by full path; the root is `/`. A znode's parent is here too, but for a tree that is being
     /// recovered from a fuzzy snapshot.
     nodes: Arc<BTreeMap<Text, Arc<Node>>>,
-    /// The ephemeral znodes of each session that has any: exactly those in `nodes`.
-    ephemerals: Arc<BTreeMap<SessionId, BTreeSet<Text>>>,
     /// The last transaction applied.
     last_zxid: Zxid,
 }
@@ -140,11 +139,7 @@ impl DataTree {
         let mut root = system.clone();
         root.children.insert("zookeeper".into());
         let nodes = [("/".into(), Arc::new(root)), ("/zookeeper".into(), Arc::new(system))];
-        DataTree {
-            nodes: Arc::new(nodes.into()),
-            ephemerals: Arc::new(BTreeMap::new()),
-            last_zxid: Zxid::ZERO,
-        }
+        DataTree { nodes: Arc::new(nodes.into()), last_zxid: Zxid::ZERO }
     }
 
     /// The last transaction applied.
@@ -183,13 +178,16 @@ impl DataTree {
     }
 
     /// The ephemeral znodes of a session, in order of their paths.
+    ///
+    /// Looks at all znodes: sessions end seldom, and an index would have to be copied and kept at every step.
     pub fn ephemerals(&self, session: SessionId) -> impl Iterator<Item = &Text> {
-        self.ephemerals.get(&session).into_iter().flatten()
+        let owned = self.nodes().filter(move |(_, node)| node.owner() == Some(session));
+        owned.map(|(path, _)| path)
     }
 
     /// The sessions that have ephemeral znodes.
-    pub fn ephemeral_owners(&self) -> impl Iterator<Item = SessionId> {
-        self.ephemerals.keys().copied()
+    pub fn ephemeral_owners(&self) -> BTreeSet<SessionId> {
+        self.nodes().filter_map(|(_, node)| node.owner()).collect()
     }
 
     /// The containers and TTL znodes that the leader is to remove now, one transaction each.
@@ -206,16 +204,44 @@ impl Default for DataTree {
     }
 }
 
-/// Leaves out what follows from the rest: the children, and the index of ephemerals.
+/// Leaves out the children, which follow from the paths, and is brief about the ACL that nearly all znodes
+/// have: a model checker hashes a tree at every step.
 impl Hash for DataTree {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.last_zxid.hash(state);
+        let open = open_acl();
+        self.last_zxid.to_i64().hash(state);
         self.nodes.len().hash(state);
         for (path, node) in self.nodes() {
             path.hash(state);
-            (&node.data, &node.acl, node.kind).hash(state);
-            (node.czxid, node.mzxid, node.pzxid, node.ctime_ms, node.mtime_ms).hash(state);
-            (node.version, node.aversion, node.created).hash(state);
+            node.data.hash(state);
+            let is_open = Arc::ptr_eq(&node.acl, &open) || node.acl == open;
+            is_open.hash(state);
+            if !is_open {
+                node.acl.hash(state);
+            }
+            node.kind.hash(state);
+            [node.czxid, node.mzxid, node.pzxid].map(Zxid::to_i64).hash(state);
+            [node.ctime_ms, node.mtime_ms].hash(state);
+            [node.version, node.aversion, node.created].hash(state);
         }
+    }
+}
+
+/// In one line, as states of a model and traces are read by people; what is as in most znodes is left out.
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?} cz={} mz={} pz={}", self.kind, self.data, self.czxid, self.mzxid, self.pzxid)?;
+        write!(f, " v={} av={} created={}", self.version, self.aversion, self.created)?;
+        if self.acl != open_acl() {
+            write!(f, " acl={:?}", self.acl)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for DataTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DataTree at {} ", self.last_zxid)?;
+        f.debug_map().entries(self.nodes()).finish()
     }
 }

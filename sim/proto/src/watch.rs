@@ -3,6 +3,7 @@
 use crate::message::WatchList;
 use crate::tree::{Change, DataTree};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use zk_api::{
     AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid, split,
 };
@@ -11,7 +12,7 @@ use zk_api::{
 ///
 /// A client has at most one watch of each [kind](WatchKind) on a path, and gets at most one event for one
 /// change of one znode, however many of its watches see it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct WatchTable<W: Ord + Copy> {
     data: Watchers<W>,
     child: Watchers<W>,
@@ -233,6 +234,12 @@ impl<W: Ord + Copy> WatchTable<W> {
             (WatchKind::Persistent, &self.persistent),
             (WatchKind::PersistentRecursive, &self.recursive),
         ]
+    }
+}
+
+impl<W: Ord + Copy + fmt::Debug> fmt::Debug for WatchTable<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|(kind, path, w)| (w, kind, path))).finish()
     }
 }
 

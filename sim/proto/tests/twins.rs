@@ -7,6 +7,8 @@ mod twin;
 
 use generate::{Step, identities, steps};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 use twin::Twin;
 use zk_api::*;
@@ -118,8 +120,11 @@ fn assert_indices_fit(tree: &DataTree) {
             assert!(tree.node(&join(path, child)).is_some(), "{path} has no {child}");
         }
     }
-    let listed: BTreeSet<_> =
-        tree.ephemeral_owners().flat_map(|s| tree.ephemerals(s).map(move |p| (s, p.clone()))).collect();
+    let listed: BTreeSet<_> = tree
+        .ephemeral_owners()
+        .into_iter()
+        .flat_map(|s| tree.ephemerals(s).map(move |p| (s, p.clone())))
+        .collect();
     let found: BTreeSet<_> = tree.nodes().filter_map(|(p, n)| Some((n.owner()?, p.clone()))).collect();
     assert_eq!(listed, found);
 }
@@ -150,6 +155,46 @@ fn fuzzy_snapshot(log: &[Txn], begin: usize, width: usize, pace: &[usize]) -> Da
             tree.apply(txn);
         }
     }
+}
+
+/// A run's steps, and where and how slowly its snapshot is written.
+fn fuzzy_case() -> impl Strategy<Value = (Vec<Step>, usize, usize, Vec<usize>)> {
+    (steps(120), 0usize..60, 1usize..3, prop::collection::vec(0usize..24, 1..8))
+}
+
+#[test]
+fn the_snapshots_tried_are_fuzzy_in_every_way() {
+    let mut runner = TestRunner::deterministic();
+    let (mut orphans, mut met_again, mut met_later, mut early) = (0, 0, 0, 0);
+    for _ in 0..500 {
+        let (steps, begin, width, pace) = fuzzy_case().new_tree(&mut runner).unwrap().current();
+        let run = Run::of(&steps);
+        let begin = begin.min(run.log.len());
+        let mut restored = fuzzy_snapshot(&run.log, begin, width, &pace);
+        orphans += restored.nodes().filter(|(path, _)| restored.node(split(path).0).is_none()).count();
+        for txn in &run.log[begin..] {
+            let ops = match &txn.body {
+                TxnBody::Multi { ops } => ops.as_slice(),
+                body => std::slice::from_ref(body),
+            };
+            for op in ops {
+                match op {
+                    TxnBody::Create { path, .. } if restored.node(path).is_some() => met_again += 1,
+                    TxnBody::Delete { path } => match restored.node(path) {
+                        None => early += 1,
+                        Some(node) if node.czxid > txn.zxid => met_later += 1,
+                        Some(_) => {}
+                    },
+                    _ => {}
+                }
+            }
+            restored.apply(txn);
+        }
+    }
+    assert!(orphans > 5, "children whose parents were passed before they were created: {orphans}");
+    assert!(met_again > 100, "creates of what is there: {met_again}");
+    assert!(early > 10, "deletes of what is gone: {early}");
+    assert!(met_later > 10, "deletes that meet a later incarnation: {met_later}");
 }
 
 proptest! {
@@ -193,10 +238,7 @@ proptest! {
 
     #[test]
     fn a_fuzzy_snapshot_and_the_log_behind_it_give_the_tree(
-        steps in steps(80),
-        begin in 0usize..60,
-        width in 1usize..4,
-        pace in prop::collection::vec(0usize..12, 1..8),
+        (steps, begin, width, pace) in fuzzy_case(),
     ) {
         let run = Run::of(&steps);
         let begin = begin.min(run.log.len());

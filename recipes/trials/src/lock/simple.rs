@@ -5,7 +5,7 @@ use super::stage::{LOCK, LockKind, Stage, Stop};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, Measured, NoForeignDelete, NoOrphanZnode,
+    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Measured, NoForeignDelete, NoOrphanZnode,
     NoWaiterStuck, OneWokenPerDeletion,
 };
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -16,7 +16,8 @@ use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 /// - Between the create that failed and the look, the holder may release: the look finds nothing, and its watch
 ///   waits for a creation that nobody owes (S-070). It takes no fault.
 /// - A create whose answer was lost is tried again, fails, and the client waits for itself (S-071).
-/// - All who wait are woken by a release, and any of them may be next: neither is promised, both are measured.
+/// - All who wait are woken by a release: that it is one at most is not promised, but measured. Any of them may
+///   be next: no order is promised, nor could it be told, as waiters have no znodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Simple;
 
@@ -56,12 +57,11 @@ pub(super) fn holder(lock: &ZPath) -> ZPath {
     plain::child(lock, "holder")
 }
 
-/// What a simple lock promises, and its herd and its disorder, which are only measured.
+/// What a simple lock promises, and its herd, which is only measured.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),
         Box::new(ExclusionAtUnfencedResource::of(LOCK)),
-        Box::new(Measured(Fifo::of(LOCK))),
         Box::new(Measured(OneWokenPerDeletion::of(LOCK))),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),

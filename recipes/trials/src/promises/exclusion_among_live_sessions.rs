@@ -16,39 +16,30 @@ pub struct ExclusionAmongLiveSessions {
     actors: BTreeMap<ActorId, Standing>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Standing {
-    /// It believes that it holds the lock; else it tries to get it.
-    holds: bool,
-    /// An administrator has deleted its znode, and it has made no new one.
-    robbed: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Standing {
+    Waits,
+    Holds,
 }
 
 impl ExclusionAmongLiveSessions {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        ExclusionAmongLiveSessions { lock, crew: Crew::default(), actors: BTreeMap::new() }
-    }
-
-    fn set_robbed(&mut self, actor: Option<ActorId>, robbed: bool) {
-        if let Some(standing) = actor.and_then(|actor| self.actors.get_mut(&actor)) {
-            standing.robbed = robbed;
-        }
+        ExclusionAmongLiveSessions { lock, crew: Crew::of(lock), actors: BTreeMap::new() }
     }
 
     fn holds(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
-        let own = self.actors.entry(actor).or_default();
-        if std::mem::replace(&mut own.holds, true) {
+        if self.actors.insert(actor, Standing::Holds) == Some(Standing::Holds) {
             return;
         }
-        let robbed = own.robbed;
         let others = || self.actors.iter().filter(|(other, _)| **other != actor);
+        let holders = others().filter(|(_, standing)| **standing == Standing::Holds).map(|(other, _)| *other);
         // A holder that nobody robbed leaves no excuse.
-        match others().filter(|(_, s)| s.holds).max_by_key(|(_, s)| !s.robbed) {
-            Some((other, standing)) => {
-                let excuse = (robbed || standing.robbed).then_some(Assumption::NoAdministrator);
+        match holders.max_by_key(|other| !self.crew.is_robbed(*other)) {
+            Some(other) => {
+                let robbed = self.crew.is_robbed(actor) || self.crew.is_robbed(other);
                 let what = format!("{actor} holds {} while {other} still holds it", self.lock);
-                found.push(broken(what, excuse));
+                found.push(broken(what, robbed.then_some(Assumption::NoAdministrator)));
             }
             None if others().next().is_some() => found.push(Finding::Tested),
             None => {}
@@ -77,7 +68,7 @@ impl Promise for ExclusionAmongLiveSessions {
             Event::Says { actor, .. } if self.crew.is_dead(*actor) => {}
             Event::Says { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
-                    self.actors.insert(*actor, Standing::default());
+                    self.actors.insert(*actor, Standing::Waits);
                 }
                 Observation::Granted { lock, .. } | Observation::Enters { lock } if **lock == *self.lock => {
                     self.holds(*actor, found);
@@ -94,8 +85,7 @@ impl Promise for ExclusionAmongLiveSessions {
             Event::Is(Fact::Finished { actor, .. }) => {
                 self.actors.remove(actor);
             }
-            Event::Is(Fact::NodeCreated { by, .. }) => self.set_robbed(self.crew.actor(*by), false),
-            Event::Is(fact) => self.set_robbed(self.crew.robbed(fact), true),
+            Event::Is(_) => {}
         }
     }
 }

@@ -18,14 +18,15 @@ struct AtResource {
     lock: &'static str,
     resource: Resource,
     crew: Crew,
-    /// Who was granted the lock, in this order, from the last one who has written.
+    /// Who asks for the lock.
+    asking: BTreeSet<ActorId>,
+    /// Who was granted the lock, in this order, from the last one who has written. Who loses its znode while it
+    /// asks is put here then: it may learn later of a grant that it had before.
     order: Vec<ActorId>,
     /// The first of those has written.
     written: bool,
     /// Who was granted the lock earlier than that. Their writes come too late.
     superseded: BTreeSet<ActorId>,
-    /// Whose znode an administrator has deleted, and who has made no new one.
-    robbed: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -43,61 +44,68 @@ impl AtResource {
         AtResource {
             lock,
             resource,
-            crew: Crew::default(),
+            crew: Crew::of(lock),
+            asking: BTreeSet::new(),
             order: Vec::new(),
             written: false,
             superseded: BTreeSet::new(),
-            robbed: BTreeSet::new(),
         }
     }
 
     fn see(&mut self, event: &Event) -> Effect {
-        self.crew.see(event);
+        let dies = self.crew.see(event);
         match event {
-            Event::Says { actor, what: Observation::Granted { lock, .. } } if **lock == *self.lock => {
-                self.grant(*actor);
-                Effect::None
-            }
-            Event::Says { actor, what: Observation::Leaves { lock } } if **lock == *self.lock => {
-                self.leave(*actor);
-                Effect::None
-            }
+            Event::Says { actor, what } => self.hear(*actor, what),
             Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if *resource == self.resource => {
-                match (self.superseded.contains(actor), *accepted) {
+                return match (self.superseded.contains(actor), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
                     (false, true) => self.supersede_before(*actor),
                     (false, false) => Effect::None,
-                }
+                };
             }
-            Event::Is(Fact::NodeCreated { by, .. }) => {
-                if let Some(actor) = self.crew.actor(*by) {
-                    self.robbed.remove(&actor);
-                }
-                Effect::None
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.asking.remove(actor);
             }
             Event::Is(fact) => {
-                self.robbed.extend(self.crew.robbed(fact));
-                Effect::None
+                if let Some(actor) = dies.or(self.crew.victim(fact))
+                    && self.asking.contains(&actor)
+                {
+                    self.put_last(actor);
+                }
             }
-            Event::Says { .. } => Effect::None,
+        }
+        Effect::None
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        let lost = self.crew.has_ended(actor) || self.crew.is_robbed(actor);
+        match what {
+            Observation::Attempts { lock } if **lock == *self.lock => {
+                self.asking.insert(actor);
+            }
+            Observation::Granted { lock, .. } if **lock == *self.lock => {
+                // Who has lost it already has its place.
+                let placed = self.asking.remove(&actor) && lost;
+                if !placed {
+                    self.put_last(actor);
+                }
+            }
+            Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
+                self.asking.remove(&actor);
+                self.leave(actor);
+            }
+            _ => {}
         }
     }
 
-    fn grant(&mut self, actor: ActorId) {
+    fn put_last(&mut self, actor: ActorId) {
         if self.order.first() == Some(&actor) {
             self.written = false;
         }
         self.order.retain(|other| *other != actor);
         self.superseded.remove(&actor);
-        // Who learns of its grant when it has lost it already was granted it before everybody who lives.
-        if !self.crew.has_ended(actor) && !self.robbed.contains(&actor) {
-            self.order.push(actor);
-        } else if self.written {
-            self.superseded.insert(actor);
-        } else {
-            self.order.insert(0, actor);
-        }
+        self.order.push(actor);
     }
 
     /// Forgets who leaves without having written. What it never wrote cannot be interrupted, and whoever leaves
@@ -120,7 +128,7 @@ impl AtResource {
         if self.crew.has_ended(writer) {
             Some(Assumption::NoActionAfterSessionEnd)
         } else {
-            self.robbed.contains(&writer).then_some(Assumption::NoAdministrator)
+            self.crew.is_robbed(writer).then_some(Assumption::NoAdministrator)
         }
     }
 
@@ -133,7 +141,7 @@ impl AtResource {
     }
 }
 
-/// [Exclusion by effects](self) at the resource that compares tokens. It is owed whatever happens.
+/// Exclusion by effects at the resource that compares tokens. It is owed whatever happens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtFencedResource(AtResource);
 
@@ -162,7 +170,7 @@ impl Promise for ExclusionAtFencedResource {
     }
 }
 
-/// [Exclusion by effects](self) at the resource that accepts everything. No lock can promise it to those who
+/// Exclusion by effects at the resource that accepts everything. No lock can promise it to those who
 /// write after their session has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExclusionAtUnfencedResource(AtResource);
@@ -262,8 +270,10 @@ mod tests {
 
     #[test]
     fn who_learns_of_its_grant_after_its_end_counts_as_the_earlier_holder() {
-        let events = vec![opened(0), opened(1), closed(0), granted(1), wrote(Unfenced, 1, true), granted(0)];
-        let events = [events, vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)]].concat();
+        let before = vec![opened(0), opened(1), opened(2), granted(2), wrote(Unfenced, 2, true), leaves(2)];
+        let dies = vec![attempts(0), closed(0), granted(1), wrote(Unfenced, 1, true), granted(0)];
+        let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
+        let events = [before, dies, writes].concat();
         let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
@@ -271,10 +281,18 @@ mod tests {
     #[test]
     fn without_writes_nothing_is_remembered() {
         let mut promise = ExclusionAtFencedResource::of(LOCK);
-        for event in [granted(0), granted(1), leaves(1), leaves(0)] {
+        for event in [attempts(0), attempts(1), granted(0), granted(1), leaves(1), leaves(0)] {
             promise.see(&event, &mut Vec::new());
         }
         assert_eq!(promise, ExclusionAtFencedResource::of(LOCK));
+    }
+
+    #[test]
+    fn who_learns_of_its_grant_after_its_end_may_be_the_last_holder_all_the_same() {
+        let before = vec![opened(0), opened(1), granted(1), wrote(Fenced, 1, true), leaves(1)];
+        let dies = vec![attempts(0), closed(0), granted(0), wrote(Fenced, 0, true)];
+        let found = findings(ExclusionAtFencedResource::of(LOCK), [before, dies].concat());
+        assert_eq!(broken_by(&found), []);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Fifo {
 impl Fifo {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        Fifo { lock, crew: Crew::default(), queue: Vec::new() }
+        Fifo { lock, crew: Crew::of(lock), queue: Vec::new() }
     }
 }
 

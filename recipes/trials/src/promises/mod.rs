@@ -57,63 +57,86 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
-/// Whose the live sessions are, and which actors are dead: their session has ended, or they crashed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+/// Whose the live sessions are, and which actors' claims do not count, or not as defects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Crew {
+    lock: &'static str,
     live: BTreeMap<SessionId, ActorId>,
     /// Whose session has ended.
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
+    /// Whose znode an administrator has deleted, and who has made no new one since.
+    robbed: BTreeSet<ActorId>,
 }
 
 impl Crew {
-    /// Takes note; gives who dies of it.
+    fn of(lock: &'static str) -> Crew {
+        Crew {
+            lock,
+            live: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            crashed: BTreeSet::new(),
+            robbed: BTreeSet::new(),
+        }
+    }
+
+    /// Takes note; gives who dies of it: by the end of the session, or by a crash.
     fn see(&mut self, event: &Event) -> Option<ActorId> {
         let Event::Is(fact) = event else { return None };
         match fact {
             Fact::SessionOpened { session, actor } => {
                 self.live.insert(*session, *actor);
-                None
             }
             Fact::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
-                Some(*actor)
+                self.robbed.remove(actor);
+                return Some(*actor);
             }
             Fact::Crashed { actor } => {
                 if !self.ended.contains(actor) {
                     self.crashed.insert(*actor);
                 }
-                Some(*actor)
+                return Some(*actor);
             }
-            _ => None,
+            Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
+                if let Some(actor) = self.live.get(by) {
+                    self.robbed.remove(actor);
+                }
+            }
+            Fact::NodeDeleted { .. } => self.robbed.extend(self.victim(fact)),
+            _ => {}
         }
+        None
     }
 
+    /// Whose session has ended, or who crashed: what he says of the lock does not count.
     fn is_dead(&self, actor: ActorId) -> bool {
-        self.ended.contains(&actor) || self.crashed.contains(&actor)
+        self.has_ended(actor) || self.crashed.contains(&actor)
     }
 
-    /// Whether the session has ended, which a crash does not bring about at once.
+    /// Whose session has ended, which a crash does not bring about at once.
     fn has_ended(&self, actor: ActorId) -> bool {
         self.ended.contains(&actor)
     }
 
-    fn actor(&self, session: SessionId) -> Option<ActorId> {
-        self.live.get(&session).copied()
+    fn is_robbed(&self, actor: ActorId) -> bool {
+        self.robbed.contains(&actor)
     }
 
     fn knows(&self, session: SessionId) -> bool {
         self.live.contains_key(&session)
     }
 
-    /// Who loses an ephemeral znode by the hand of somebody who is no actor.
-    fn robbed(&self, fact: &Fact) -> Option<ActorId> {
+    /// Who loses a contender's znode by this fact, by the hand of somebody who is no actor.
+    fn victim(&self, fact: &Fact) -> Option<ActorId> {
         match fact {
-            Fact::NodeDeleted { by, owner, .. } if *by != SessionId::NONE && !self.knows(*by) => {
-                self.actor(*owner)
+            Fact::NodeDeleted { path, by, owner }
+                if *by != SessionId::NONE && !self.knows(*by) && within(self.lock, path) =>
+            {
+                self.live.get(owner).copied()
             }
             _ => None,
         }

@@ -15,7 +15,7 @@ pub struct NoForeignDelete {
 impl NoForeignDelete {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoForeignDelete { lock, crew: Crew::default() }
+        NoForeignDelete { lock, crew: Crew::of(lock) }
     }
 }
 

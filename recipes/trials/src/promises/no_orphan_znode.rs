@@ -8,7 +8,8 @@ use zk_api::SessionId;
 
 /// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most.
 ///
-/// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here.
+/// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
+/// attempt that crashed, which its session's expiry will remove.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanZnode {
     lock: &'static str,
@@ -45,7 +46,7 @@ impl Promise for NoOrphanZnode {
                 }
                 _ => {}
             },
-            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+            Event::Is(Fact::Finished { actor, .. }) => {
                 self.attempting.remove(actor);
             }
             Event::Is(_) => {}
@@ -94,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_znode_that_outlives_its_attempt_breaks_it() {
-        for end in [released(0), finished(0), crashed(0)] {
+        for end in [released(0), finished(0)] {
             let found = at_rest(vec![attempts(0), end], &[("/lock/a-lock-0000000000", 0)]);
             let what = "/lock/a-lock-0000000000 is left of p0, which does not try any more";
             assert_eq!(broken_by(&found), [(what, None)]);
@@ -112,5 +113,6 @@ mod tests {
     fn a_waiter_may_have_its_znode_and_the_dead_are_not_judged() {
         let nodes = [("/lock/a-lock-0000000000", 0), ("/lock/b-lock-0000000001", 7)];
         assert_eq!(at_rest(vec![attempts(0)], &nodes), [Finding::Tested]);
+        assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), [Finding::Tested]);
     }
 }

@@ -21,7 +21,7 @@ pub struct OneWokenPerDeletion {
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        OneWokenPerDeletion { lock, crew: Crew::default(), meddled: false }
+        OneWokenPerDeletion { lock, crew: Crew::of(lock), meddled: false }
     }
 }
 
@@ -42,7 +42,7 @@ impl Promise for OneWokenPerDeletion {
         self.crew.see(event);
         match event {
             Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
-                self.meddled |= self.crew.robbed(fact).is_some();
+                self.meddled |= self.crew.victim(fact).is_some();
             }
             Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
                 let what = match kind {
@@ -50,7 +50,8 @@ impl Promise for OneWokenPerDeletion {
                     EventType::NodeChildrenChanged => "a change of the list",
                     EventType::None | EventType::NodeCreated | EventType::NodeDataChanged => return,
                 };
-                match woken.len() {
+                // A watch of a session that has ended wakes nobody, removed or not.
+                match woken.iter().filter(|actor| !self.crew.is_dead(**actor)).count() {
                     0 => {}
                     1 => found.push(Finding::Tested),
                     n => {
@@ -87,6 +88,12 @@ mod tests {
     #[test]
     fn one_woken_is_a_test_it_passes_and_nobody_is_none() {
         let events = vec![fired(A, NodeDeleted, &[1]), fired(A, NodeDeleted, &[])];
+        assert_eq!(findings(OneWokenPerDeletion::of(LOCK), events), [Finding::Tested]);
+    }
+
+    #[test]
+    fn the_dead_are_not_woken() {
+        let events = vec![closed(2), crashed(3), fired(A, NodeDeleted, &[1, 2, 3])];
         assert_eq!(findings(OneWokenPerDeletion::of(LOCK), events), [Finding::Tested]);
     }
 

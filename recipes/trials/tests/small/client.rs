@@ -23,6 +23,7 @@ pub struct Client {
     pub session: SessionId,
     pub state: KeeperState,
     pub connected: bool,
+    pub crashed: bool,
     pub requests: VecDeque<(Request, Completer<Answer>)>,
     pub inbox: VecDeque<Delivery>,
     pub listeners: Vec<Completer<KeeperState>>,
@@ -43,6 +44,7 @@ impl Client {
             session: SessionId(i64::from(process) + 1),
             state: KeeperState::SyncConnected,
             connected: true,
+            crashed: false,
             requests: VecDeque::new(),
             inbox: VecDeque::new(),
             listeners: Vec::new(),
@@ -64,6 +66,9 @@ impl ZooKeeper for Desk {
     fn submit(&self, request: Request) -> Call {
         let client = &mut open(&self.outside).clients[self.me];
         let (answer, call) = Pending::slot();
+        if client.crashed {
+            return call;
+        }
         match client.state {
             KeeperState::SyncConnected => client.requests.push_back((request, answer)),
             KeeperState::Disconnected => {

@@ -9,9 +9,12 @@ use server::Server;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use zk_api::{ErrorCode, KeeperState, SessionId, Text, WatchedEvent};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::{ActorId, Event, Fact, Resource};
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 use zk_trials::trial::{Actor, AnyTrial, Bounds, Part};
+
+/// The session of somebody who is no actor.
+const ADMINISTRATOR: SessionId = SessionId(99);
 
 /// Everything outside the actors.
 pub struct Outside {
@@ -40,6 +43,9 @@ enum Move {
     Expire(usize),
     /// The flag: with the next request served, and its answer lost.
     Drop(usize, bool),
+    Crash(usize),
+    /// An administrator deletes an ephemeral znode.
+    Rob(usize),
 }
 
 /// What came of one run.
@@ -51,7 +57,13 @@ pub struct Outcome {
 
 /// Runs a trial under one seed.
 pub fn run(trial: &Arc<dyn AnyTrial>, bounds: Bounds, seed: u64) -> Outcome {
+    run_with(trial, bounds, 0, seed)
+}
+
+/// The same, with an administrator who deletes so many ephemeral znodes.
+pub fn run_with(trial: &Arc<dyn AnyTrial>, bounds: Bounds, robberies: u8, seed: u64) -> Outcome {
     let mut run = Run::new(trial, bounds, seed);
+    run.robberies = robberies;
     for actor in 0..run.actors.len() {
         run.poll(actor);
     }
@@ -70,6 +82,8 @@ struct Run {
     random: u64,
     expiries: u8,
     drops: u8,
+    crashes: u8,
+    robberies: u8,
 }
 
 impl Run {
@@ -101,6 +115,8 @@ impl Run {
             random: seed,
             expiries: bounds.expiries,
             drops: bounds.drops,
+            crashes: bounds.crashes,
+            robberies: 0,
         }
     }
 
@@ -119,18 +135,28 @@ impl Run {
             if client.connected && !client.requests.is_empty() {
                 moves.push(Move::Serve(i));
             }
-            if !client.inbox.is_empty() {
+            if !client.inbox.is_empty() && !client.crashed {
                 moves.push(Move::Deliver(i));
             }
-            if !client.connected && !client.state.is_final() {
+            if !client.connected && !client.state.is_final() && !client.crashed {
                 moves.push(Move::Reconnect(i));
             }
-            if self.expiries > 0 && outside.server.is_live(client.session) {
-                faults.push(Move::Expire(i));
+            if outside.server.is_live(client.session) {
+                if client.crashed {
+                    moves.push(Move::Expire(i));
+                } else if self.expiries > 0 {
+                    faults.push(Move::Expire(i));
+                }
+            }
+            if self.crashes > 0 && !client.crashed {
+                faults.push(Move::Crash(i));
             }
             if self.drops > 0 && client.connected && !client.state.is_final() {
                 faults.extend([Move::Drop(i, false), Move::Drop(i, true)]);
             }
+        }
+        if self.robberies > 0 {
+            faults.extend((0..outside.server.ephemerals().len()).map(Move::Rob));
         }
         drop(outside);
         // Faults are over when nothing else moves.
@@ -141,24 +167,40 @@ impl Run {
 
     fn make(&mut self, next: Move) {
         let mut outside = open(&self.outside);
-        let outside_ref = &mut *outside;
         let who = match next {
-            Move::Serve(i) => outside_ref.serve(i),
-            Move::Deliver(i) => outside_ref.deliver(i),
-            Move::Reconnect(i) => outside_ref.reconnect(i),
+            Move::Serve(i) => outside.serve(i),
+            Move::Deliver(i) => outside.deliver(i),
+            Move::Reconnect(i) => outside.reconnect(i),
             Move::Point(at) => {
-                let (i, done) = outside_ref.points.remove(at);
+                let (i, done) = outside.points.remove(at);
                 done.complete(());
                 i
             }
-            Move::Write(at) => outside_ref.write(at),
+            Move::Write(at) => outside.write(at),
             Move::Expire(i) => {
-                self.expiries -= 1;
-                outside_ref.expire(i)
+                self.expiries -= u8::from(!outside.clients[i].crashed);
+                outside.expire(i)
             }
             Move::Drop(i, answer) => {
                 self.drops -= 1;
-                outside_ref.lose_connection(i, answer)
+                outside.lose_connection(i, answer)
+            }
+            Move::Crash(i) => {
+                self.crashes -= 1;
+                outside.clients[i].crashed = true;
+                let actor = outside.clients[i].actor;
+                outside.events.push(Event::Is(Fact::Crashed { actor }));
+                drop(outside);
+                // What it submits as it is dropped goes nowhere.
+                self.actors[i] = None;
+                return self.judge();
+            }
+            Move::Rob(at) => {
+                self.robberies -= 1;
+                let (path, owner) = outside.server.ephemerals()[at].clone();
+                outside.server.delete(ADMINISTRATOR, &path).expect("it is there");
+                outside.tell();
+                outside.clients.iter().position(|c| c.session == owner).expect("a known session")
             }
         };
         drop(outside);
@@ -228,13 +270,13 @@ impl Outside {
         let (request, answer) = self.clients[i].requests.pop_front().expect("there is one");
         let session = self.clients[i].session;
         let result = self.server.serve(session, &request);
-        self.tell(Some(session));
+        self.tell();
         self.clients[i].inbox.push_back(Delivery::Answer(answer, result));
         i
     }
 
     /// Passes on what the server has done: facts to the promises, fired watches to the clients.
-    fn tell(&mut self, _by: Option<SessionId>) {
+    fn tell(&mut self) {
         for change in self.server.take_changes() {
             let mut woken = Vec::new();
             for (session, completer) in change.fired {
@@ -245,7 +287,7 @@ impl Outside {
                 let event = WatchedEvent::node(change.kind, change.path.clone());
                 client.inbox.push_back(Delivery::Event(completer, event));
             }
-            self.events.extend(change.fact.map(Event::Is));
+            self.events.push(Event::Is(change.fact));
             self.events.push(Event::Is(Fact::Fired { path: change.path, kind: change.kind, woken }));
         }
     }
@@ -284,10 +326,10 @@ impl Outside {
     fn write(&mut self, at: usize) -> usize {
         let write = self.writes.remove(at);
         let accepted = match write.resource {
-            zk_trials::event::Resource::Unfenced => true,
-            zk_trials::event::Resource::Fenced => write.token >= self.fence,
+            Resource::Unfenced => true,
+            Resource::Fenced => write.token >= self.fence,
         };
-        if accepted && write.resource == zk_trials::event::Resource::Fenced {
+        if accepted && write.resource == Resource::Fenced {
             self.fence = write.token;
         }
         let actor = self.clients[write.by].actor;
@@ -301,7 +343,7 @@ impl Outside {
         let (session, actor) = (self.clients[i].session, self.clients[i].actor);
         self.server.close(session);
         self.events.push(Event::Is(Fact::SessionClosed { session, actor, expired: true }));
-        self.tell(None);
+        self.tell();
         if self.clients[i].connected {
             self.clients[i].inbox.push_back(Delivery::Expired);
         }

@@ -24,7 +24,7 @@ struct Watcher {
 
 /// What a transaction did to one path.
 pub struct Change {
-    pub fact: Option<Fact>,
+    pub fact: Fact,
     pub path: Text,
     pub kind: EventType,
     pub fired: Vec<(SessionId, Completer<WatchedEvent>)>,
@@ -61,6 +61,10 @@ impl Server {
 
     pub fn nodes(&self) -> Vec<(Text, SessionId)> {
         self.nodes.iter().map(|(path, node)| (path.clone(), node.owner)).collect()
+    }
+
+    pub fn ephemerals(&self) -> Vec<(Text, SessionId)> {
+        self.nodes().into_iter().filter(|(_, owner)| *owner != SessionId::NONE).collect()
     }
 
     pub fn take_changes(&mut self) -> Vec<Change> {
@@ -134,7 +138,7 @@ impl Server {
         Ok(path)
     }
 
-    fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
+    pub fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
         self.zxid = self.zxid.next();
         let node = self.nodes.remove(path).ok_or(ErrorCode::NoNode)?;
         let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner };
@@ -147,6 +151,6 @@ impl Server {
         self.watchers = others;
         let fired: Vec<Watcher> = fired;
         let fired = fired.into_iter().map(|w| (w.session, w.completer)).collect();
-        self.changes.push(Change { fact: Some(fact), path, kind, fired });
+        self.changes.push(Change { fact, path, kind, fired });
     }
 }

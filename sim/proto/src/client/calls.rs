@@ -84,10 +84,11 @@ impl ClientSession {
         result: Result<Response, ErrorCode>,
         step: &mut Step<'_>,
     ) {
-        let Some(call) = self.sent.pop_front_if(|call| call.xid == xid) else {
+        if self.sent.front().is_none_or(|call| call.xid != xid) {
             self.hang_up(step);
             return;
-        };
+        }
+        let call = self.sent.pop_front().expect("the front was just seen");
         self.last_zxid = self.last_zxid.max(zxid);
         let is_auth = matches!(call.request, Request::Auth { .. });
         let is_close = call.request == Request::CloseSession;

@@ -146,4 +146,17 @@ mod tests {
         assert_eq!(check(&reader, Perms::READ.and(Perms::ADMIN), &[]), Ok(()));
         assert_eq!(check(&reader, Perms::ADMIN, &[]), Err(ErrorCode::NoAuth));
     }
+
+    #[test]
+    fn an_empty_list_is_refused_when_set_but_permits_what_is_found_with_it() {
+        assert_eq!(resolve(&list(&[]), &[]), Err(ErrorCode::InvalidAcl));
+        assert_eq!(check(&[], Perms::ALL, &[]), Ok(()));
+    }
+
+    #[test]
+    fn an_identity_of_another_scheme_does_not_match() {
+        let who = [Identity::new("ip", "u:h"), Identity::new("digest", "u:other")];
+        let private = list(&[(Perms::ALL, "digest", "u:h")]);
+        assert_eq!(check(&private, Perms::READ, &who), Err(ErrorCode::NoAuth));
+    }
 }

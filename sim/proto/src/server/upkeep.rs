@@ -74,7 +74,7 @@ impl Storage {
 
     /// Removes all snapshots but the newest, and the logs that none of these needs.
     fn purge(&mut self, kept: usize, out: &mut Vec<Output>) {
-        let Some(oldest) = self.snapshots.iter().rev().take(kept).last().copied() else { return };
+        let Some(oldest) = self.snapshots.iter().nth_back(kept - 1).copied() else { return };
         for zxid in self.snapshots.iter().take_while(|zxid| **zxid < oldest) {
             out.push(Output::Disk(DiskOp::Remove { file: FileId::Snapshot(*zxid) }));
         }

@@ -2,22 +2,20 @@
 //!
 //! A transaction may meet a tree that has it already, or that has some later ones: a snapshot is written
 //! while transactions go on, so each znode in it is as it was at a moment of its own between the snapshot's
-//! beginning and its end. Replaying every transaction from the beginning must then give the tree as if there
-//! had been no snapshot. Two rules do it, given that replay leaves no transaction out:
+//! beginning and its end. Replaying every transaction from the beginning gives the tree as if there had been
+//! no snapshot, for a transaction carries results. On the way there, what is newer is left as it is:
 //!
-//! - A znode created later than the transaction is another incarnation of the path and is not the one that is
-//!   meant: leave it alone, its own creation and its predecessor's deletion will be replayed.
-//! - What only grows within an incarnation (zxids, counters, versions) is never set back.
+//! - A znode created later than the transaction is another incarnation of the path and not the one meant: its
+//!   own creation and its predecessor's deletion will be replayed.
+//! - What only grows within an incarnation (zxids, counters, versions of data) is never set back.
 //!
 //! A child met without its parent is no error: the parent's creation will be replayed, and then the child's.
 
 use crate::tree::{Applied, Change, DataTree, Node};
-use crate::txn::{NodeKind, Txn, TxnBody};
+use crate::txn::{Txn, TxnBody};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{
-    AclList, Data, EventType, MultiOutcome, OpResult, Response, SessionId, Stat, Text, Zxid, split,
-};
+use zk_api::{AclList, Data, EventType, MultiOutcome, OpResult, Response, Stat, Text, Zxid, split};
 
 /// When a transaction happens, and what it has changed so far.
 struct Applying {
@@ -100,11 +98,8 @@ impl DataTree {
         parent.created = parent.created.max(parent_created);
         parent.pzxid = parent.pzxid.max(at.zxid);
         parent.children.insert(name.into());
-        // What is there already is this very znode, or a later one.
+        // What is there already is this very znode, changed since, or a later one.
         if !nodes.contains_key(path) {
-            if let NodeKind::Ephemeral(owner) = node.kind {
-                Arc::make_mut(&mut self.ephemerals).entry(owner).or_default().insert(path.clone());
-            }
             nodes.insert(path.clone(), Arc::new(node));
             at.changed(path, EventType::NodeCreated);
         }
@@ -123,10 +118,7 @@ impl DataTree {
         if is_later {
             return;
         }
-        if let Some(node) = nodes.remove(path) {
-            if let Some(owner) = node.owner() {
-                forget_ephemeral(Arc::make_mut(&mut self.ephemerals), owner, path);
-            }
+        if nodes.remove(path).is_some() {
             at.changed(path, EventType::NodeDeleted);
         }
     }
@@ -161,17 +153,4 @@ impl DataTree {
 /// The znode that a transaction means: that of the path, unless it was created later.
 fn incarnation<'a>(nodes: &'a mut BTreeMap<Text, Arc<Node>>, path: &str, zxid: Zxid) -> Option<&'a mut Node> {
     nodes.get_mut(path).filter(|node| node.czxid <= zxid).map(Arc::make_mut)
-}
-
-pub(super) fn forget_ephemeral(
-    ephemerals: &mut BTreeMap<SessionId, std::collections::BTreeSet<Text>>,
-    owner: SessionId,
-    path: &Text,
-) {
-    if let Some(paths) = ephemerals.get_mut(&owner) {
-        paths.remove(path);
-        if paths.is_empty() {
-            ephemerals.remove(&owner);
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! The tree in pieces, for snapshots; and its digest, for comparing trees.
 
-use crate::tree::apply::forget_ephemeral;
 use crate::tree::{DataTree, Node};
 use crate::txn::NodeKind;
 use std::ops::Bound;
@@ -12,7 +11,7 @@ impl DataTree {
     /// The znodes behind a path, in order of their paths; all of them behind the empty path.
     ///
     /// A snapshot written in steps goes on where its last step ended, whatever became of that znode.
-    pub fn nodes_after(&self, path: &str) -> impl Iterator<Item = (&Text, &Node)> {
+    pub fn nodes_after<'a>(&'a self, path: &str) -> impl Iterator<Item = (&'a Text, &'a Node)> + use<'a> {
         let range = (Bound::Excluded(path), Bound::Unbounded);
         self.nodes.range::<str, _>(range).map(|(path, node)| (path, &**node))
     }
@@ -35,16 +34,7 @@ impl DataTree {
         {
             Arc::make_mut(parent).children.insert(name.into());
         }
-        let ephemerals = Arc::make_mut(&mut self.ephemerals);
-        if let NodeKind::Ephemeral(owner) = node.kind {
-            ephemerals.entry(owner).or_default().insert(path.clone());
-        }
-        let (now, before) = (node.owner(), nodes.insert(path.clone(), Arc::new(node)));
-        if let Some(owner) = before.and_then(|node| node.owner())
-            && now != Some(owner)
-        {
-            forget_ephemeral(ephemerals, owner, &path);
-        }
+        nodes.insert(path, Arc::new(node));
     }
 
     /// Says which transaction was the last one that a snapshot has for certain.

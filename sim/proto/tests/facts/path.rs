@@ -48,6 +48,15 @@ fn the_empty_path_hits_the_root_in_reads() {
     assert_eq!(h.say("delete \"\""), "0:3 BadArguments");
 }
 
+#[test]
+fn a_nul_is_refused_where_zookeeper_looks_for_it() {
+    // Read in the source of ZooKeeper 3.9, not measured.
+    assert_eq!(last(&["exists /a\0"]), "BadArguments");
+    assert_eq!(last(&["get /a\0"]), "NoNode");
+    assert_eq!(last(&["delete /a\0"]), "0:1 BadArguments");
+    assert_eq!(last(&["create /none\0/a"]), "0:1 BadArguments");
+}
+
 fn quoted(path: &str) -> String {
     if path.is_empty() { "\"\"".into() } else { path.into() }
 }

@@ -1,0 +1,22 @@
+//! A real server, real client sessions, and a disk in memory, driven step by step.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `disk` | a disk that forgets what was not synced |
+//! | `rig` | server, clients, connections and clock, and the steps they take |
+//! | `driver` | the commands of the scripts under `testdata/session` and `testdata/recovery` |
+//! | `facts` | what a real ZooKeeper was measured to do, a test for each fact about sessions |
+//! | `robust` | whatever a client says, the server goes on |
+//! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
+//! | `bytes` | what bit rot and torn tails do to logs and snapshots |
+
+#![allow(dead_code)]
+mod bytes;
+mod crash;
+mod disk;
+mod driver;
+mod facts;
+mod rig;
+mod robust;
+#[path = "../common/script.rs"]
+mod script;
