@@ -118,6 +118,8 @@ pub struct How {
     pub memo: bool,
     /// Actors write to the outside resource.
     pub effects: bool,
+    /// Every transaction has a number, and not only those whose number can matter.
+    pub true_zxids: bool,
 }
 
 /// When to give up.

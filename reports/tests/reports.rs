@@ -113,6 +113,7 @@ fn check() -> CheckReport {
             audit: true,
             memo: true,
             effects: false,
+            true_zxids: false,
         },
         limits: Limits { time_seconds: Some(60.0), max_states: None, max_depth: Some(9) },
         verdict: Judgement::Violated,

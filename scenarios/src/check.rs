@@ -14,18 +14,7 @@ use zk_trials::trial::{About, AnyTrial};
 /// What is explored unless somebody says otherwise: the trial's own bounds, with the reductions that a test has
 /// shown to be sound for it.
 pub(crate) fn default_config(about: &About) -> CheckConfig {
-    CheckConfig {
-        bounds: about.bounds,
-        reductions: about.reductions,
-        memo: true,
-        keys: true,
-        audit: true,
-        effects: false,
-        engine: Engine::Own,
-        time_limit: None,
-        max_states: None,
-        max_depth: None,
-    }
+    CheckConfig { reductions: about.reductions, ..CheckConfig::new(about.bounds) }
 }
 
 /// Explores, and reports. `what` is the trial as it was asked for.
@@ -108,6 +97,7 @@ fn how(about: &About, config: &CheckConfig) -> How {
         audit: config.audit,
         memo: config.memo,
         effects: config.effects,
+        true_zxids: config.true_zxids,
     }
 }
 

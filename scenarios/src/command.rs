@@ -3,7 +3,7 @@
 mod arguments;
 
 use crate::bad_input::did_you_mean;
-use crate::output::{self, Format, paint, print};
+use crate::output::{Format, paint, print};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
 use arguments::{Arguments, CheckArguments, Command};
@@ -127,7 +127,7 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 #[cfg(feature = "run")]
 mod chaos {
     use super::arguments::{ReplayArguments, RunArguments};
-    use super::{Answer, BadInput, Format, Progress, Zoo, output, print};
+    use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::run::{self, Target};
     use zk_reports::{count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
 
@@ -157,7 +157,7 @@ mod chaos {
             write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
         }
         print(&match arguments.format {
-            Format::Human => sweep_text(&report, output::paint()),
+            Format::Human => sweep_text(&report, paint()),
             Format::Json => to_json(&report),
         })?;
         Ok(report.answer)
@@ -169,7 +169,7 @@ mod chaos {
         let log = run::logs(arguments.log.as_deref())?;
         let report = run::replay(&target, arguments.seed, arguments.trace, log)?;
         print(&match arguments.format {
-            Format::Human => replay_text(&report, output::paint()),
+            Format::Human => replay_text(&report, paint()),
             Format::Json => to_json(&report),
         })?;
         Ok(report.answer)

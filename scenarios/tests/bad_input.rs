@@ -1,4 +1,5 @@
 //! Bad command lines, files and environments: one line on stderr that says what is wrong, exit status 2.
+#![cfg(feature = "run")]
 
 mod common;
 

@@ -1,15 +1,14 @@
-//! The real command: exit statuses, reports, and the same run in another process.
+//! The real command under chaos: exit statuses, reports, and the same run in another process.
+#![cfg(feature = "run")]
 
 mod common;
 
-use common::{command, ran, zoocheck, zoocheck_in};
+use common::{command, zoocheck, zoocheck_in};
 use std::fs;
-use std::path::Path;
 use std::process::Stdio;
 
 const SWEEP: &str = "zoocheck-sweep-1.json";
 const REPLAY: &str = "zoocheck-replay-1.json";
-const CHECK: &str = "zoocheck-check-1.json";
 
 /// A variant that chaos breaks within a few seeds, by its name.
 const BROKEN: &str = "lock/simple";
@@ -120,44 +119,6 @@ fn an_interrupted_sweep_leaves_nothing() {
 }
 
 #[test]
-fn a_check_of_the_right_recipe_holds_in_service() {
-    let ran = zoocheck("check lock --clients 2");
-    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
-    let last = ran.stdout.lines().last().expect("a line");
-    assert!(last.starts_with("holds in Service (exhaustive, "), "{last}");
-    assert!(ran.stdout.contains("bounds: 2 clients"), "{}", ran.stdout);
-}
-
-#[test]
-fn a_check_of_a_wrong_variant_tells_the_steps() {
-    let ran = zoocheck(&format!("check {BROKEN}"));
-    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("\n  1. ") || ran.stdout.contains("\n   1. "), "{}", ran.stdout);
-    let report = zoocheck(&format!("check {BROKEN} --format json")).json(CHECK);
-    assert_eq!(report["verdict"], "violated");
-    assert!(!report["steps"].as_array().expect("steps").is_empty());
-}
-
-#[test]
-fn a_check_that_is_cut_short_is_undecided() {
-    let ran = zoocheck("check lock --max-states 10 --format json");
-    assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-    let report = ran.json(CHECK);
-    assert_eq!((&report["verdict"], &report["exhaustive"]), (&"undecided".into(), &false.into()));
-}
-
-#[test]
-fn everything_is_listed() {
-    let ran = zoocheck_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), "list");
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    for name in ["lock ", BROKEN, "exclusion-among-live-sessions", "scenarios/suite/calm.toml"] {
-        assert!(ran.stdout.contains(name), "{name}: {}", ran.stdout);
-    }
-    let ran = zoocheck("list lock");
-    assert!(ran.stdout.contains("source: "), "{}", ran.stdout);
-}
-
-#[test]
 fn logs_carry_virtual_time_and_go_to_stderr() {
     let quiet = zoocheck("replay lock --seed 1");
     let ran = zoocheck("replay lock --seed 1 --log info");
@@ -180,11 +141,4 @@ fn other_values_are_taken_and_told_in_the_replay_command() {
     if ran.status == 1 {
         assert!(ran.stdout.trim_end().ends_with("--set clients=6 --set rounds=2"), "{}", ran.stdout);
     }
-}
-
-#[test]
-fn no_colour_is_asked_of_a_pipe() {
-    let mut command = command(Path::new("."));
-    let ran = ran(command.args(["list"]).env("NO_COLOR", "1"));
-    assert!(!ran.stdout.contains('\u{1b}'));
 }

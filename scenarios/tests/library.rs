@@ -1,4 +1,5 @@
 //! The library, as a stranger uses it: a trial of one's own, from a test.
+#![cfg(feature = "run")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

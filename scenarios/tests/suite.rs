@@ -1,4 +1,5 @@
 //! Every scenario file is what it says it is.
+#![cfg(feature = "run")]
 
 mod common;
 

@@ -61,6 +61,7 @@ fn header(out: &mut String, report: &CheckReport, paint: Paint) {
         (how.audit, "audited"),
         (how.memo, "memo"),
         (how.effects, "effects"),
+        (how.true_zxids, "true zxids"),
     ];
     facts.extend(flags.iter().filter(|(on, _)| *on).map(|(_, name)| name.to_string()));
     let _ = writeln!(out, "  search: {}", facts.join(", "));

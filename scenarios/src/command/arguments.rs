@@ -149,6 +149,9 @@ pub(super) struct CheckArguments {
     /// Let actors write to the outside resource
     #[arg(long)]
     effects: bool,
+    /// Number every transaction, and not only those whose number can matter
+    #[arg(long)]
+    true_zxids: bool,
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
@@ -193,6 +196,8 @@ impl CheckArguments {
         config.keys = !self.no_keys;
         config.memo = !self.no_memo;
         config.effects |= self.effects;
+        config.bounds.effects = config.effects;
+        config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
         config.max_states = self.max_states;
         config.max_depth = self.max_depth;
