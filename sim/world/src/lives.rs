@@ -9,7 +9,7 @@ use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Completer, CreateMode, Data, Text, ZPath, ZooKeeper, Zxid};
+use zk_api::{Completer, CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, Zxid};
 use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId};
 use zk_proto::server::ServerId;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
@@ -28,8 +28,13 @@ impl World<'_> {
         let code = async move {
             for path in paths {
                 let path = ZPath::parse(&path).expect("a trial's own paths are valid");
-                // The server has just started and nothing fails yet, but an answer may say that it exists.
-                let _ = zk.create(&path, Data::NULL, CreateMode::Persistent).await;
+                // The server has just started: it may not serve yet.
+                while let Err(error) = zk.create(&path, Data::NULL, CreateMode::Persistent).await {
+                    if error.code == ErrorCode::NodeExists {
+                        break;
+                    }
+                    zk.sleep(Duration::from_millis(10)).await;
+                }
             }
             let _ = zk.close().await;
             Some(End::Done)
