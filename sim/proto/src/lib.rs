@@ -1,4 +1,14 @@
 //! A ZooKeeper server and a client session as pure state machines: no I/O, clock, threads or randomness.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`message`] | what clients and servers say to each other |
+//! | [`txn`] | transactions: the results of writes |
+//! | [`tree`], [`prepare`], [`watch`], [`order`] | the znodes, what requests do to them, and who is told |
+//! | [`sessions`] | who is connected, and who was silent for too long |
+//! | [`disk`], [`codec`], [`log`], [`snapshot`], [`recovery`] | from transactions to bytes and back |
+//! | [`server`] | a server: all of the above behind one `step` |
+//! | [`client`] | a client's session |
 
 pub mod client;
 pub mod codec;

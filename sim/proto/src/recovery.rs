@@ -53,8 +53,9 @@ pub struct Recovered {
     pub replayed: u32,
     /// What to do to the files before anything else: cut torn tails, remove what was never finished.
     pub repairs: Vec<DiskOp>,
-    /// Logs that were cut and must be synced before another log is begun.
-    pub cut: Vec<FileId>,
+    /// Logs to be synced before another log is begun: those that were cut, and the last one. If only the
+    /// process died, what was read from it need not be durable yet.
+    pub to_sync: Vec<FileId>,
     /// The logs there are, by their first transactions.
     pub logs: BTreeSet<Zxid>,
     /// The valid snapshots there are.
@@ -81,7 +82,7 @@ pub fn recover(files: &Files) -> Result<Recovered, RecoveryError> {
         current_epoch: read_epoch(files, FileId::CurrentEpoch)?,
         replayed: 0,
         repairs: Vec::new(),
-        cut: Vec::new(),
+        to_sync: Vec::new(),
         logs: BTreeSet::new(),
         snapshots: BTreeSet::new(),
     };
@@ -149,8 +150,10 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
             recovered.repairs.push(DiskOp::Remove { file });
         } else if scan.valid_len < bytes.len() {
             recovered.repairs.push(DiskOp::Truncate { file, len: scan.valid_len as u64 });
-            recovered.cut.push(file);
+            recovered.to_sync.push(file);
             bad = bad.or(Some((file, scan.valid_len as u64)));
+        } else if at + 1 == logs.len() {
+            recovered.to_sync.push(file);
         }
         records.extend(scan.records);
     }

@@ -75,11 +75,9 @@ pub struct SessionTracker {
     tick_ms: i64,
     /// The wall clock when it was last looked at.
     wall_ms: i64,
-    /// What has passed since the start. time_ms < border_ms
-    time_ms: i64,
-    /// The next border of a tick.
-    border_ms: i64,
-    /// When each session that is not closing expires; always at a border.
+    /// What has passed since the last border of a tick that was told.
+    passed_ms: i64,
+    /// When each session that is not closing expires, from that border on; a border as well.
     deadlines_ms: BTreeMap<SessionId, i64>,
 }
 
@@ -87,13 +85,13 @@ impl SessionTracker {
     /// Watches over no session yet. A tick has at least one millisecond.
     pub fn new(tick_ms: u32, wall_ms: i64) -> SessionTracker {
         let tick_ms = i64::from(tick_ms.max(1));
-        SessionTracker { tick_ms, wall_ms, time_ms: 0, border_ms: tick_ms, deadlines_ms: BTreeMap::new() }
+        SessionTracker { tick_ms, wall_ms, passed_ms: 0, deadlines_ms: BTreeMap::new() }
     }
 
     /// Lets the time go on.
     pub fn pass(&mut self, wall_ms: i64) {
         let passed = wall_ms.saturating_sub(self.wall_ms).max(0);
-        self.time_ms = self.time_ms.saturating_add(passed);
+        self.passed_ms = self.passed_ms.saturating_add(passed);
         self.wall_ms = wall_ms;
     }
 
@@ -104,7 +102,7 @@ impl SessionTracker {
 
     /// Begins to watch over a session, or begins anew.
     pub fn track(&mut self, session: SessionId, timeout_ms: u32) {
-        let due_ms = self.time_ms.saturating_add(i64::from(timeout_ms));
+        let due_ms = self.passed_ms.saturating_add(i64::from(timeout_ms));
         let deadline_ms = (due_ms / self.tick_ms).saturating_add(1).saturating_mul(self.tick_ms);
         self.deadlines_ms.insert(session, deadline_ms);
     }
@@ -126,21 +124,23 @@ impl SessionTracker {
     /// The timer of the ticks has fired: the sessions that expire now, the longest overdue first.
     pub fn tick(&mut self) -> Vec<SessionId> {
         // The timer is what tells that a tick is over, whatever the wall clock says.
-        self.time_ms = self.time_ms.max(self.border_ms);
-        self.border_ms = (self.time_ms / self.tick_ms).saturating_add(1).saturating_mul(self.tick_ms);
-        let mut overdue: Vec<_> = self
-            .deadlines_ms
-            .iter()
-            .filter(|(_, at)| **at <= self.time_ms)
-            .map(|(id, at)| (*at, *id))
-            .collect();
+        let borders = (self.passed_ms / self.tick_ms).max(1);
+        let told_ms = borders.saturating_mul(self.tick_ms);
+        self.passed_ms = (self.passed_ms - told_ms).max(0);
+        let mut overdue = Vec::new();
+        for (session, deadline_ms) in &mut self.deadlines_ms {
+            *deadline_ms = deadline_ms.saturating_sub(told_ms);
+            if *deadline_ms <= 0 {
+                overdue.push((*deadline_ms, *session));
+            }
+        }
         overdue.sort_unstable();
-        overdue.into_iter().map(|(_, id)| id).collect()
+        overdue.into_iter().map(|(_, session)| session).collect()
     }
 
     /// How long it is to the next border.
     pub fn next_tick_ms(&self) -> u32 {
-        u32::try_from((self.border_ms - self.time_ms).max(1)).unwrap_or(u32::MAX)
+        u32::try_from((self.tick_ms - self.passed_ms).max(1)).unwrap_or(u32::MAX)
     }
 }
 

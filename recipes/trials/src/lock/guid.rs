@@ -19,10 +19,10 @@ use zk_recipes::{Lock, OnDisconnect};
 /// 3. `exists(lower, watch)` on the next lower number. Absent: back to 2. Else waits for the watch's event,
 ///    and listens for a change of the session's state; back to 2 on whatever comes.
 /// 4. `exists(own)`, no watch. There, and owned by this session: holds. Absent: back to 2.
-/// 5. says Granted (with no token) and Enters in the step that takes the answer of 4; `point()`, listening for a change of
-///    the session's state.
+/// 5. says Granted (with no token) and Enters in the step that takes the answer of 4; `point()`, listening for
+///    a change of the session's state.
 /// 6. says Leaves in the step in which the point is over, or in which the connection or the session is lost;
-///    `delete(own, -1)` in the same step.
+///    `delete(own, -1)` in the same step, even if it is bound to fail.
 /// 7. says Released in the step that takes the answer (`NoNode` is as good); the next round, or the end.
 ///
 /// Checkpoints, in this order: `trial/round` before 1, `lock/list` before 2, `lock/watch` before 3,

@@ -79,12 +79,12 @@ impl AtResource {
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation) {
-        let lost = self.crew.has_ended(actor) || self.crew.is_robbed(actor);
         match what {
             Observation::Attempts { lock } if **lock == *self.lock => {
                 self.asking.insert(actor);
             }
-            Observation::Granted { lock, .. } if **lock == *self.lock => {
+            Observation::Granted { lock, node, .. } if **lock == *self.lock => {
+                let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
                 // Who has lost it already has its place.
                 let placed = self.asking.remove(&actor) && lost;
                 if !placed {

@@ -27,7 +27,7 @@ pub use tokens_increase::TokensIncrease;
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{AnyPromise, Assumption, Finding, Violation};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
 /// All nine that a fair lock with tokens makes, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
@@ -67,7 +67,7 @@ struct Crew {
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
     /// Whose znode an administrator has deleted, and who has made no new one since.
-    robbed: BTreeSet<ActorId>,
+    robbed: BTreeMap<ActorId, Text>,
 }
 
 impl Crew {
@@ -77,7 +77,7 @@ impl Crew {
             live: BTreeMap::new(),
             ended: BTreeSet::new(),
             crashed: BTreeSet::new(),
-            robbed: BTreeSet::new(),
+            robbed: BTreeMap::new(),
         }
     }
 
@@ -106,7 +106,9 @@ impl Crew {
                     self.robbed.remove(actor);
                 }
             }
-            Fact::NodeDeleted { .. } => self.robbed.extend(self.victim(fact)),
+            Fact::NodeDeleted { path, .. } => {
+                self.robbed.extend(self.victim(fact).map(|actor| (actor, path.clone())));
+            }
             _ => {}
         }
         None
@@ -123,7 +125,12 @@ impl Crew {
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.contains(&actor)
+        self.robbed.contains_key(&actor)
+    }
+
+    /// Whether it was this znode: another one may stand for the attempt as well.
+    fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
+        self.robbed.get(&actor) == Some(node)
     }
 
     fn knows(&self, session: SessionId) -> bool {

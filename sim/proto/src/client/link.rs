@@ -10,6 +10,9 @@ const BACKOFF_MS: u32 = 50;
 /// Never longer than this. Source: ZooKeeper 3.9, where it is drawn up to this.
 const BACKOFF_MS_MAX: u32 = 1_000;
 
+/// Doublings after which it is that long at the latest.
+const DOUBLINGS_MAX: u32 = 5;
+
 /// Never longer without a ping. Source: ZooKeeper 3.9, `MAX_SEND_PING_INTERVAL`.
 const PING_MS_MAX: i64 = 10_000;
 
@@ -184,8 +187,8 @@ impl ClientSession {
         }
         self.fail_all(ErrorCode::ConnectionLoss, step);
         self.enter(KeeperState::Disconnected, step);
-        let after_ms = (BACKOFF_MS << self.failed_attempts.min(8)).min(BACKOFF_MS_MAX);
-        self.failed_attempts = self.failed_attempts.saturating_add(1);
+        let after_ms = (BACKOFF_MS << self.failed_attempts).min(BACKOFF_MS_MAX);
+        self.failed_attempts = (self.failed_attempts + 1).min(DOUBLINGS_MAX);
         step.set_timer(ClientTimer::Reconnect, after_ms);
     }
 

@@ -108,7 +108,7 @@ pub struct ClientSession {
     link: Link,
     /// The server to be tried next, as an index into `config.servers`.
     next_server: usize,
-    /// Attempts that failed since the session was last connected.
+    /// Attempts that failed since the session was last connected, as far as they still count.
     failed_attempts: u32,
     /// The connection that was open last, of which nothing is to be heard any more.
     former: Option<ConnId>,

@@ -24,8 +24,10 @@ impl Server {
         if let (TxnBody::CloseSession { .. }, Some(conn)) = (&txn.body, asker) {
             self.close(conn, step);
         }
-        let waiting: Vec<ConnId> = self.connections.keys().copied().collect();
-        for conn in waiting {
+        let due = |waiting: Option<&Waiting>| waiting.is_some_and(|first| first.is_due(txn.zxid));
+        let ready: Vec<ConnId> =
+            self.connections.iter().filter(|(_, c)| due(c.waiting.front())).map(|(conn, _)| *conn).collect();
+        for conn in ready {
             self.drain(conn, step);
         }
         self.count_for_snapshot(step);

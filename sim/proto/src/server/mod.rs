@@ -184,7 +184,7 @@ impl Server {
             current_epoch,
             replayed,
             repairs,
-            cut,
+            to_sync,
             logs,
             snapshots,
         } = recover(files)?;
@@ -204,7 +204,7 @@ impl Server {
             config,
         };
         let mut out: Vec<Output> = repairs.into_iter().map(Output::Disk).collect();
-        for file in cut {
+        for file in to_sync {
             // A tail that is cut but comes back would stand in the middle of the log.
             let ticket = server.storage.ticket();
             server.awaited.insert(ticket);

@@ -142,6 +142,10 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::Files;
+    use crate::message::{ConnId, ConnectRequest};
+    use crate::prepare::TreeConfig;
+    use crate::server::{Event, Input, Output, ServerConfig};
 
     fn txn(counter: u32) -> Arc<Txn> {
         Arc::new(Txn {
@@ -182,5 +186,49 @@ mod tests {
         assert!(!pipeline.is_worn_out());
         pipeline.proposed = Zxid::new(5, u32::MAX - 1);
         assert!(pipeline.is_worn_out());
+    }
+    /// Takes one step, and does at once whatever the disk is asked for.
+    fn step(server: &mut Server, event: Event) -> Vec<Output> {
+        let mut out = Vec::new();
+        server.step(Input { now_ms: 0, event }, &mut out);
+        let mut told = 0;
+        while let Some(at) = out[told..].iter().position(|o| matches!(o, Output::Disk(_))) {
+            told += at + 1;
+            if let Output::Disk(DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. }) =
+                out[told - 1]
+            {
+                let synced = Event::Synced { file, ticket };
+                server.step(Input { now_ms: 0, event: synced }, &mut out);
+            }
+        }
+        out
+    }
+
+    fn connecting(conn: u64) -> Event {
+        let (session, password) = (SessionId::NONE, [0; 16]);
+        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
+        Event::Connecting { conn: ConnId(conn), request, offer: (SessionId(conn as i64), [1; 16]) }
+    }
+
+    #[test]
+    fn a_server_whose_epoch_is_worn_out_goes_on_in_the_next() {
+        let tree = TreeConfig { extended_types: false, order_salt: 0 };
+        let id = ServerId(1);
+        let (snapshot_every, snapshot_step, snapshots_kept) = (0, 1, 1);
+        let config = ServerConfig { id, tick_ms: 500, snapshot_every, snapshot_step, snapshots_kept, tree };
+        let (mut server, out) = Server::start(config, &Files::new(), 0).unwrap();
+        for output in out {
+            if let Output::Disk(DiskOp::Replace { file, ticket, .. }) = output {
+                step(&mut server, Event::Synced { file, ticket });
+            }
+        }
+        server.pipeline.proposed = Zxid::new(1, LAST_COUNTER);
+        let out = step(&mut server, connecting(1));
+        assert!(out.contains(&Output::Close { conn: ConnId(1) }));
+        // Its last transaction stands all the same, and the next epoch begins at one.
+        assert!(out.contains(&Output::Note(Note::Applied(Zxid::new(1, LAST_COUNTER + 1)))));
+        assert!(server.is_serving());
+        let out = step(&mut server, connecting(2));
+        assert!(out.contains(&Output::Note(Note::Applied(Zxid::new(2, 1)))));
     }
 }

@@ -33,6 +33,18 @@ pub(super) enum Waiting {
     Ping,
 }
 
+impl Waiting {
+    /// Whether it can be answered, once it is first, by a server that has applied everything up to `applied`.
+    /// A write is answered as it is applied, and only then.
+    pub(super) fn is_due(&self, applied: Zxid) -> bool {
+        match self {
+            Waiting::Connect { after, .. } | Waiting::Sync { after, .. } => *after <= applied,
+            Waiting::Write { .. } => false,
+            Waiting::Read { .. } | Waiting::Auth { .. } | Waiting::SetWatches { .. } | Waiting::Ping => true,
+        }
+    }
+}
+
 impl Server {
     /// The last transaction proposed.
     pub(super) fn proposed(&self) -> Zxid {
@@ -91,14 +103,7 @@ impl Server {
     pub(super) fn drain(&mut self, conn: ConnId, step: &mut Step<'_>) {
         let applied = self.tree.last_zxid();
         while let Some(connection) = self.connections.get_mut(&conn) {
-            let is_due = match connection.waiting.front() {
-                Some(Waiting::Connect { after, .. } | Waiting::Sync { after, .. }) => *after <= applied,
-                Some(Waiting::Write { .. }) | None => false,
-                Some(
-                    Waiting::Read { .. } | Waiting::Auth { .. } | Waiting::SetWatches { .. } | Waiting::Ping,
-                ) => true,
-            };
-            if !is_due {
+            if connection.waiting.front().is_none_or(|first| !first.is_due(applied)) {
                 return;
             }
             let first = connection.waiting.pop_front().expect("the front was just seen");

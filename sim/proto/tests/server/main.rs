@@ -6,12 +6,13 @@
 //! | `rig` | server, clients, connections and clock, and the steps they take |
 //! | `driver` | the commands of the scripts under `testdata/session` and `testdata/recovery` |
 //! | `facts` | what a real ZooKeeper was measured to do, a test for each fact about sessions |
+//! | `client` | the same for the client's side of a session |
 //! | `robust` | whatever a client says, the server goes on |
 //! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
 //! | `bytes` | what bit rot and torn tails do to logs and snapshots |
 
-#![allow(dead_code)]
 mod bytes;
+mod client;
 mod crash;
 mod disk;
 mod driver;

@@ -297,6 +297,12 @@ impl Rig {
         self.conns.get_mut(&conn).expect("it is open").silent = true;
     }
 
+    /// A client's process dies; the server is not told.
+    pub fn kill(&mut self, client: usize) {
+        self.silence(client);
+        self.alarms.retain(|alarm, _| !matches!(alarm, Alarm::Client(id, _) if *id == client));
+    }
+
     /// Gives the server something to do.
     pub fn serve(&mut self, event: Event) {
         let mut out = Vec::new();
