@@ -136,11 +136,6 @@ impl Choices {
         least + self.below(stream, entity, most.saturating_sub(least).saturating_add(1))
     }
 
-    /// True in so many of a thousand cases.
-    pub fn chance(&mut self, stream: Stream, entity: u64, permille: u64) -> bool {
-        self.below(stream, entity, 1000) < permille
-    }
-
     /// What was recorded.
     pub fn into_record(self) -> Record {
         self.record.unwrap_or_default()

@@ -85,11 +85,6 @@ impl Executor {
         !self.ready().is_empty()
     }
 
-    /// How many tasks there are.
-    pub fn len(&self) -> usize {
-        self.tasks.len()
-    }
-
     /// Picks one of the ready tasks: the task and its process. A choice, where there is more than one.
     pub fn pick(&mut self, choices: &mut Choices) -> Option<(TaskId, u8)> {
         loop {
@@ -129,7 +124,8 @@ impl Executor {
 
     /// Drops all tasks of a process, in the order in which they began.
     pub fn kill(&mut self, process: u8) {
-        let ids: Vec<TaskId> = self.tasks.iter().filter(|(_, t)| t.process == process).map(|(id, _)| *id).collect();
+        let ids: Vec<TaskId> =
+            self.tasks.iter().filter(|(_, t)| t.process == process).map(|(id, _)| *id).collect();
         for id in ids {
             self.discard(id);
         }
@@ -225,7 +221,7 @@ mod tests {
         completer.complete(());
         let (id, _) = executor.pick(&mut choices()).unwrap();
         assert!(matches!(executor.poll(id), Polled::Ended(Some(End::Done))));
-        assert_eq!(executor.len(), 0);
+        assert_eq!(executor.tasks.len(), 0);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Conn {
     pub greeted: bool,
     /// The client has been told, or will be, that it is closed.
     pub client_told: bool,
+    /// Nothing gets through any more, and nobody is told.
+    pub silent: bool,
     /// The session that the server has taken it for, once it said so.
     pub session: SessionId,
     pub to_server: Direction,
@@ -68,6 +70,12 @@ impl Direction {
         (number, self.last_ns)
     }
 
+    /// The end of the stream is sent and would arrive at `at_ns`: when it does. A cut does not lose it.
+    pub fn end(&mut self, at_ns: u64) -> u64 {
+        self.last_ns = self.last_ns.max(at_ns);
+        self.last_ns
+    }
+
     /// Message `number` arrives now.
     pub fn arrive(&mut self, number: u64, now_ns: u64) -> Arrival {
         if self.lost_from.is_some_and(|from| number >= from) {
@@ -94,7 +102,8 @@ impl Direction {
     /// Messages on their way are held up until `until_ns`.
     pub fn hold(&mut self, until_ns: u64) {
         self.held_until_ns = self.held_until_ns.max(until_ns);
-        self.last_ns = self.last_ns.max(self.held_until_ns + 1);
+        // Behind the messages that are held up, whose arrival is put off to one nanosecond after.
+        self.last_ns = self.last_ns.max(self.held_until_ns + 2);
     }
 }
 
@@ -110,6 +119,7 @@ impl Network {
             server_open: true,
             greeted: false,
             client_told: false,
+            silent: false,
             session: SessionId::NONE,
             to_server: Direction::default(),
             to_client: Direction::default(),
@@ -142,11 +152,6 @@ impl Network {
             .filter(|(_, c)| c.actor.process == process && c.client_open)
             .map(|(id, _)| *id)
             .collect()
-    }
-
-    /// How many connections there are.
-    pub fn len(&self) -> usize {
-        self.conns.len()
     }
 }
 
@@ -184,7 +189,7 @@ mod tests {
         direction.send(10);
         direction.hold(50);
         assert_eq!(direction.arrive(0, 10), Arrival::Later(51));
-        assert_eq!(direction.send(20), (1, 51));
+        assert_eq!(direction.send(20), (1, 52));
         assert_eq!(direction.arrive(0, 51), Arrival::Here);
     }
 

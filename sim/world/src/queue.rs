@@ -41,11 +41,6 @@ impl<E> Queue<E> {
         self.free.push(slot);
         Some((at_ns, self.slots[slot as usize].take().expect("a queued slot is full")))
     }
-
-    /// All events that are queued, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &E> {
-        self.slots.iter().flatten()
-    }
 }
 
 #[cfg(test)]

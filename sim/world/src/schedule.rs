@@ -112,7 +112,8 @@ impl Schedule {
     /// Draws a run's faults from a scenario: each kind is on in half of the seeds, and then as strong as drawn
     /// (swarm). No fault comes after `fault-seconds`.
     pub fn draw(scenario: &Scenario, seed: u64) -> Schedule {
-        let mut draw = Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
+        let mut draw =
+            Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
         let mut faults = Vec::new();
         let f = &scenario.faults;
         for (kind, most) in [
