@@ -27,7 +27,8 @@ pub struct Digester {
 impl Digester {
     /// `kind` keeps digests of different kinds of things apart.
     pub fn new(kind: u64) -> Digester {
-        Digester { a: K1 ^ kind, b: K2.wrapping_add(kind) }
+        // Scattered, or one kind's next number would do as well as the next kind's.
+        Digester { a: K1 ^ fold(kind ^ K2, K3), b: K2.wrapping_add(fold(kind ^ K3, K1)) }
     }
 
     /// Adds one word.
@@ -141,6 +142,9 @@ mod tests {
         all.extend((0..1000_u64).map(|n| digest_of(1, &n)));
         all.extend((0..1000_u64).map(|n| digest_of(0, &(n, n + 1))));
         assert_eq!(all.len(), texts.len() + 3000);
+        let kinds = (2..50_u64).flat_map(|kind| (0..50_u64).map(move |n| digest_of(kind, &n)));
+        all.extend(kinds);
+        assert_eq!(all.len(), texts.len() + 3000 + 48 * 50);
         let halves: BTreeSet<u64> = all.iter().map(|digest| *digest as u64).collect();
         assert_eq!(halves.len(), all.len());
     }

@@ -34,30 +34,58 @@ pub fn guid(actor: ActorId, nth: u32) -> Text {
 }
 
 /// Hashes what one process sees.
+///
+/// Promises keep processes in ordered collections, so whose entry comes first depends on who is who. Within a
+/// collection, what follows the name of an actor or a session up to the next one is taken for an entry, and
+/// entries are added up in no order. Texts keep their order.
 #[derive(Debug)]
 pub struct Eyes {
     me: u8,
     digester: Digester,
+    /// The entries of the collection at hand, added up.
+    entries: Digest,
+    entry: Option<Digester>,
 }
 
 impl Eyes {
     /// The eyes of a process.
     pub fn new(kind: u64, me: usize) -> Eyes {
-        Eyes { me: me as u8, digester: Digester::new(kind) }
+        Eyes { me: me as u8, digester: Digester::new(kind), entries: 0, entry: None }
     }
 
     /// The digest of all that was seen.
-    pub fn end(self) -> Digest {
+    pub fn end(mut self) -> Digest {
+        self.close();
         self.digester.end()
     }
 
     /// Adds a digest made by the same eyes.
     pub fn digest(&mut self, digest: Digest) {
-        self.digester.digest(digest);
+        self.at().digest(digest);
     }
 
-    fn name(&self, process: u8) -> u8 {
-        if process == self.me { ME } else { OTHER }
+    fn at(&mut self) -> &mut Digester {
+        self.entry.as_mut().unwrap_or(&mut self.digester)
+    }
+
+    /// A name begins an entry.
+    fn name_of(&mut self, process: u8, rest: u64) {
+        self.close_entry();
+        let name = if process == self.me { ME } else { OTHER };
+        let mut entry = Digester::new(name.into());
+        entry.word(rest);
+        self.entry = Some(entry);
+    }
+
+    fn close_entry(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            self.entries = self.entries.wrapping_add(entry.end());
+        }
+    }
+
+    fn close(&mut self) {
+        self.close_entry();
+        self.digester.digest(std::mem::take(&mut self.entries));
     }
 }
 
@@ -67,46 +95,49 @@ impl Hasher for Eyes {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        let Some(first) = find_guid(bytes) else { return self.digester.write(bytes) };
         let (mut seen, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
-        let mut next = Some(first);
-        while let Some((at, len, process)) = next {
+        while let Some((at, len, process)) = find_guid(rest) {
             seen.extend_from_slice(&rest[..at]);
-            seen.push(self.name(process));
+            seen.push(if process == self.me { ME } else { OTHER });
             rest = &rest[at + len..];
-            next = find_guid(rest);
         }
         seen.extend_from_slice(rest);
-        self.digester.write(&seen);
+        self.at().write(&seen);
     }
 
     fn write_u16(&mut self, n: u16) {
         let [process, life] = n.to_le_bytes();
-        self.digester.write_u16(u16::from_le_bytes([self.name(process), life]));
+        self.name_of(process, life.into());
     }
 
     fn write_i64(&mut self, n: i64) {
-        let n = match process_of(SessionId(n)) {
-            Some(process) => (n & !0xff) | i64::from(self.name(process as u8)),
-            None => n,
-        };
-        self.digester.write_i64(n);
+        match process_of(SessionId(n)) {
+            Some(process) => self.name_of(process as u8, n as u64 >> 8),
+            None => self.at().write_i64(n),
+        }
     }
 
+    /// The length of a collection.
+    fn write_usize(&mut self, n: usize) {
+        self.close();
+        self.digester.write_usize(n);
+    }
+
+    /// The variant of an enum.
+    fn write_isize(&mut self, n: isize) {
+        self.at().write_isize(n);
+    }
     fn write_u8(&mut self, n: u8) {
-        self.digester.write_u8(n);
+        self.at().write_u8(n);
     }
     fn write_u32(&mut self, n: u32) {
-        self.digester.write_u32(n);
+        self.at().write_u32(n);
     }
     fn write_u64(&mut self, n: u64) {
-        self.digester.write_u64(n);
+        self.at().write_u64(n);
     }
     fn write_u128(&mut self, n: u128) {
-        self.digester.write_u128(n);
-    }
-    fn write_usize(&mut self, n: usize) {
-        self.digester.write_usize(n);
+        self.at().write_u128(n);
     }
 }
 
