@@ -49,8 +49,11 @@ pub struct CheckReport {
     pub steps: Vec<String>,
     /// How long it took.
     pub wall_seconds: f64,
-    /// Each promise.
+    /// What the recipe promises, in the trial's order.
     pub promises: Vec<CheckedPromise>,
+    /// What the search watches whatever the recipe: that nothing panics, spins, or lies to it. `tested` counts
+    /// nothing here; what is not broken is `held`.
+    pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
 }
@@ -170,9 +173,9 @@ impl CheckReport {
 
     /// How this compares with the catalogue.
     pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
-        let by_promise = self.promises.iter().filter(|result| result.verdict == Verdict::Broken);
-        let broken = by_promise.map(|result| result.name.as_str());
-        CatalogueNote::of(self.catalogued.as_ref(), broken.chain(self.promise.as_deref()))
+        let all = self.promises.iter().chain(&self.watched);
+        let broken = all.filter(|result| result.verdict == Verdict::Broken);
+        CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
     }
 }
 

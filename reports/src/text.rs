@@ -75,6 +75,11 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// Wall time, with more digits the shorter it was.
+pub(crate) fn wall(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.2} s") } else { format!("{seconds:.0} s") }
+}
+
 /// Virtual nanoseconds as seconds: `12.040 s`.
 pub fn seconds(ns: u64) -> String {
     // Rounded down, so that a time is never shown later than it was.
@@ -131,15 +136,33 @@ fn verdict_words(result: &PromiseResult, seeds: u64) -> String {
         Verdict::Broken => format!("BROKEN in {} of {all}", count(result.broken)),
         Verdict::BrokenAsExpected => {
             let n = result.expected;
-            format!(
-                "broken as expected in {} of {all} ({:.1} %; did not hold: {})",
-                count(n),
-                rate(n),
-                result.assumptions.join(", ")
-            )
+            format!("broken as expected in {} of {all} ({:.1} %)", count(n), rate(n))
         }
         Verdict::NeverTested => "never put to the test".into(),
     }
+}
+
+/// The headings of a table of promises.
+fn headings(paint: Paint, first: &str) -> Vec<(String, String)> {
+    [first, "verdict", "tested"].map(|cell| (cell.to_string(), paint.strong(cell))).to_vec()
+}
+
+/// A promise in a table; the assumptions are those that did not hold.
+fn row(
+    paint: Paint,
+    name: &str,
+    verdict: Verdict,
+    words: String,
+    tested: u64,
+    assumptions: &[String],
+) -> Vec<(String, String)> {
+    let plain = |text: String| (text.clone(), text);
+    let painted = paint.verdict(verdict, &words);
+    let mut row = vec![plain(name.into()), (words, painted), plain(count(tested))];
+    if !assumptions.is_empty() {
+        row.push(plain(format!("as it did not hold that {}", assumptions.join(", nor that "))));
+    }
+    row
 }
 
 /// Promises and invariants under their headings.
@@ -153,17 +176,16 @@ fn promise_tables(
     // One table in two parts, so that their columns agree.
     let mut rows = Vec::new();
     for (heading, results) in [("promise", promises), ("always watched", invariants)] {
-        let heading = [heading, "verdict", "tested"].map(|cell| (cell.to_string(), paint.strong(cell)));
-        rows.push(heading.to_vec());
+        rows.push(headings(paint, heading));
         for result in results {
-            let verdict = words(result);
-            let painted = paint.verdict(result.verdict, &verdict);
-            let tested = count(result.tested);
-            rows.push(vec![
-                (result.name.clone(), result.name.clone()),
-                (verdict, painted),
-                (tested.clone(), tested),
-            ]);
+            rows.push(row(
+                paint,
+                &result.name,
+                result.verdict,
+                words(result),
+                result.tested,
+                &result.assumptions,
+            ));
         }
     }
     let text = table(&rows);

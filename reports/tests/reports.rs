@@ -133,6 +133,7 @@ fn check() -> CheckReport {
             broken: Some(path),
             expected: None,
         }],
+        watched: Vec::new(),
         sometimes: Vec::new(),
     }
 }
@@ -209,7 +210,7 @@ lock/simple: One ephemeral znode.
 
 promise         verdict                                                                tested
 exclusion       BROKEN in 7 of 50 seeds                                                90
-effects         broken as expected in 5 of 50 seeds (10.0 %; did not hold: nobody sleeps)  80
+effects         broken as expected in 5 of 50 seeds (10.0 %)  80  as it did not hold that nobody sleeps
 ";
     let text = sweep_text(&sweep(), Paint::PLAIN);
     // The columns follow the longest cell; words are what is held fast here.

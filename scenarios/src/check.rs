@@ -24,11 +24,12 @@ pub(crate) fn check(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
-    let about = trial.about();
-    report(what, &about, config, &zk_model::check(trial.clone(), config, progress))
+    let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
+    report(what, &trial.about(), &owed, config, &zk_model::check(trial.clone(), config, progress))
 }
 
-fn report(what: &str, about: &About, config: &CheckConfig, check: &Check) -> CheckReport {
+/// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
+fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check: &Check) -> CheckReport {
     let (verdict, promise, ran_out) = match &check.verdict {
         Verdict::Holds => (Judgement::Holds, None, None),
         Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise.clone()), None),
@@ -36,6 +37,8 @@ fn report(what: &str, about: &About, config: &CheckConfig, check: &Check) -> Che
     };
     let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
+    let (promises, watched): (Vec<_>, Vec<_>) =
+        check.promises.iter().partition(|result| owed.contains(&result.name));
     let sometimes = check.sometimes.iter();
     CheckReport {
         schema: CHECK_SCHEMA.into(),
@@ -60,7 +63,8 @@ fn report(what: &str, about: &About, config: &CheckConfig, check: &Check) -> Che
         promise,
         steps: steps.unwrap_or_default(),
         wall_seconds: check.wall.as_secs_f64(),
-        promises: check.promises.iter().map(promise_report).collect(),
+        promises: promises.into_iter().map(promise_report).collect(),
+        watched: watched.into_iter().map(watched_report).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),
@@ -112,6 +116,14 @@ fn promise_report(result: &PromiseReport) -> CheckedPromise {
         tested: result.tested,
         broken: result.broken.as_ref().map(path),
         expected: result.excused.as_ref().map(path),
+    }
+}
+
+fn watched_report(result: &PromiseReport) -> CheckedPromise {
+    let report = promise_report(result);
+    match report.verdict {
+        Became::NeverTested => CheckedPromise { verdict: Became::Held, ..report },
+        Became::Held | Became::Broken | Became::BrokenAsExpected => report,
     }
 }
 
@@ -172,7 +184,7 @@ mod tests {
             sometimes: vec![("expiry", 3), ("drop", 0)],
             wall: Duration::ZERO,
         };
-        report("lock/simple", &ABOUT, &default_config(&ABOUT), &check)
+        report("lock/simple", &ABOUT, &["exclusion", "herd"], &default_config(&ABOUT), &check)
     }
 
     #[test]
@@ -195,6 +207,18 @@ mod tests {
         assert!(text.contains("  1. p0 asks\n  2. p1 asks\n  => two inside\n"), "{text}");
         assert!(text.contains("as catalogued: S-000"), "{text}");
         assert!(text.ends_with("violated (2 steps): exclusion\n"), "{text}");
+    }
+
+    #[test]
+    fn what_breaks_the_search_itself_is_no_promise_and_is_told() {
+        let verdict = Verdict::Violated { promise: "no-spin".into(), steps: 1 };
+        let report =
+            found(verdict, vec![promise("exclusion", 7, None), promise("no-spin", 0, Some(&["p0 spins"]))]);
+        assert_eq!((report.promises.len(), report.watched.len()), (1, 1));
+        assert_eq!(report.steps, ["p0 spins"]);
+        let text = report.to_string();
+        assert!(text.contains("always watched: no-spin BROKEN"), "{text}");
+        assert!(text.contains("not as catalogued: S-000"), "{text}");
     }
 
     #[test]

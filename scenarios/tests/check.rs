@@ -50,7 +50,13 @@ fn everything_is_listed() {
 }
 
 #[test]
-fn colours_are_for_terminals() {
-    let ran = ran(command(Path::new(".")).arg("list").env("CLICOLOR_FORCE", "0"));
-    assert!(!ran.stdout.contains('\u{1b}'));
+fn colours_are_for_terminals_and_for_who_asks_unless_nobody_wants_them() {
+    let list = |variables: &[&str]| {
+        let mut command = command(Path::new("."));
+        let ran = ran(command.arg("list").envs(variables.iter().map(|name| (name, "1"))));
+        ran.stdout.contains('\u{1b}')
+    };
+    assert!(!list(&[]));
+    assert!(list(&["CLICOLOR_FORCE"]));
+    assert!(!list(&["CLICOLOR_FORCE", "NO_COLOR"]));
 }

@@ -45,7 +45,7 @@ impl Trial for Anarchy {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        let root = ZPath::new(ROOT).expect("a path");
+        let root = ZPath::parse(ROOT).expect("a path");
         for _ in 0..part.rounds {
             if zk.exists(&root).await.is_err() {
                 return End::SessionLost;
@@ -83,7 +83,7 @@ impl Trial for Dice {
     {
         let roll = ROLLS.fetch_add(1, Ordering::Relaxed);
         zk.sleep(Duration::from_millis(roll % 97)).await;
-        let path = ZPath::new(&format!("{ROOT}/{roll}")).expect("a path");
+        let path = ZPath::parse(&format!("{ROOT}/{roll}")).expect("a path");
         match zk.create(&path, Data::NULL, CreateMode::Ephemeral).await {
             Ok(_) => End::Done,
             Err(_) => End::SessionLost,

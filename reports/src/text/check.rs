@@ -1,6 +1,6 @@
 //! A check, for people.
 
-use super::{Paint, count, coverage, of, table};
+use super::{Paint, count, coverage, headings, of, row, table, wall};
 use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
 use crate::verdict::Verdict;
 use std::fmt::Write;
@@ -9,30 +9,19 @@ use std::fmt::Write;
 pub fn check_text(report: &CheckReport, paint: Paint) -> String {
     let mut out = String::new();
     header(&mut out, report, paint);
-    let mut rows = vec![["promise", "verdict", "tested"].map(|c| (c.to_string(), paint.strong(c))).to_vec()];
+    let mut rows = vec![headings(paint, "promise")];
     for result in &report.promises {
+        let assumption = result.expected.as_ref().and_then(|path| path.assumption.clone());
         let words = words(result, report);
-        let painted = paint.verdict(result.verdict, &words);
-        let tested = count(result.tested);
-        rows.push(vec![
-            (result.name.clone(), result.name.clone()),
-            (words, painted),
-            (tested.clone(), tested),
-        ]);
+        rows.push(row(paint, &result.name, result.verdict, words, result.tested, assumption.as_slice()));
     }
     out.push_str(&table(&rows));
-    coverage(&mut out, paint, &report.sometimes, &|case| format!("{} times", count(case.times)));
-    for result in &report.promises {
+    watched(&mut out, report, paint);
+    coverage(&mut out, paint, &report.sometimes, &|case| of(case.times, "time"));
+    for result in report.promises.iter().chain(&report.watched) {
         for path in result.broken.iter().chain(&result.expected) {
             counterexample(&mut out, result, path, paint);
         }
-    }
-    // What breaks the search rather than a promise (a runaway recipe, a failed audit) has steps of its own.
-    if let Some(name) = &report.promise
-        && !report.promises.iter().any(|result| result.name == *name && result.broken.is_some())
-    {
-        let _ = writeln!(out, "\n{}", paint.bad(&format!("{name}: broken")));
-        numbered(&mut out, &report.steps);
     }
     closing(&mut out, report, paint);
     out
@@ -43,7 +32,7 @@ fn header(out: &mut String, report: &CheckReport, paint: Paint) {
     let b = &report.bounds;
     let _ = writeln!(
         out,
-        "  bounds: {} × {}, at most {} expiries, {} drops, {} crashes, {} pauses; views lag by {}",
+        "  bounds: {} × {}; at most: expiries {}, drops {}, crashes {}, pauses {}; views lag by {}",
         of(b.clients.into(), "client"),
         of(b.rounds.into(), "round"),
         b.expiries,
@@ -90,18 +79,30 @@ fn words(result: &CheckedPromise, report: &CheckReport) -> String {
         Verdict::Held => "not broken so far".into(),
         Verdict::Broken => format!("BROKEN ({})", steps(&result.broken)),
         Verdict::BrokenAsExpected => {
-            let assumption = result.expected.as_ref().and_then(|path| path.assumption.as_deref());
-            let assumption = assumption.unwrap_or("an assumption");
-            format!("broken as expected ({}; did not hold: {assumption})", steps(&result.expected))
+            format!("broken as expected ({})", steps(&result.expected))
         }
         Verdict::NeverTested => "never put to the test".into(),
+    }
+}
+
+/// What the search itself watches has no tests to count.
+fn watched(out: &mut String, report: &CheckReport, paint: Paint) {
+    let names = report.watched.iter().map(|result| match result.verdict {
+        Verdict::Broken => paint.bad(&format!("{} BROKEN", result.name)),
+        Verdict::Held | Verdict::BrokenAsExpected | Verdict::NeverTested => result.name.clone(),
+    });
+    let names: Vec<String> = names.collect();
+    if !names.is_empty() {
+        let _ = writeln!(out, "\n{} {}", paint.strong("always watched:"), names.join(", "));
     }
 }
 
 fn counterexample(out: &mut String, result: &CheckedPromise, path: &Path, paint: Paint) {
     let title = match &path.assumption {
         None => paint.bad(&format!("{}: broken", result.name)),
-        Some(why) => paint.odd(&format!("{}: broken as expected, {why} did not hold", result.name)),
+        Some(why) => {
+            paint.odd(&format!("{}: broken as expected, as it did not hold that {why}", result.name))
+        }
     };
     let _ = writeln!(out, "\n{title}");
     numbered(out, &path.steps);
@@ -120,10 +121,10 @@ fn numbered(out: &mut String, steps: &[String]) {
 fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     let _ = writeln!(
         out,
-        "\n{}, {}, {:.1} s",
+        "\n{}, {}, {}",
         of(report.states, "state"),
         of(report.transitions, "transition"),
-        report.wall_seconds
+        wall(report.wall_seconds)
     );
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();

@@ -1,6 +1,6 @@
 //! One seed, for people.
 
-use super::{Paint, count, coverage, promise_tables, seconds};
+use super::{Paint, count, coverage, of, promise_tables, seconds};
 use crate::replay::ReplayReport;
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
@@ -28,7 +28,7 @@ pub fn replay_text(report: &ReplayReport, paint: Paint) -> String {
         }
         .into()
     });
-    coverage(&mut out, paint, &report.sometimes, &|case| format!("{} times", count(case.times)));
+    coverage(&mut out, paint, &report.sometimes, &|case| of(case.times, "time"));
     violations(&mut out, report, paint);
     closing(&mut out, report, paint);
     out
@@ -38,7 +38,7 @@ fn violations(out: &mut String, report: &ReplayReport, paint: Paint) {
     for seen in &report.violations {
         let (verdict, why) = match &seen.expected {
             Some(assumption) => {
-                (Verdict::BrokenAsExpected, format!(" as expected (did not hold: {assumption})"))
+                (Verdict::BrokenAsExpected, format!(" as expected: it did not hold that {assumption}"))
             }
             None => (Verdict::Broken, String::new()),
         };

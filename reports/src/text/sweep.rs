@@ -1,6 +1,6 @@
 //! A sweep, for people.
 
-use super::{Paint, count, coverage, of, promise_tables, seconds, verdict_words};
+use super::{Paint, count, coverage, of, promise_tables, seconds, verdict_words, wall};
 use crate::sweep::{Failure, SweepReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
@@ -52,9 +52,9 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
     let rate = if report.wall_seconds > 0.0 { report.virtual_seconds / report.wall_seconds } else { 0.0 };
     let _ = writeln!(
         out,
-        "\n{} virtual seconds in {:.1} s ({} per second), {} messages",
+        "\n{} virtual seconds in {} ({} per second), {} messages",
         count(report.virtual_seconds as u64),
-        report.wall_seconds,
+        wall(report.wall_seconds),
         count(rate as u64),
         count(report.messages)
     );
