@@ -1,21 +1,30 @@
 //! The library behind the command, for a command of one's own and for tests.
 //!
-//! A `main` with one's own recipe beside the built-in ones:
+//! A recipe of one's own beside the built-in ones takes a [`Trial`](trials::trial::Trial) and a `main` of one line;
+//! `examples/own_recipe.rs` has both:
 //!
-//! ```ignore
+//! ```no_run
 //! fn main() -> std::process::ExitCode {
-//!     zoocheck::Zoo::default().with(MyLock).main()
+//!     zoocheck::Zoo::default().main() // with(MyRecipe) before it
 //! }
 //! ```
 //!
 //! The same from a test:
 //!
-//! ```ignore
-//! let zoo = zoocheck::Zoo::default().with(MyLock);
-//! let report = zoo.sweep(&zoo.scenario("my-lock")?, 0..100)?;
+//! ```
+//! # fn main() -> Result<(), zoocheck::BadInput> {
+//! let zoo = zoocheck::Zoo::default();
+//! let mut config = zoo.check_config("lock")?;
+//! config.bounds.clients = 2;
+//! let report = zoo.check("lock", &config)?;
 //! assert!(report.held(), "{report}");
-//! let report = zoo.check("my-lock", &zoo.check_config("my-lock")?)?;
+//! # #[cfg(feature = "run")]
+//! # {
+//! let report = zoo.sweep(&zoo.scenario("lock")?.without_faults(), 0..10)?;
 //! assert!(report.held(), "{report}");
+//! # }
+//! # Ok(())
+//! # }
 //! ```
 //!
 //! | module | what is in it |
@@ -42,9 +51,11 @@ mod run;
 mod zoo;
 
 pub use bad_input::BadInput;
+pub use zk_api as api;
 pub use zk_model::{CheckConfig, Engine};
 pub use zk_reports as reports;
 pub use zk_reports::{Answer, CheckReport, ReplayReport, SweepReport, Verdict};
+pub use zk_trials as trials;
 #[cfg(feature = "run")]
 pub use zk_world::{Faults, Scenario};
 pub use zoo::Zoo;

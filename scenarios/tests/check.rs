@@ -3,7 +3,10 @@
 mod common;
 
 use common::{command, ran, zoocheck, zoocheck_in};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
+use std::process::Stdio;
 
 const CHECK: &str = "zoocheck-check-1.json";
 
@@ -35,6 +38,28 @@ fn a_check_that_is_cut_short_is_undecided() {
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
     let report = ran.json(CHECK);
     assert_eq!((&report["verdict"], &report["exhaustive"]), (&"undecided".into(), &false.into()));
+}
+
+#[test]
+fn the_explorer_serves_the_model() {
+    let mut child = command(Path::new("."))
+        .args(["explore", BROKEN, "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    let (_, rest) = line.split_once("http://").expect("an address");
+    let (address, _) = rest.split_once('/').expect("a path");
+    // It listens soon after it has said where.
+    let mut stream =
+        std::iter::repeat_with(|| TcpStream::connect(address)).find_map(Result::ok).expect("it listens");
+    stream.write_all(b"GET /.status HTTP/1.0\r\n\r\n").expect("it reads");
+    let mut answer = [0; 15];
+    stream.read_exact(&mut answer).expect("it answers");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(answer.ends_with(b" 200 OK"), "{:?}", String::from_utf8_lossy(&answer));
 }
 
 #[test]

@@ -128,6 +128,15 @@ fn logs_carry_virtual_time_and_go_to_stderr() {
 }
 
 #[test]
+fn logs_of_a_sweep_are_apart_by_seed() {
+    let ran = zoocheck("run lock --seeds 2 --log info");
+    let seeds: Vec<&str> =
+        ran.stderr.lines().filter_map(|line| line.split_once("seed ")).map(|(_, n)| n).collect();
+    // One of them is run twice.
+    assert!(seeds == ["0", "0", "1"] || seeds == ["0", "1", "1"], "{seeds:?}");
+}
+
+#[test]
 fn machines_get_json_and_silence() {
     let ran = zoocheck("run lock --seeds 3 --format json");
     assert_eq!(ran.stderr, "");

@@ -3,12 +3,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use zk_api::{CreateMode, Data, Text, ZPath, ZooKeeper};
-use zk_trials::event::{End, Observation};
-use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::promises::ExclusionAmongLiveSessions;
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zoocheck::trials::event::{End, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises::ExclusionAmongLiveSessions;
+use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
 use zoocheck::{Answer, Scenario, Verdict, Zoo};
 
 /// A lock without any locking.
@@ -123,6 +123,12 @@ fn a_hidden_source_of_chance_is_caught() {
     let failure =
         report.failures.iter().find(|failure| failure.promise == "determinism").expect("it is told");
     assert!(failure.what.contains("first differed here"), "{}", failure.what);
+}
+
+#[test]
+#[should_panic(expected = "two trials are called 'anarchy'")]
+fn a_name_is_given_once() {
+    let _ = Zoo::default().with(Anarchy).with(Anarchy);
 }
 
 #[test]

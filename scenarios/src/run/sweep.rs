@@ -40,6 +40,7 @@ pub(crate) fn sweep_with(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<SweepReport, BadInput> {
     let one = |seed: u64, trace: bool| {
+        tracing::info!("seed {seed}");
         let options = RunOptions { trace, log, ..RunOptions::default() };
         zk_world::run(&target.trial, &target.scenario, seed, &options)
     };
