@@ -190,7 +190,12 @@ impl World<'_> {
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
         match state {
-            KeeperState::SyncConnected => self.fact(Fact::Connected { actor }),
+            KeeperState::SyncConnected => {
+                for fact in self.knowledge.learned(session, actor) {
+                    self.fact(fact);
+                }
+                self.fact(Fact::Connected { actor });
+            }
             KeeperState::Disconnected => self.fact(Fact::Disconnected { actor }),
             KeeperState::Expired => {
                 if self.is_holding(actor) {
