@@ -160,6 +160,11 @@ impl Knowledge {
         }
     }
 
+    /// The session that owns a znode, if it is ephemeral.
+    pub fn owner(&self, path: &str) -> Option<SessionId> {
+        self.owners.get(path).copied().filter(|owner| *owner != SessionId::NONE)
+    }
+
     /// An actor says that it holds something.
     pub fn holds(&mut self, actor: ActorId, what: Text) {
         self.holding.insert((actor, what));
