@@ -50,14 +50,17 @@ pub fn encode(previous: Zxid, txn: &Txn) -> Vec<u8> {
 
 /// Reads a log file up to its end or to a torn tail; fails if a record in the middle is corrupt.
 pub fn scan(bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
-    let mut records = Vec::new();
+    let mut records: Vec<Record> = Vec::new();
     let mut valid_len = 0;
     while let Ok((record, len)) = decode(&bytes[valid_len..]) {
         records.push(record);
         valid_len += len;
     }
-    // A crash tears only the end. Lengths cannot be trusted here, so look at every offset.
-    if (valid_len + 1..bytes.len()).any(|at| decode(&bytes[at..]).is_ok()) {
+    // A crash tears only the end. Lengths cannot be trusted here, so look at every offset. An older record is
+    // no successor: a disk may show what some former file had in the place of a tail.
+    let last = records.last().map_or(Zxid::ZERO, |record| record.txn.zxid);
+    let is_successor = |at: usize| decode(&bytes[at..]).is_ok_and(|(record, _)| record.previous >= last);
+    if (valid_len + 1..bytes.len()).any(is_successor) {
         return Err(CorruptMiddle(valid_len));
     }
     Ok(Scan { records, valid_len })

@@ -3,6 +3,7 @@
 use crate::choices::Stream;
 use crate::mailbox::Seen;
 use crate::network::Arrival;
+use crate::process::Armed;
 use crate::schedule::{Loss, RequestKind};
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
@@ -190,7 +191,12 @@ impl World<'_> {
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
         match state {
-            KeeperState::SyncConnected => self.fact(Fact::Connected { actor }),
+            KeeperState::SyncConnected => {
+                for fact in self.knowledge.learned(session, actor) {
+                    self.fact(fact);
+                }
+                self.fact(Fact::Connected { actor });
+            }
             KeeperState::Disconnected => self.fact(Fact::Disconnected { actor }),
             KeeperState::Expired => {
                 if self.is_holding(actor) {
@@ -218,21 +224,47 @@ impl World<'_> {
             return;
         }
         let (actor, server) = (conn.actor, conn.server);
-        let mut loss = None;
+        let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
-            let p = &mut self.processes[usize::from(actor.process)];
-            loss = p.armed.iter().position(|(kind, _)| fits(*kind, request)).map(|at| p.armed.remove(at).1);
-            let session = p.client.as_ref().map(|c| c.session()).unwrap_or_default();
+            armed = self.disarm(actor.process, request);
+            if armed.is_some() {
+                owner = self.knowledge.owner(&request.path());
+            }
+            let client = self.processes[usize::from(actor.process)].client.as_ref();
+            let session = client.map(|c| c.session()).unwrap_or_default();
             self.watched.sent(id, session, *xid, request);
         }
         let at = self.now + self.latency(actor.process, server, true);
         let Some(conn) = self.network.conn(id) else { return };
         let (number, at) = conn.to_server.send(at);
         self.queue.push(at, Happening::AtServer { conn: id, number, message });
-        if let Some(loss) = loss {
-            self.once("connection dropped at a request");
-            self.lose(id, loss);
+        match armed {
+            Some(Armed::Lose(loss)) => {
+                self.once("connection dropped at a request");
+                self.lose(id, loss);
+            }
+            Some(Armed::ExpireOwner) => {
+                if let Some(owner) = owner {
+                    self.once("owner of what was looked at expired");
+                    self.expire_session(owner);
+                }
+            }
+            None => {}
         }
+    }
+
+    /// What was to happen as the process sends this request.
+    fn disarm(&mut self, process: u8, request: &Request) -> Option<Armed> {
+        let p = &mut self.processes[usize::from(process)];
+        if p.armed.is_empty() {
+            return None;
+        }
+        let mine = p.client.as_ref().map(|c| c.session());
+        let others = self.knowledge.owner(&request.path()).is_some_and(|owner| Some(owner) != mine);
+        let at = p.armed.iter().position(|(kind, armed)| {
+            fits(*kind, request) && (others || !matches!(armed, Armed::ExpireOwner))
+        })?;
+        Some(p.armed.remove(at).1)
     }
 
     /// The client closes its end; the server notices when all that was sent has arrived.

@@ -296,7 +296,7 @@ impl Bytes {
         self.text(&v.path);
     }
 
-    pub fn to_server(&mut self, v: &ToServer) {
+    pub fn request_message(&mut self, v: &ToServer) {
         match v {
             ToServer::Connect(connect) => {
                 self.byte(0);
@@ -324,7 +324,7 @@ impl Bytes {
         }
     }
 
-    pub fn to_client(&mut self, v: &ToClient) {
+    pub fn answer_message(&mut self, v: &ToClient) {
         match v {
             ToClient::Connected(connected) => {
                 self.byte(0);

@@ -21,6 +21,11 @@ pub struct Knowledge {
     actors: BTreeMap<SessionId, ActorId>,
     /// Sessions whose opening is applied and whose close is not committed.
     open: BTreeSet<SessionId>,
+    /// Sessions whose clients know of them. One whose opening was not told in time is nobody's: its client asks
+    /// for another.
+    known: BTreeSet<SessionId>,
+    /// Sessions that ended before their clients knew of them, and whether they expired.
+    still_born: BTreeMap<SessionId, bool>,
     /// Proposed and not applied.
     proposed: BTreeMap<Zxid, Arc<Txn>>,
     /// Committed up to here.
@@ -45,6 +50,23 @@ impl Knowledge {
     /// Whose session this is.
     pub fn actor(&self, session: SessionId) -> Option<ActorId> {
         self.actors.get(&session).copied()
+    }
+
+    /// A client knows of its session now: the facts that follow.
+    pub fn learned(&mut self, session: SessionId, actor: ActorId) -> Vec<Fact> {
+        if !self.known.insert(session) {
+            return Vec::new();
+        }
+        let mut facts = vec![Fact::SessionOpened { session, actor }];
+        if let Some(expired) = self.still_born.remove(&session) {
+            facts.push(Fact::SessionClosed { session, actor, expired });
+        }
+        facts
+    }
+
+    /// Whether a session's client knows of it.
+    pub fn is_known(&self, session: SessionId) -> bool {
+        self.known.contains(&session)
     }
 
     /// The open sessions and their actors.
@@ -83,6 +105,10 @@ impl Knowledge {
         match &txn.body {
             TxnBody::CloseSession { expired, .. } if self.open.remove(&txn.session) => {
                 let actor = self.actor(txn.session)?;
+                if !self.known.contains(&txn.session) {
+                    self.still_born.insert(txn.session, *expired);
+                    return None;
+                }
                 Some(Fact::SessionClosed { session: txn.session, actor, expired: *expired })
             }
             _ => None,
@@ -100,9 +126,6 @@ impl Knowledge {
         match body {
             TxnBody::CreateSession { .. } => {
                 self.open.insert(txn.session);
-                if let Some(actor) = self.actor(txn.session) {
-                    facts.push(Fact::SessionOpened { session: txn.session, actor });
-                }
             }
             TxnBody::CloseSession { ephemerals, .. } => {
                 for path in ephemerals {
@@ -135,6 +158,11 @@ impl Knowledge {
             facts.push(Fact::NodeDeleted { path: path.clone(), by, owner });
             fired(zxid, path, EventType::NodeDeleted, woken, facts);
         }
+    }
+
+    /// The session that owns a znode, if it is ephemeral.
+    pub fn owner(&self, path: &str) -> Option<SessionId> {
+        self.owners.get(path).copied().filter(|owner| *owner != SessionId::NONE)
     }
 
     /// An actor says that it holds something.

@@ -1,8 +1,10 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
-use crate::schedule::{Fault, Loss, Node, When};
+use crate::process::Armed;
+use crate::schedule::{Fault, Loss, Node, RequestKind, When};
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
+use zk_api::SessionId;
 use zk_proto::server::Event;
 use zk_trials::event::{ActorId, Fact};
 
@@ -25,6 +27,12 @@ impl World<'_> {
             Fault::Drop { client, when, what } => self.drop_connection(client, when, what),
             Fault::SlowLink { client, factor, for_ms } => self.slow_link(client, factor, for_ms),
             Fault::Expire { client } => self.expire(client),
+            Fault::ExpireOwner { reader } => {
+                if reader < self.scenario.clients {
+                    let armed = (RequestKind::Read, Armed::ExpireOwner);
+                    self.processes[usize::from(reader)].armed.push(armed);
+                }
+            }
             Fault::ClientCrash { client, restart_after_ms } => self.crash_client(client, restart_after_ms),
             Fault::ClientPause { client, for_ms } => self.pause(client, for_ms),
             Fault::ClockSkew { node, permille } => self.skew(node, permille),
@@ -59,7 +67,9 @@ impl World<'_> {
             return;
         }
         match when {
-            When::NextRequest(kind) => self.processes[usize::from(client)].armed.push((kind, what)),
+            When::NextRequest(kind) => {
+                self.processes[usize::from(client)].armed.push((kind, Armed::Lose(what)))
+            }
             When::Now => {
                 for conn in self.network.of_process(client) {
                     self.lose(conn, what);
@@ -93,6 +103,11 @@ impl World<'_> {
         let Some(session) = self.processes[usize::from(client)].client.as_ref().map(|c| c.session()) else {
             return;
         };
+        self.expire_session(session);
+    }
+
+    /// Servers end a session although its client is well.
+    pub fn expire_session(&mut self, session: SessionId) {
         for server in 0..self.scenario.servers {
             self.server_event(server, Event::Expire { session });
         }

@@ -38,11 +38,20 @@ pub struct Process {
     pub held_back: Option<Vec<Happening>>,
     /// Counts pauses, so that the end of one that a crash cut short ends no other.
     pub pauses: u32,
-    /// Losses that wait for a request to be sent.
-    pub armed: Vec<(RequestKind, Loss)>,
+    /// What waits for the process to send a request.
+    pub armed: Vec<(RequestKind, Armed)>,
     /// Messages take so many times as long, until then.
     pub slow_factor: u32,
     pub slow_until_ns: u64,
+}
+
+/// What happens as a process sends a request.
+#[derive(Clone, Copy, Debug)]
+pub enum Armed {
+    /// Its connection drops.
+    Lose(Loss),
+    /// The session that owns what it looks at expires.
+    ExpireOwner,
 }
 
 impl Process {

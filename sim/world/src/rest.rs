@@ -4,6 +4,7 @@ use crate::trace::{Place, What};
 use crate::world::{MS, Phase, World};
 use zk_api::SessionId;
 use zk_proto::txn::NodeKind;
+use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
 
 impl World<'_> {
@@ -36,7 +37,7 @@ impl World<'_> {
         self.knowledge.sessions().all(|(session, actor)| self.is_present_session(session, actor))
     }
 
-    fn is_present_session(&self, session: SessionId, actor: zk_trials::event::ActorId) -> bool {
+    fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {
         let process = &self.processes[usize::from(actor.process)];
         process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
     }
@@ -52,7 +53,10 @@ impl World<'_> {
         }
         // The process that made the trial's znodes is no actor.
         let clients = self.scenario.clients;
-        rest.sessions = self.knowledge.sessions().filter(|(_, actor)| actor.process < clients).collect();
+        let known = |(session, actor): &(SessionId, ActorId)| {
+            actor.process < clients && self.knowledge.is_known(*session)
+        };
+        rest.sessions = self.knowledge.sessions().filter(known).collect();
         let mut znodes = 0;
         if let Some(server) = self.servers.iter().find_map(|host| host.server.as_ref()) {
             for (path, node) in server.tree().nodes() {

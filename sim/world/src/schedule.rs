@@ -35,6 +35,9 @@ pub enum Fault {
     SlowLink { client: u8, factor: u32, for_ms: u64 },
     /// The server ends the client's session although the client is well.
     Expire { client: u8 },
+    /// As the client next looks at a znode that belongs to another session, that session ends: what it finds is
+    /// older, or newer, than what it has just seen elsewhere.
+    ExpireOwner { reader: u8 },
     /// The client's process crashes, and starts again with a new session after a while.
     ClientCrash { client: u8, restart_after_ms: u64 },
     /// The client's process stops, then goes on as if nothing had been.
@@ -196,7 +199,10 @@ impl Draw<'_> {
                 factor: self.range(5, 100) as u32,
                 for_ms: self.range(500, 5000),
             },
-            Kind::Expire => Fault::Expire { client: self.client() },
+            Kind::Expire => match self.below(3) {
+                0 => Fault::Expire { client: self.client() },
+                _ => Fault::ExpireOwner { reader: self.client() },
+            },
             Kind::ClientCrash => {
                 Fault::ClientCrash { client: self.client(), restart_after_ms: self.range(1, 5000) }
             }
@@ -277,7 +283,7 @@ mod tests {
         fewer.faults.expiries = 0;
         for seed in 0..50 {
             let mut all = Schedule::draw(&scenario, seed).faults;
-            all.retain(|f| !matches!(f.fault, Fault::Expire { .. }));
+            all.retain(|f| !matches!(f.fault, Fault::Expire { .. } | Fault::ExpireOwner { .. }));
             assert_eq!(all, Schedule::draw(&fewer, seed).faults);
         }
     }
@@ -295,6 +301,6 @@ mod tests {
                 *kinds.entry(name.split(' ').next().unwrap().to_owned()).or_insert(0) += 1;
             }
         }
-        assert_eq!(kinds.len(), 9, "{kinds:?}");
+        assert_eq!(kinds.len(), 10, "{kinds:?}");
     }
 }

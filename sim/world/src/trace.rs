@@ -112,11 +112,11 @@ impl What<'_> {
             What::Dropped { conn } => tagged(b, 3, conn.0),
             What::ToServer { conn, message } => {
                 tagged(b, 4, conn.0);
-                b.to_server(message);
+                b.request_message(message);
             }
             What::ToClient { conn, message } => {
                 tagged(b, 5, conn.0);
-                b.to_client(message);
+                b.answer_message(message);
             }
             What::ServerTimer(timer) => tagged(b, 6, *timer as u64),
             What::ClientTimer(timer) => tagged(b, 7, *timer as u64),

@@ -131,10 +131,11 @@ impl ClientSession {
 
     /// Sends a ping if the client was silent, and gives the connection up if the server was.
     pub(super) fn check_liveness(&mut self, step: &mut Step<'_>) {
+        self.distrust_later_than(step.now_ms);
         match self.link {
             Link::Down => {}
             Link::Opening { since_ms } | Link::Asking { since_ms, .. } => {
-                let left_ms = since_ms + i64::from(self.connect_timeout_ms()) - step.now_ms;
+                let left_ms = i64::from(self.connect_timeout_ms()) - passed_ms(since_ms, step);
                 if left_ms <= 0 {
                     self.hang_up(step);
                 } else {
@@ -142,11 +143,11 @@ impl ClientSession {
                 }
             }
             Link::Up { conn, heard_ms, sent_ms } => {
-                if step.now_ms - heard_ms >= self.read_timeout_ms() {
+                if passed_ms(heard_ms, step) >= self.read_timeout_ms() {
                     self.hang_up(step);
                     return;
                 }
-                if step.now_ms - sent_ms >= self.ping_interval_ms() {
+                if passed_ms(sent_ms, step) >= self.ping_interval_ms() {
                     step.send(conn, ToServer::Ping);
                     self.link = Link::Up { conn, heard_ms, sent_ms: step.now_ms };
                 }
@@ -155,10 +156,23 @@ impl ClientSession {
         }
     }
 
+    /// A moment that is still to come was noted before the clock was set back: count from now on.
+    fn distrust_later_than(&mut self, now_ms: i64) {
+        match &mut self.link {
+            Link::Down => {}
+            Link::Opening { since_ms } | Link::Asking { since_ms, .. } => *since_ms = now_ms.min(*since_ms),
+            Link::Up { heard_ms, sent_ms, .. } => {
+                *heard_ms = now_ms.min(*heard_ms);
+                *sent_ms = now_ms.min(*sent_ms);
+            }
+        }
+    }
+
     fn set_liveness_timer(&self, step: &mut Step<'_>) {
         if let Link::Up { heard_ms, sent_ms, .. } = self.link {
-            let due_ms = (heard_ms + self.read_timeout_ms()).min(sent_ms + self.ping_interval_ms());
-            step.set_timer(ClientTimer::Liveness, clamp_ms(due_ms - step.now_ms));
+            let silent_ms = self.read_timeout_ms() - passed_ms(heard_ms, step);
+            let ping_ms = self.ping_interval_ms() - passed_ms(sent_ms, step);
+            step.set_timer(ClientTimer::Liveness, clamp_ms(silent_ms.min(ping_ms)));
         }
     }
 
@@ -206,6 +220,11 @@ impl ClientSession {
     fn ping_interval_ms(&self) -> i64 {
         (i64::from(self.timeout_ms) / 3).clamp(1, PING_MS_MAX)
     }
+}
+
+/// How long ago that was.
+fn passed_ms(since_ms: i64, step: &Step<'_>) -> i64 {
+    step.now_ms.saturating_sub(since_ms).max(0)
 }
 
 fn clamp_ms(ms: i64) -> u32 {

@@ -269,6 +269,16 @@ fn a_corrupt_length_in_the_middle_is_no_torn_tail() {
     assert_eq!(recover(&files), Err(RecoveryError::CorruptLog { file: log, offset: first as u64 }));
 }
 
+#[test]
+fn what_a_former_file_left_behind_a_torn_record_is_no_middle() {
+    let (mut files, _) = disk_after(some_writes(), config());
+    let (log, records) = the_log(&files);
+    let stale = log::encode(records[0].previous, &records[0].txn);
+    let bytes = files.get_mut(&log).unwrap();
+    bytes.extend([0xaa; 7].iter().chain(&stale));
+    assert_eq!(last_zxid(&files), Ok(records.last().unwrap().txn.zxid));
+}
+
 /// Two logs, as the server was started twice.
 fn two_logs() -> Rig {
     let mut rig = Rig::serving(config());

@@ -1,10 +1,13 @@
 //! What ZooKeeper's Java client does about its session: a test for each fact.
 
-use crate::facts::{create, exists, get, is_there};
+use crate::facts::{create, exists, get, is_there, set};
 use crate::rig::{Rig, Told, config};
-use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, WatchedEvent};
-use zk_proto::client::CallId;
-use zk_proto::server::Event;
+use zk_api::{CreateMode, ErrorCode, EventType, KeeperState, Request, Response, SessionId, WatchedEvent};
+use zk_proto::client::{
+    CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer,
+};
+use zk_proto::message::{ConnId, ConnectResponse, ToClient, ToServer};
+use zk_proto::server::{Event, ServerId};
 
 #[test]
 fn an_unknown_scheme_is_auth_failed_and_ends_the_connection() {
@@ -122,4 +125,109 @@ fn closing_ends_the_session_and_its_watches() {
     let ended = WatchedEvent::session_ended(KeeperState::Closed);
     assert!(rig.clients[client].told.iter().any(|t| matches!(t, Told::Event(_, e, true) if *e == ended)));
     assert!(!is_there(&rig, "/e"));
+}
+
+/// What a client on its own wants done when something happens.
+fn step(client: &mut ClientSession, now_ms: i64, event: ClientEvent) -> Vec<ClientOutput> {
+    let mut out = Vec::new();
+    client.step(ClientInput { now_ms, event }, &mut out);
+    out
+}
+
+fn of_three_servers() -> ClientSession {
+    let servers = [1, 2, 3].map(ServerId).to_vec();
+    ClientSession::new(ClientConfig { servers, timeout_ms: 3000 })
+}
+
+#[test]
+fn an_attempt_to_connect_has_its_share_of_the_timeout_then_the_next_server_is_tried() {
+    let mut client = of_three_servers();
+    let liveness = |after_ms| ClientOutput::SetTimer { timer: ClientTimer::Liveness, after_ms };
+    let open = |server| ClientOutput::Open { server: ServerId(server) };
+    assert_eq!(step(&mut client, 0, ClientEvent::Start), [open(1), liveness(1000)]);
+    // The connection opens, but the server says nothing.
+    step(&mut client, 900, ClientEvent::Opened { conn: ConnId(1) });
+    let out = step(&mut client, 1000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: Some(ConnId(1)) });
+    // The next does not even open.
+    let out = step(&mut client, 1050, ClientEvent::Timer(ClientTimer::Reconnect));
+    assert_eq!(out, [open(2), liveness(1000)]);
+    let out = step(&mut client, 2049, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out, [liveness(1)]);
+    let out = step(&mut client, 2050, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: None });
+    assert_eq!(step(&mut client, 2150, ClientEvent::Timer(ClientTimer::Reconnect))[0], open(3));
+}
+
+#[test]
+fn attempts_come_slower_up_to_one_second_and_go_round_the_servers() {
+    let mut client = of_three_servers();
+    step(&mut client, 0, ClientEvent::Start);
+    let mut tried = Vec::new();
+    let mut waits = Vec::new();
+    for conn in 1..9 {
+        let out = step(&mut client, 0, ClientEvent::Lost { conn: ConnId(conn) });
+        waits.extend(out.iter().filter_map(|output| match output {
+            ClientOutput::SetTimer { timer: ClientTimer::Reconnect, after_ms } => Some(*after_ms),
+            _ => None,
+        }));
+        let out = step(&mut client, 0, ClientEvent::Timer(ClientTimer::Reconnect));
+        tried.extend(out.iter().filter_map(|output| match output {
+            ClientOutput::Open { server } => Some(server.0),
+            _ => None,
+        }));
+    }
+    assert_eq!(waits, [50, 100, 200, 400, 800, 1000, 1000, 1000]);
+    assert_eq!(tried, [2, 3, 1, 2, 3, 1, 2, 3]);
+}
+
+#[test]
+fn one_event_reaches_every_listener_of_its_path_and_a_persistent_one_stays() {
+    let mut rig = Rig::serving(config());
+    let client = rig.connected(1000);
+    let mode = zk_api::AddWatchMode::PersistentRecursive;
+    for request in [
+        exists("/a", true),
+        exists("/a", true),
+        Request::AddWatch { path: "/".into(), mode },
+        Request::GetChildren { path: "/".into(), watch: true, stat: false },
+    ] {
+        rig.call(client, request).unwrap();
+    }
+    rig.clients[client].told.clear();
+    rig.call(client, create("/a", CreateMode::Persistent)).unwrap();
+    rig.call(client, set("/a", "x")).unwrap();
+    let events: Vec<(u64, EventType, bool)> = rig.clients[client]
+        .told
+        .iter()
+        .filter_map(|told| match told {
+            Told::Event(watch, event, last) => Some((watch.0, event.kind, *last)),
+            Told::Done(..) | Told::State(_) => None,
+        })
+        .collect();
+    let expected = [
+        (1, EventType::NodeCreated, true),
+        (2, EventType::NodeCreated, true),
+        (3, EventType::NodeCreated, false),
+        (4, EventType::NodeChildrenChanged, true),
+        (3, EventType::NodeDataChanged, false),
+    ];
+    assert_eq!(events, expected);
+}
+
+#[test]
+fn a_client_whose_clock_is_set_back_goes_on_pinging() {
+    let mut client = of_three_servers();
+    step(&mut client, 1_000_000, ClientEvent::Start);
+    let conn = ConnId(1);
+    step(&mut client, 1_000_000, ClientEvent::Opened { conn });
+    let granted = ConnectResponse { timeout_ms: 3000, session: SessionId(1), password: [1; 16] };
+    step(&mut client, 1_000_000, ClientEvent::Received { conn, message: ToClient::Connected(granted) });
+    let liveness = |after_ms| ClientOutput::SetTimer { timer: ClientTimer::Liveness, after_ms };
+    let out = step(&mut client, 5000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out, [liveness(1000)]);
+    let out = step(&mut client, 6000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out, [ClientOutput::Send { conn, message: ToServer::Ping }, liveness(1000)]);
+    let out = step(&mut client, 7000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: Some(conn) });
 }

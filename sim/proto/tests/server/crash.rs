@@ -6,6 +6,7 @@ use crate::robust::requests;
 use proptest::prelude::*;
 use zk_api::{CreateMode, Request, Response};
 use zk_proto::disk::{DiskOp, FileId};
+use zk_proto::recovery::recover;
 use zk_proto::server::{Output, RecoveryError, ServerConfig};
 
 /// How many writes the short run has.
@@ -71,26 +72,35 @@ fn acknowledged_writes_survive_a_crash_at_every_disk_operation() {
 
 #[test]
 fn recovery_itself_may_crash_at_every_disk_operation() {
-    let mut torn = Rig::new(busy());
-    torn.disk.limit = Some(45);
-    let acknowledged = work(&mut torn);
-    torn.crash(30);
-    for limit in 0..8 {
-        let mut rig = torn.clone();
-        rig.disk.done = 0;
-        rig.disk.limit = Some(limit);
-        rig.start().unwrap();
-        rig.settle();
-        rig.crash(0);
-        rig.disk.limit = None;
-        rig.start().unwrap_or_else(|e| panic!("after {limit} operations: {e}"));
-        rig.settle();
-        for path in &acknowledged {
-            assert!(rig.server.as_ref().unwrap().tree().node(path).is_some());
+    let mut tails = 0;
+    for stop in 40..60 {
+        let mut torn = Rig::new(busy());
+        torn.disk.limit = Some(stop);
+        let acknowledged = work(&mut torn);
+        torn.crash(30);
+        let repairs = recover(&torn.disk.files()).unwrap().repairs;
+        tails += usize::from(repairs.iter().any(|op| matches!(op, DiskOp::Truncate { .. })));
+        for limit in 0..8 {
+            let mut rig = torn.clone();
+            rig.disk.done = 0;
+            rig.disk.limit = Some(limit);
+            rig.start().unwrap();
+            rig.settle();
+            rig.crash(0);
+            rig.disk.limit = None;
+            rig.start().unwrap_or_else(|e| panic!("after {limit} operations: {e}"));
+            rig.settle();
+            for path in &acknowledged {
+                assert!(rig.server.as_ref().unwrap().tree().node(path).is_some());
+            }
+            // A tail that came back would now stand before another log.
+            let client = rig.connected(1000);
+            rig.call(client, create("/more", CreateMode::Persistent)).unwrap();
+            rig.crash(0);
+            rig.start().unwrap_or_else(|e| panic!("after {limit} operations and more work: {e}"));
         }
-        let client = rig.connected(1000);
-        rig.call(client, create("/more", CreateMode::Persistent)).unwrap();
     }
+    assert!(tails > 3, "logs were torn");
 }
 
 #[test]
@@ -189,7 +199,7 @@ fn what_a_dead_process_left_unsynced_is_made_durable_before_it_counts() {
     let conn = rig.clients[client].conn.unwrap();
     rig.deliver_up(conn);
     // Only the process dies: its successor reads what was written, and shows it.
-    rig.server = None;
+    rig.die();
     rig.start().unwrap();
     rig.settle();
     assert!(rig.server.as_ref().unwrap().tree().node("/a").is_some());

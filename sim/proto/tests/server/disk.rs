@@ -87,10 +87,15 @@ impl Disk {
         }
     }
 
+    /// The process dies: what it asked for and was not done yet is never done.
+    pub fn abandon(&mut self) {
+        self.queue.clear();
+    }
+
     /// The power goes: of what was appended to a file since its last sync, the first `kept` bytes survive; a
     /// truncation that was not synced is undone.
     pub fn crash(&mut self, kept: usize) {
-        self.queue.clear();
+        self.abandon();
         for file in self.files.values_mut() {
             if let Some(unsynced) = file.written.strip_prefix(&*file.durable) {
                 let kept = &unsynced[..kept.min(unsynced.len())];

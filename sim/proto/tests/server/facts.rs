@@ -533,3 +533,59 @@ fn the_expiry_says_so_in_its_transaction() {
     });
     assert!(expired);
 }
+
+#[test]
+fn a_write_sees_all_that_was_proposed_before_it() {
+    let mut rig = Rig::serving(config());
+    let (a, _) = raw_session(&mut rig, 1000);
+    let (b, _) = raw_session(&mut rig, 1000);
+    ask(&mut rig, a, 1, create("/p", CreateMode::Persistent));
+    ask(&mut rig, a, 2, create("/p/n-", CreateMode::PersistentSequential));
+    ask(&mut rig, b, 1, create("/p", CreateMode::Persistent));
+    ask(&mut rig, b, 2, create("/p/n-", CreateMode::PersistentSequential));
+    ask(&mut rig, b, 3, Request::Delete { path: "/p/n-0000000000".into(), version: 0 });
+    for conn in [a, b] {
+        while rig.deliver_up(conn) {}
+    }
+    // Nothing is applied yet, and everything is decided.
+    rig.settle();
+    let created = |path: &str| Ok(Response::Created { path: path.into(), stat: None });
+    assert_eq!(replies(&rig, a), [(1, created("/p")), (2, created("/p/n-0000000000"))]);
+    let expected =
+        [(1, Err(ErrorCode::NodeExists)), (2, created("/p/n-0000000001")), (3, Ok(Response::Deleted))];
+    assert_eq!(replies(&rig, b), expected);
+}
+
+#[test]
+fn a_session_takes_along_the_ephemerals_that_were_proposed_before_its_end() {
+    for ends_by_itself in [true, false] {
+        let mut rig = Rig::serving(config());
+        let (conn, granted) = raw_session(&mut rig, 1000);
+        ask(&mut rig, conn, 1, create("/e", CreateMode::Ephemeral));
+        if ends_by_itself {
+            ask(&mut rig, conn, 2, Request::CloseSession);
+        }
+        while rig.deliver_up(conn) {}
+        if !ends_by_itself {
+            rig.serve(Event::Expire { session: granted.session });
+        }
+        rig.settle();
+        // It was there for a moment, and its creation was answered.
+        assert!(matches!(replies(&rig, conn)[0], (1, Ok(Response::Created { .. }))));
+        assert!(!is_there(&rig, "/e"));
+    }
+}
+
+#[test]
+fn a_connection_that_is_gone_leaves_no_watch_behind() {
+    let mut rig = Rig::serving(config());
+    let (a, _) = raw_session(&mut rig, 1000);
+    let (b, _) = raw_session(&mut rig, 1000);
+    ask(&mut rig, a, 1, exists("/a", true));
+    rig.settle();
+    rig.serve(Event::Dropped { conn: a });
+    ask(&mut rig, b, 1, create("/a", CreateMode::Persistent));
+    // The rig refuses whatever is sent on a connection that is gone.
+    rig.settle();
+    assert_eq!(rig.seen(a).len(), 2);
+}

@@ -1,7 +1,7 @@
 //! A server, its clients and its disk on one table, with a hand on every step.
 
 use crate::disk::Disk;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{KeeperState, Request, Response, SessionId, WatchedEvent, Zxid};
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer, WatchId,
@@ -84,6 +84,8 @@ pub struct Rig {
     pub conns: BTreeMap<ConnId, Conn>,
     alarms: BTreeMap<Alarm, i64>,
     next_conn: u64,
+    /// Connections that the server has closed or knows to be gone.
+    gone: BTreeSet<ConnId>,
     pub lines: Vec<Line>,
     /// Transactions as they were applied, over all restarts.
     pub applied: Vec<Zxid>,
@@ -101,6 +103,7 @@ impl Rig {
             conns: BTreeMap::new(),
             alarms: BTreeMap::new(),
             next_conn: 1,
+            gone: BTreeSet::new(),
             lines: Vec::new(),
             applied: Vec::new(),
         }
@@ -123,8 +126,14 @@ impl Rig {
 
     /// The server dies, and its machine with it.
     pub fn crash(&mut self, kept: usize) {
-        self.server = None;
+        self.die();
         self.disk.crash(kept);
+    }
+
+    /// Only the server's process dies: what it has written stays, for the time being.
+    pub fn die(&mut self) {
+        self.server = None;
+        self.disk.abandon();
         self.alarms.retain(|alarm, _| !matches!(alarm, Alarm::Server(_)));
         for (_, conn) in self.conns.iter_mut() {
             conn.up.clear();
@@ -306,6 +315,12 @@ impl Rig {
     /// Gives the server something to do.
     pub fn serve(&mut self, event: Event) {
         let mut out = Vec::new();
+        match event {
+            Event::Dropped { conn } => self.gone.insert(conn),
+            // No carrier uses a name again; only random inputs do.
+            Event::Connecting { conn, .. } => self.gone.remove(&conn),
+            _ => false,
+        };
         let server = self.server.as_mut().expect("the server runs");
         server.step(Input { now_ms: self.now_ms, event }, &mut out);
         self.carry_out(out);
@@ -315,8 +330,14 @@ impl Rig {
         for output in out {
             self.lines.push(Line::Server(output.clone()));
             match output {
-                Output::Send { conn, message } => self.down(conn, Some(message)),
-                Output::Close { conn } => self.down(conn, None),
+                Output::Send { conn, message } => {
+                    assert!(!self.gone.contains(&conn), "{message:?} to {conn:?}, which is gone");
+                    self.down(conn, Some(message));
+                }
+                Output::Close { conn } => {
+                    self.gone.insert(conn);
+                    self.down(conn, None);
+                }
                 Output::Disk(op) => self.disk.submit(op),
                 Output::SetTimer { timer, after_ms } => {
                     self.alarms.insert(Alarm::Server(timer), self.now_ms + i64::from(after_ms));
