@@ -1,6 +1,6 @@
 //! Promises as part of a state.
 
-use crate::digest::{Digest, Digester};
+use crate::digest::{Digest, Digester, digest_all};
 use crate::symmetry::Eyes;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -97,21 +97,22 @@ impl Monitors {
 
     fn seal(&mut self) {
         let mut digester = Digester::new(0x3019);
-        self.hash_into(&mut digester);
+        for promise in &self.promises {
+            digester.write_u8(promise.is_some().into());
+            if let Some(promise) = promise {
+                promise.hash_into(&mut digester);
+            }
+        }
         self.digest = digester.end();
         for me in 0..self.seen.len() {
-            let mut eyes = Eyes::new(0x3019, me);
-            self.hash_into(&mut eyes);
-            self.seen[me] = eyes.end();
-        }
-    }
-
-    fn hash_into(&self, hasher: &mut dyn Hasher) {
-        for promise in &self.promises {
-            hasher.write_u8(promise.is_some().into());
-            if let Some(promise) = promise {
-                promise.hash_into(hasher);
-            }
+            let seen = self.promises.iter().map(|promise| {
+                let mut eyes = Eyes::new(0x3019, me);
+                if let Some(promise) = promise {
+                    promise.hash_into(&mut eyes);
+                }
+                eyes.end()
+            });
+            self.seen[me] = digest_all(self.broken, seen);
         }
     }
 }

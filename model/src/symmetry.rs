@@ -36,8 +36,9 @@ pub fn guid(actor: ActorId, nth: u32) -> Text {
 /// Hashes what one process sees.
 ///
 /// Promises keep processes in ordered collections, so whose entry comes first depends on who is who. Within a
-/// collection, what follows the name of an actor or a session up to the next one is taken for an entry, and
-/// entries are added up in no order. Texts keep their order.
+/// collection, what follows the name of an actor or a session up to the next one, or up to a text, is taken
+/// for an entry, and entries are added up in no order. Texts keep their order. (So a list of actors in an order
+/// that matters is taken for a set: one more thing that a trial's test must show to change no verdict.)
 #[derive(Debug)]
 pub struct Eyes {
     me: u8,
@@ -102,7 +103,8 @@ impl Hasher for Eyes {
             rest = &rest[at + len..];
         }
         seen.extend_from_slice(rest);
-        self.at().write(&seen);
+        self.close_entry();
+        self.digester.write(&seen);
     }
 
     fn write_u16(&mut self, n: u16) {
