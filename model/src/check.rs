@@ -1,8 +1,10 @@
 //! What to check, and what came of it.
 
+use crate::model::RecipeModel;
+use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zk_trials::promise::Assumption;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
 
@@ -21,6 +23,8 @@ pub struct CheckConfig {
     pub audit: bool,
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
+    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
+    pub true_zxids: bool,
     /// Which search.
     pub engine: Engine,
     /// Give up after so long.
@@ -105,12 +109,52 @@ pub struct Counterexample {
     pub steps: Vec<String>,
 }
 
-/// Explores a trial. `progress` is called now and then.
-pub fn check(_trial: Arc<dyn AnyTrial>, _config: &CheckConfig, _progress: &mut dyn FnMut(Progress)) -> Check {
-    todo!()
+impl CheckConfig {
+    /// A full search within these bounds: memory, keys and their audit on, every reduction off, no limit.
+    pub fn new(bounds: Bounds) -> CheckConfig {
+        CheckConfig {
+            bounds,
+            reductions: Reductions::default(),
+            memo: true,
+            keys: true,
+            audit: true,
+            effects: bounds.effects,
+            true_zxids: false,
+            engine: Engine::Own,
+            time_limit: None,
+            max_states: None,
+            max_depth: None,
+        }
+    }
+}
+
+/// Explores a trial. `progress` is called now and then, by our own search alone.
+pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+    let started = Instant::now();
+    let model = RecipeModel::new(trial, config);
+    let found = match config.engine {
+        Engine::Own => search::search(&model, config, progress),
+        Engine::Stateright => stateright::search(model, config),
+    };
+    let verdict = match (&found.violated, found.ran_out) {
+        (Some((promise, steps)), _) => {
+            Verdict::Violated { promise: found.promises[*promise].name.to_owned(), steps: *steps }
+        }
+        (None, Some(ran_out)) => Verdict::Undecided { ran_out },
+        (None, None) => Verdict::Holds,
+    };
+    Check {
+        verdict,
+        states: found.states,
+        transitions: found.transitions,
+        depth: found.depth,
+        promises: found.promises,
+        sometimes: found.sometimes,
+        wall: started.elapsed(),
+    }
 }
 
 /// Serves stateright's Explorer over the model until the process ends.
-pub fn explore(_trial: Arc<dyn AnyTrial>, _config: &CheckConfig, _address: SocketAddr) {
-    todo!()
+pub fn explore(trial: Arc<dyn AnyTrial>, config: &CheckConfig, address: SocketAddr) {
+    stateright::explore(RecipeModel::new(trial, config), address);
 }

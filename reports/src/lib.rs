@@ -1,1 +1,51 @@
-//! TODO
+//! What came of a sweep, a replay or a check, as data: versioned JSON, JUnit, and text for people.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `sweep` | [`SweepReport`]: many seeds of one scenario |
+//! | `replay` | [`ReplayReport`]: one seed again |
+//! | `check` | [`CheckReport`]: a model explored |
+//! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
+//! | `text` | the same for people, with colours if asked for |
+//! | `junit` | a sweep for CI systems |
+//! | `files` | files that are there whole or not at all |
+//!
+//! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
+//! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
+
+mod check;
+mod files;
+mod junit;
+mod replay;
+mod sweep;
+mod text;
+mod verdict;
+
+pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use files::{FileError, prepare_dir, write_whole};
+pub use junit::sweep_junit;
+pub use replay::{REPLAY_SCHEMA, ReplayReport, Seen};
+pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
+pub use text::{Paint, check_text, count, replay_text, seconds, sweep_text, table};
+pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+
+/// A report as JSON, indented, with a newline at its end.
+pub fn to_json<T: serde::Serialize>(report: &T) -> String {
+    let mut text = serde_json::to_string_pretty(report).expect("reports have string keys and finite numbers");
+    text.push('\n');
+    text
+}
+
+/// A 64-bit number as 16 hex digits: JSON readers keep 53 bits of a number.
+pub(crate) mod hex {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&format!("{value:016x}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,1 +1,61 @@
-//! The library behind the command.
+//! The library behind the command, for a command of one's own and for tests.
+//!
+//! A recipe of one's own beside the built-in ones takes a [`Trial`](trials::trial::Trial) and a `main` of one line;
+//! `examples/own_recipe.rs` has both:
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     zoocheck::Zoo::default().main() // with(MyRecipe) before it
+//! }
+//! ```
+//!
+//! The same from a test:
+//!
+//! ```
+//! # fn main() -> Result<(), zoocheck::BadInput> {
+//! let zoo = zoocheck::Zoo::default();
+//! let mut config = zoo.check_config("lock")?;
+//! config.bounds.clients = 2;
+//! let report = zoo.check("lock", &config)?;
+//! assert!(report.held(), "{report}");
+//! # #[cfg(feature = "run")]
+//! # {
+//! let report = zoo.sweep(&zoo.scenario("lock")?.without_faults(), 0..10)?;
+//! assert!(report.held(), "{report}");
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `zoo` | [`Zoo`]: the trials, and what can be done with them |
+//! | `command` | the command line |
+//! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
+//! | `check` | checks, and the Explorer |
+//! | `list` | what there is |
+//! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`) |
+//! | `progress` | how far it is, on stderr |
+//! | `output` | results, on stdout |
+//!
+//! Without the default feature `run` there is no chaos, no madsim, and no cfg to set.
+
+mod bad_input;
+mod check;
+mod command;
+mod list;
+mod output;
+mod progress;
+#[cfg(feature = "run")]
+mod run;
+mod zoo;
+
+pub use bad_input::BadInput;
+pub use zk_api as api;
+pub use zk_model::{CheckConfig, Engine};
+pub use zk_reports as reports;
+pub use zk_reports::{Answer, CheckReport, ReplayReport, SweepReport, Verdict};
+pub use zk_trials as trials;
+#[cfg(feature = "run")]
+pub use zk_world::{Faults, Scenario};
+pub use zoo::Zoo;

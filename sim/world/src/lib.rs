@@ -1,4 +1,26 @@
 //! Servers, clients, network, disks and clocks under one seed.
+//!
+//! [`run`](run()) runs a trial under a seed. One event queue and one loop own everything; recipes are tasks of a
+//! small executor that the loop wakes, and talk to it through a mailbox.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `run` | [`run`](run()), what it takes and what it gives |
+//! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
+//! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
+//! | `choices` | the one stream of choices |
+//! | `world` | the loop |
+//! | `queue`, `clock`, `disk`, `network`, `resource` | what the loop owns: small, and ignorant of each other |
+//! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
+//! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
+//! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
+//! | `nemesis` | does the faults of the schedule |
+//! | `rest` | when a run is over, and what is left then |
+//! | `knowledge` | what is known outside every server: the facts that promises are judged by |
+//! | `judge` | shows the promises what happens |
+//! | `reference` | a naive tree that executes requests |
+//! | `watched` | the invariants that are always watched |
+//! | `trace`, `encode` | what happened as a digest, and as lines of text |
 
 #[cfg(not(madsim))]
 compile_error!(
@@ -7,9 +29,32 @@ compile_error!(
      [build] rustflags = [\"--cfg\", \"madsim\"] and the same under rustdocflags into .cargo/config.toml."
 );
 
+mod choices;
+mod client;
+mod clients;
+mod clock;
+mod disk;
+mod encode;
+mod executor;
+mod judge;
+mod knowledge;
+mod lives;
+mod mailbox;
+mod nemesis;
+mod network;
+mod probe;
+mod process;
+mod queue;
+mod reference;
+mod resource;
+mod rest;
 pub mod run;
 pub mod scenario;
 pub mod schedule;
+mod server_host;
+mod trace;
+mod watched;
+mod world;
 
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, Scenario, ScenarioError};

@@ -2,6 +2,9 @@
 
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
+use crate::world::World;
+use madsim::Config;
+use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_trials::promise::Assumption;
@@ -59,17 +62,58 @@ pub struct RunViolation {
 }
 
 /// Runs a trial under a seed, in a thread of its own.
-pub fn run(_trial: &Arc<dyn AnyTrial>, _scenario: &Scenario, _seed: u64, _options: &RunOptions) -> Run {
-    todo!()
+pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
+    run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options)
 }
 
 /// The same with a given schedule in the place of the drawn one.
 pub fn run_schedule(
-    _trial: &Arc<dyn AnyTrial>,
-    _scenario: &Scenario,
-    _seed: u64,
-    _schedule: &Schedule,
-    _options: &RunOptions,
+    trial: &Arc<dyn AnyTrial>,
+    scenario: &Scenario,
+    seed: u64,
+    schedule: &Schedule,
+    options: &RunOptions,
 ) -> Run {
-    todo!()
+    // A thread that has run before has hash seeds and the like of its own.
+    std::thread::scope(|scope| {
+        let run = || {
+            let runtime = Runtime::with_seed_and_config(seed, Config::default());
+            // It never awaits: the loop inside is all there is.
+            runtime.block_on(async { run_here(trial, scenario, seed, schedule, options) })
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
+        match thread.expect("a thread can be started").join() {
+            Ok(run) => run,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Of a run's thread: recipes are small, but not optimised in tests.
+const STACK_BYTES: usize = 4 << 20;
+
+fn run_here(
+    trial: &Arc<dyn AnyTrial>,
+    scenario: &Scenario,
+    seed: u64,
+    schedule: &Schedule,
+    options: &RunOptions,
+) -> Run {
+    let mut world = World::new(trial, scenario, seed, schedule, options);
+    world.run();
+    let (digest, trace) = world.trace.finish();
+    let (mut tested, violations) = world.judge.finish();
+    tested.extend(world.watched.report.by_name());
+    Run {
+        seed,
+        digest,
+        virtual_ns: world.now,
+        messages: world.messages,
+        steps: world.steps,
+        tested,
+        violations,
+        sometimes: world.sometimes,
+        trace,
+        choices: world.choices.into_record(),
+    }
 }

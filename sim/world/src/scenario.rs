@@ -78,25 +78,161 @@ pub struct ScenarioError {
 }
 
 impl Default for Scenario {
+    /// One server and five clients for forty seconds of faults.
     fn default() -> Scenario {
-        todo!()
+        Scenario {
+            recipe: "lock".to_owned(),
+            about: "Five clients contend through all faults of clients, network and disk.".to_owned(),
+            clients: 5,
+            rounds: 3,
+            servers: 1,
+            tick_ms: 500,
+            session_timeout_ms: 3000,
+            latency_ms: [0.1, 10.0],
+            // A third longer than the session timeout: a pause or a slow holder must be able to outlive it.
+            work_ms: [0, 4000],
+            fault_seconds: 40,
+            heal_seconds: 120,
+            step_budget: 2_000_000,
+            faults: Faults::default(),
+        }
     }
 }
 
 impl Default for Faults {
     fn default() -> Faults {
-        todo!()
+        Faults {
+            server_crashes: 2,
+            server_down_ms: [50, 4000],
+            slow_syncs: 2,
+            slow_sync_ms: [20, 600],
+            drops: 12,
+            slow_links: 2,
+            expiries: 3,
+            client_crashes: 2,
+            client_pauses: 3,
+            pause_ms: [100, 6000],
+            clock_skew_permille: 20,
+            clock_jump_ms: 2000,
+        }
+    }
+}
+
+impl Faults {
+    /// No fault at all.
+    pub fn none() -> Faults {
+        Faults {
+            server_crashes: 0,
+            slow_syncs: 0,
+            drops: 0,
+            slow_links: 0,
+            expiries: 0,
+            client_crashes: 0,
+            client_pauses: 0,
+            clock_skew_permille: 0,
+            clock_jump_ms: 0,
+            ..Faults::default()
+        }
     }
 }
 
 impl Scenario {
     /// Checks that every value is possible.
     pub fn validate(&self) -> Result<(), ScenarioError> {
-        todo!()
+        let s = self;
+        within("clients", s.clients.into(), 1, 64)?;
+        within("rounds", s.rounds.into(), 1, 100)?;
+        within("servers", s.servers.into(), 1, 1)?;
+        within("tick-ms", s.tick_ms.into(), 10, 10_000)?;
+        within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
+        within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
+        within("heal-seconds", s.heal_seconds.into(), 1, 86_400)?;
+        within("step-budget", s.step_budget, 1, u64::MAX)?;
+        let [least, most] = s.latency_ms;
+        if !(least.is_finite() && most.is_finite() && least >= 0.001 && most <= 60_000.0) {
+            return Err(error("latency-ms", format!("[{least}, {most}]; each must be from 0.001 to 60000")));
+        }
+        if least > most {
+            return Err(error("latency-ms", format!("the least, {least}, is more than the most, {most}")));
+        }
+        ordered("work-ms", s.work_ms, 600_000)?;
+        s.faults.validate()
     }
 
     /// The same without any fault.
     pub fn without_faults(self) -> Scenario {
-        todo!()
+        Scenario { faults: Faults::none(), ..self }
+    }
+}
+
+impl Faults {
+    fn validate(&self) -> Result<(), ScenarioError> {
+        let f = self;
+        for (key, count) in [
+            ("faults.server-crashes", f.server_crashes),
+            ("faults.slow-syncs", f.slow_syncs),
+            ("faults.drops", f.drops),
+            ("faults.slow-links", f.slow_links),
+            ("faults.expiries", f.expiries),
+            ("faults.client-crashes", f.client_crashes),
+            ("faults.client-pauses", f.client_pauses),
+        ] {
+            within(key, count.into(), 0, 1000)?;
+        }
+        ordered("faults.server-down-ms", f.server_down_ms, 600_000)?;
+        ordered("faults.slow-sync-ms", f.slow_sync_ms, 600_000)?;
+        ordered("faults.pause-ms", f.pause_ms, 600_000)?;
+        within("faults.clock-skew-permille", f.clock_skew_permille.into(), 0, 500)?;
+        within("faults.clock-jump-ms", f.clock_jump_ms.into(), 0, 86_400_000)
+    }
+}
+
+fn error(key: &str, problem: String) -> ScenarioError {
+    ScenarioError { key: key.to_owned(), problem }
+}
+
+fn within(key: &str, value: u64, least: u64, most: u64) -> Result<(), ScenarioError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(error(key, format!("{value}; it must be from {least} to {most}")))
+}
+
+fn ordered(key: &str, [least, most]: [u32; 2], limit: u32) -> Result<(), ScenarioError> {
+    if least > most {
+        return Err(error(key, format!("the least, {least}, is more than the most, {most}")));
+    }
+    within(key, most.into(), 0, limit.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_possible() {
+        assert_eq!(Scenario::default().validate(), Ok(()));
+        assert_eq!(Scenario::default().without_faults().validate(), Ok(()));
+    }
+
+    #[test]
+    fn an_impossible_value_is_named_with_its_key() {
+        let says = |change: fn(&mut Scenario)| {
+            let mut scenario = Scenario::default();
+            change(&mut scenario);
+            scenario.validate().unwrap_err().to_string()
+        };
+        assert_eq!(says(|s| s.clients = 65), "clients: 65; it must be from 1 to 64");
+        assert_eq!(says(|s| s.servers = 3), "servers: 3; it must be from 1 to 1");
+        assert_eq!(says(|s| s.work_ms = [9, 3]), "work-ms: the least, 9, is more than the most, 3");
+        assert_eq!(
+            says(|s| s.latency_ms = [f64::NAN, 3.0]),
+            "latency-ms: [NaN, 3]; each must be from 0.001 to 60000"
+        );
+        assert_eq!(says(|s| s.faults.drops = 1001), "faults.drops: 1001; it must be from 0 to 1000");
+        assert_eq!(
+            says(|s| s.faults.pause_ms = [2, 1]),
+            "faults.pause-ms: the least, 2, is more than the most, 1"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! The faults of one run as data: they can be printed, edited, saved and shrunk.
 
+use crate::choices::{Choices, Record, Stream};
+use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
 /// The faults of one run, in order of time.
@@ -11,6 +13,7 @@ pub struct Schedule {
 
 /// A fault and its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct TimedFault {
     /// Virtual milliseconds since the start of the run.
     pub at_ms: u64,
@@ -18,10 +21,286 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// What can go wrong.
+/// What can go wrong. Clients and servers are numbered from 0; a number that does not exist does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Fault {
-    /// To be listed by the implementation.
-    Nothing,
+    /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`.
+    ServerCrash { server: u8, down_ms: u64 },
+    /// For a while, syncs of the server's disk take `sync_ms`.
+    SlowSync { server: u8, sync_ms: u64, for_ms: u64 },
+    /// The client's connection drops.
+    Drop { client: u8, when: When, what: Loss },
+    /// For a while, messages from and to the client take `factor` times as long.
+    SlowLink { client: u8, factor: u32, for_ms: u64 },
+    /// The server ends the client's session although the client is well.
+    Expire { client: u8 },
+    /// As the client next looks at a znode that belongs to another session, that session ends: what it finds is
+    /// older, or newer, than what it has just seen elsewhere.
+    ExpireOwner { reader: u8 },
+    /// The client's process crashes, and starts again with a new session after a while.
+    ClientCrash { client: u8, restart_after_ms: u64 },
+    /// The client's process stops, then goes on as if nothing had been.
+    ClientPause { client: u8, for_ms: u64 },
+    /// The clock runs fast, or slow where below zero, by so many parts per thousand from now on.
+    ClockSkew { node: Node, permille: i32 },
+    /// The server's clock jumps.
+    ClockJump { server: u8, by_ms: i64 },
+}
+
+/// Whose clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Node {
+    /// A server's.
+    Server(u8),
+    /// A client's.
+    Client(u8),
+}
+
+/// When a connection drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// At the fault's time.
+    Now,
+    /// As the client next sends a request of this kind, which is then under way.
+    NextRequest(RequestKind),
+}
+
+/// A kind of request to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestKind {
+    /// Any.
+    Any,
+    /// A create.
+    Create,
+    /// A delete.
+    Delete,
+    /// A request that reads.
+    Read,
+}
+
+/// What is lost with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum Loss {
+    /// Requests under way do not arrive. Neither do answers under way.
+    RequestsLost,
+    /// Requests under way arrive and are served; their answers do not arrive.
+    AnswersLost,
+    /// The client learns at once that the connection is lost; its requests under way arrive only after
+    /// `for_ms`, if the server still has the connection open then.
+    InFlight { for_ms: u64 },
+    /// Nothing arrives any more in either direction, and nobody is told.
+    Silence,
+}
+
+/// The kinds of fault, as entities of [`Stream::Fault`]. Each is drawn by itself.
+#[derive(Clone, Copy)]
+enum Kind {
+    ServerCrash,
+    SlowSync,
+    Drop,
+    SlowLink,
+    Expire,
+    ClientCrash,
+    ClientPause,
+    ClockSkew,
+    ClockJump,
+}
+
+impl Schedule {
+    /// Draws a run's faults from a scenario: each kind is on in half of the seeds, and then as strong as drawn
+    /// (swarm). No fault comes after `fault-seconds`.
+    pub fn draw(scenario: &Scenario, seed: u64) -> Schedule {
+        let mut draw =
+            Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
+        let mut faults = Vec::new();
+        let f = &scenario.faults;
+        for (kind, most) in [
+            (Kind::ServerCrash, f.server_crashes),
+            (Kind::SlowSync, f.slow_syncs),
+            (Kind::Drop, f.drops),
+            (Kind::SlowLink, f.slow_links),
+            (Kind::Expire, f.expiries),
+            (Kind::ClientCrash, f.client_crashes),
+            (Kind::ClientPause, f.client_pauses),
+            (Kind::ClockSkew, 3 * u32::from(f.clock_skew_permille > 0)),
+            (Kind::ClockJump, 2 * u32::from(f.clock_jump_ms > 0)),
+        ] {
+            draw.kind = kind;
+            let on = draw.below(2) == 1;
+            if !on || most == 0 {
+                continue;
+            }
+            for _ in 0..draw.range(1, most.into()) {
+                let at_ms = draw.time_ms();
+                let fault = draw.fault();
+                faults.push(TimedFault { at_ms, fault });
+            }
+        }
+        // Stable, so that faults of one millisecond keep the order in which they were drawn.
+        faults.sort_by_key(|f| f.at_ms);
+        Schedule { faults }
+    }
+}
+
+struct Draw<'a> {
+    choices: Choices,
+    scenario: &'a Scenario,
+    kind: Kind,
+}
+
+impl Draw<'_> {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.choices.below(Stream::Fault, self.kind as u64, bound)
+    }
+
+    fn range(&mut self, least: u64, most: u64) -> u64 {
+        self.choices.range(Stream::Fault, self.kind as u64, least, most)
+    }
+
+    /// Early times are likelier: that is when all clients are still at it.
+    fn time_ms(&mut self) -> u64 {
+        let x = self.below(1000);
+        let span = u64::from(self.scenario.fault_seconds) * 1000;
+        // The cube of a number below one: half of all faults come in the first eighth.
+        span * x * x * x / 1_000_000_000
+    }
+
+    fn client(&mut self) -> u8 {
+        self.below(self.scenario.clients.into()) as u8
+    }
+
+    fn server(&mut self) -> u8 {
+        self.below(self.scenario.servers.into()) as u8
+    }
+
+    fn between(&mut self, [least, most]: [u32; 2]) -> u64 {
+        self.range(least.into(), most.into())
+    }
+
+    fn fault(&mut self) -> Fault {
+        let f = self.scenario.faults.clone();
+        match self.kind {
+            Kind::ServerCrash => {
+                Fault::ServerCrash { server: self.server(), down_ms: self.between(f.server_down_ms) }
+            }
+            Kind::SlowSync => Fault::SlowSync {
+                server: self.server(),
+                sync_ms: self.between(f.slow_sync_ms),
+                for_ms: self.range(500, 5000),
+            },
+            Kind::Drop => Fault::Drop { client: self.client(), when: self.when(), what: self.loss() },
+            Kind::SlowLink => Fault::SlowLink {
+                client: self.client(),
+                factor: self.range(5, 100) as u32,
+                for_ms: self.range(500, 5000),
+            },
+            Kind::Expire => match self.below(3) {
+                0 => Fault::Expire { client: self.client() },
+                _ => Fault::ExpireOwner { reader: self.client() },
+            },
+            Kind::ClientCrash => {
+                Fault::ClientCrash { client: self.client(), restart_after_ms: self.range(1, 5000) }
+            }
+            Kind::ClientPause => {
+                Fault::ClientPause { client: self.client(), for_ms: self.between(f.pause_ms) }
+            }
+            Kind::ClockSkew => Fault::ClockSkew { node: self.node(), permille: self.permille() },
+            Kind::ClockJump => Fault::ClockJump { server: self.server(), by_ms: self.jump() },
+        }
+    }
+
+    fn when(&mut self) -> When {
+        match self.below(8) {
+            0 => When::Now,
+            1 => When::NextRequest(RequestKind::Any),
+            2 => When::NextRequest(RequestKind::Read),
+            3 | 4 => When::NextRequest(RequestKind::Delete),
+            _ => When::NextRequest(RequestKind::Create),
+        }
+    }
+
+    fn loss(&mut self) -> Loss {
+        match self.below(8) {
+            0 | 1 => Loss::RequestsLost,
+            2 => Loss::Silence,
+            3 | 4 => Loss::InFlight { for_ms: self.range(1, 1000) },
+            _ => Loss::AnswersLost,
+        }
+    }
+
+    fn node(&mut self) -> Node {
+        match self.below(2) {
+            0 => Node::Server(self.server()),
+            _ => Node::Client(self.client()),
+        }
+    }
+
+    fn permille(&mut self) -> i32 {
+        let most = self.scenario.faults.clock_skew_permille;
+        self.below(2 * u64::from(most) + 1) as i32 - most as i32
+    }
+
+    fn jump(&mut self) -> i64 {
+        let most = self.scenario.faults.clock_jump_ms;
+        self.below(2 * u64::from(most) + 1) as i64 - i64::from(most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Faults;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_seed_draws_the_same_schedule_again_and_another_one_another() {
+        let scenario = Scenario::default();
+        let all: Vec<Schedule> = (0..20).map(|seed| Schedule::draw(&scenario, seed)).collect();
+        assert_eq!(all, (0..20).map(|seed| Schedule::draw(&scenario, seed)).collect::<Vec<_>>());
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn no_fault_is_drawn_that_the_scenario_does_not_have() {
+        let scenario = Scenario { faults: Faults { drops: 4, ..Faults::none() }, ..Scenario::default() };
+        for seed in 0..100 {
+            let schedule = Schedule::draw(&scenario, seed);
+            assert!(schedule.faults.len() <= 4);
+            assert!(schedule.faults.iter().all(|f| matches!(f.fault, Fault::Drop { .. })));
+        }
+        assert_eq!(Schedule::draw(&scenario.without_faults(), 1), Schedule::default());
+    }
+
+    #[test]
+    fn turning_one_kind_off_leaves_the_others_as_they_were() {
+        let scenario = Scenario::default();
+        let mut fewer = scenario.clone();
+        fewer.faults.expiries = 0;
+        for seed in 0..50 {
+            let mut all = Schedule::draw(&scenario, seed).faults;
+            all.retain(|f| !matches!(f.fault, Fault::Expire { .. } | Fault::ExpireOwner { .. }));
+            assert_eq!(all, Schedule::draw(&fewer, seed).faults);
+        }
+    }
+
+    #[test]
+    fn a_hundred_seeds_draw_every_kind_in_time_and_in_order() {
+        let scenario = Scenario::default();
+        let mut kinds = BTreeMap::new();
+        for seed in 0..100 {
+            let schedule = Schedule::draw(&scenario, seed);
+            assert!(schedule.faults.is_sorted_by_key(|f| f.at_ms));
+            for fault in schedule.faults {
+                assert!(fault.at_ms <= 40_000);
+                let name = format!("{:?}", fault.fault);
+                *kinds.entry(name.split(' ').next().unwrap().to_owned()).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(kinds.len(), 10, "{kinds:?}");
+    }
 }

@@ -1,0 +1,125 @@
+//! What can happen next.
+
+use crate::link::{Client, Phase};
+use crate::model::RecipeModel;
+use crate::state::State;
+use zk_api::KeeperState;
+
+/// One step of the model. The first number is the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// The next message reaches it.
+    Deliver(u8),
+    /// Its next request is served.
+    Serve(u8),
+    /// A request of its lost connection is served.
+    ServeGhost(u8),
+    /// Its scheduling point of this number passes.
+    Point(u8, u8),
+    /// Its timer of this number fires.
+    Timer(u8, u8),
+    /// Its write of this number arrives.
+    Arrive(u8, u8),
+    /// It learns that its write of this number has arrived.
+    Take(u8, u8),
+    /// It connects again.
+    Reconnect(u8),
+    /// Its server applies one transaction more.
+    CatchUp(u8),
+    /// It goes on after a pause.
+    Resume(u8),
+    /// Its session expires.
+    Expire(u8),
+    /// Its connection drops; so many of its writes are still in flight.
+    Drop(u8, u8),
+    /// It crashes.
+    Crash(u8),
+    /// It is paused.
+    Pause(u8),
+}
+
+impl RecipeModel {
+    /// What can happen next, always in the same order; gives how many of these are free, which come first.
+    /// Where none is free, nothing moves unless a fault makes it.
+    pub fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {
+        for (nth, client) in state.clients.iter().enumerate() {
+            self.free(state, nth, client, actions);
+        }
+        let free = actions.len();
+        for (nth, client) in state.clients.iter().enumerate() {
+            faults(state, nth as u8, client, actions);
+        }
+        free
+    }
+
+    fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
+        let me = nth as u8;
+        let connected = client.lives && client.state == KeeperState::SyncConnected;
+        if client.runs() {
+            if !client.inbox.is_empty() {
+                actions.push(Action::Deliver(me));
+            }
+            let waits = &client.node.waits;
+            actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
+            actions.extend((0..waits.timers).map(|k| Action::Timer(me, k)));
+        }
+        // What the lost connection still carries comes before what the next one carries.
+        if !client.ghosts.is_empty() {
+            actions.push(Action::ServeGhost(me));
+        } else if connected && client.phase != Phase::Crashed && !client.queue.is_empty() {
+            actions.push(Action::Serve(me));
+        }
+        for (k, write) in client.writes.iter().enumerate() {
+            match write.arrived {
+                None => actions.push(Action::Arrive(me, k as u8)),
+                Some(_) if client.runs() => actions.push(Action::Take(me, k as u8)),
+                Some(_) => {}
+            }
+        }
+        let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
+        if unfinished && client.state == KeeperState::Disconnected {
+            actions.push(Action::Reconnect(me));
+        }
+        if state.service.lags(nth) {
+            actions.push(Action::CatchUp(me));
+        }
+        if client.phase == Phase::Paused {
+            actions.push(Action::Resume(me));
+        }
+        if client.lives && is_silent(client) {
+            actions.push(Action::Expire(me));
+        }
+    }
+}
+
+/// Whether nothing keeps its session alive, so that it expires by itself.
+fn is_silent(client: &Client) -> bool {
+    match client.phase {
+        Phase::Running => false,
+        Phase::Crashed => true,
+        Phase::Paused => !client.node.is_done,
+    }
+}
+
+/// A process that is done is spared: its part is over.
+fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
+    if client.node.is_done {
+        return;
+    }
+    let left = &state.left;
+    if left.expiries > 0 && client.lives && !is_silent(client) {
+        actions.push(Action::Expire(me));
+    }
+    if client.phase != Phase::Running {
+        return;
+    }
+    if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
+        actions.extend((0..=client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
+    }
+    if left.crashes > 0 {
+        actions.push(Action::Crash(me));
+    }
+    if left.pauses > 0 {
+        actions.push(Action::Pause(me));
+    }
+}

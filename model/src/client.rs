@@ -1,0 +1,38 @@
+//! [`ZooKeeper`] for a replayed actor.
+
+use crate::shell::Shell;
+use crate::symmetry::session_of;
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper};
+
+/// A client whose answers come from a history.
+#[derive(Clone, Debug)]
+pub struct ModelClient(pub Arc<Shell>);
+
+impl ZooKeeper for ModelClient {
+    fn submit(&self, request: Request) -> Call {
+        self.0.submit(request)
+    }
+
+    /// A timer may fire at any time while it is waited for, and is gone when it is dropped.
+    fn sleep(&self, _duration: Duration) -> Pending<()> {
+        self.0.sleep()
+    }
+
+    fn session(&self) -> SessionId {
+        session_of(self.0.actor())
+    }
+
+    fn state(&self) -> KeeperState {
+        self.0.state()
+    }
+
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.0.state_change()
+    }
+
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        self.0.checkpoint(label, locals);
+    }
+}

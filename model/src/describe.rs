@@ -1,0 +1,180 @@
+//! Steps of the model, for people to read.
+
+use crate::actions::Action;
+use crate::link::{Client, Phase};
+use crate::message::Message;
+use crate::state::State;
+use zk_api::{CreateMode, EventType, KeeperState, Op, Request, Response};
+use zk_trials::event::Resource;
+
+/// One line for the step from one state to the next.
+pub fn describe(before: &State, action: Action, after: &State) -> String {
+    let client = |me: u8| &*before.clients[usize::from(me)];
+    match action {
+        Action::Deliver(me) => delivered(client(me), &after.clients[usize::from(me)]),
+        Action::Serve(me) => {
+            let text = requested(&client(me).queue[0].request);
+            format!("{} {text}{}", client(me).actor(), outcome(before, after, me))
+        }
+        Action::ServeGhost(me) => {
+            let text = requested(&client(me).ghosts[0].request);
+            format!("{} {text}, by a request of its lost connection", client(me).actor())
+        }
+        Action::Point(me, _) => format!("{} passes a scheduling point", client(me).actor()),
+        Action::Timer(me, _) => format!("{}'s timer fires", client(me).actor()),
+        Action::Arrive(me, nth) => {
+            let write = client(me).writes[usize::from(nth)];
+            let kind = match write.resource {
+                Resource::Fenced => "fenced",
+                Resource::Unfenced => "unfenced",
+            };
+            let token = write.token.map_or(String::new(), |token| format!(" with token {token}"));
+            format!("{}'s write{token} reaches the {kind} resource", client(me).actor())
+        }
+        Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
+        Action::Reconnect(me) if client(me).lives => format!("{} is connected again", client(me).actor()),
+        Action::Reconnect(me) => format!("{} learns that its session is dead", client(me).actor()),
+        Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
+        Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),
+        Action::Expire(me) => {
+            let why = match client(me).phase {
+                Phase::Running => "",
+                Phase::Paused => ", as it is paused",
+                Phase::Crashed => ", as it has crashed",
+            };
+            format!("{}'s session expires{why}", client(me).actor())
+        }
+        Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
+        Action::Crash(me) => format!("{} crashes", client(me).actor()),
+        Action::Pause(me) => format!("{} is paused", client(me).actor()),
+    }
+}
+
+fn mode(mode: CreateMode) -> &'static str {
+    match mode {
+        CreateMode::Persistent => "persistent",
+        CreateMode::PersistentSequential => "sequential",
+        CreateMode::Ephemeral => "ephemeral",
+        CreateMode::EphemeralSequential => "sequential, ephemeral",
+        CreateMode::Container => "container",
+        CreateMode::PersistentTtl(_) => "with a TTL",
+        CreateMode::PersistentSequentialTtl(_) => "sequential, with a TTL",
+    }
+}
+
+fn requested(request: &Request) -> String {
+    let watch = |watch: &bool| if *watch { " and watches" } else { "" };
+    match request {
+        Request::Create { path, mode: m, .. } => format!("creates {path} ({})", mode(*m)),
+        Request::Delete { path, .. } => format!("deletes {path}"),
+        Request::Exists { path, watch: w } => format!("looks whether {path} exists{}", watch(w)),
+        Request::GetData { path, watch: w } => format!("reads {path}{}", watch(w)),
+        Request::SetData { path, .. } => format!("sets {path}"),
+        Request::GetChildren { path, watch: w, .. } => format!("lists {path}{}", watch(w)),
+        Request::Multi { ops } => {
+            let names: Vec<String> = ops.iter().map(operation).collect();
+            format!("does at once: {}", names.join("; "))
+        }
+        Request::CloseSession => "closes its session".to_owned(),
+        Request::GetAcl { .. }
+        | Request::SetAcl { .. }
+        | Request::Sync { .. }
+        | Request::MultiRead { .. }
+        | Request::AddWatch { .. }
+        | Request::RemoveWatches { .. }
+        | Request::CheckWatches { .. }
+        | Request::GetEphemerals { .. }
+        | Request::GetAllChildrenNumber { .. }
+        | Request::WhoAmI
+        | Request::Auth { .. } => format!("asks {} {}", request.name(), request.path()),
+    }
+}
+
+fn operation(op: &Op) -> String {
+    match op {
+        Op::Create { path, mode: m, .. } => format!("create {path} ({})", mode(*m)),
+        Op::Delete { path, .. } => format!("delete {path}"),
+        Op::SetData { path, .. } => format!("set {path}"),
+        Op::Check { path, version } => format!("check {path} for version {version}"),
+    }
+}
+
+/// What a request came to: the znode it made, or the answer that waits in the inbox.
+fn outcome(before: &State, after: &State, me: u8) -> String {
+    let client = &after.clients[usize::from(me)];
+    let answer = client.inbox.iter().rev().find_map(|letter| match &letter.message {
+        Message::Answer { answer, .. } => Some(answer),
+        Message::Event(_) | Message::Lost => None,
+    });
+    match answer.map(|answer| &**answer) {
+        Some(Ok(Response::Created { path, .. })) => format!(" and makes {path}"),
+        Some(Ok(response)) => said(response),
+        Some(Err(code)) => format!(": {code:?}"),
+        None if before.service.tree().last_zxid() < after.service.tree().last_zxid() => " and is told".into(),
+        None => String::new(),
+    }
+}
+
+fn said(response: &Response) -> String {
+    match response {
+        Response::Exists(None) => ": it does not".to_owned(),
+        Response::Exists(Some(_)) => ": it does".to_owned(),
+        Response::Children { names, .. } => format!(": {}", names.join(", ")),
+        Response::Data { data, .. } => format!(": {data:?}"),
+        _ => String::new(),
+    }
+}
+
+fn delivered(client: &Client, after: &Client) -> String {
+    let who = client.actor();
+    let so = match (&after.node.end, &client.node.end) {
+        (Some(end), None) => format!(", and ends: {end:?}"),
+        _ => match after.queue.get(client.queue.len()) {
+            Some(request) => format!(", and sends {} {}", request.request.name(), request.request.path()),
+            None => String::new(),
+        },
+    };
+    match &client.inbox[0].message {
+        Message::Answer { answer, .. } => match &**answer {
+            Ok(Response::Created { path, .. }) => format!("{who} is told that {path} is made{so}"),
+            Ok(response) => format!("{who} has its answer{}{so}", said(response)),
+            Err(code) => format!("{who} is answered {code:?}{so}"),
+        },
+        Message::Event(event) => {
+            let what = match event.kind {
+                EventType::None => "the session has ended",
+                EventType::NodeCreated => "was created",
+                EventType::NodeDeleted => "was deleted",
+                EventType::NodeDataChanged => "was set",
+                EventType::NodeChildrenChanged => "has other children",
+            };
+            format!("{who}'s watch tells: {} {what}{so}", event.path)
+        }
+        Message::Lost => format!("{who} learns that its connection is lost{so}"),
+    }
+}
+
+fn dropped(client: &Client, ghosts: usize) -> String {
+    let mut parts = Vec::new();
+    for letter in &client.inbox {
+        match &letter.message {
+            Message::Answer { .. } => parts.push("an answer is lost".to_owned()),
+            Message::Event(event) => parts.push(format!("the event of {} is lost", event.path)),
+            Message::Lost => {}
+        }
+    }
+    let mut left = ghosts;
+    for request in &client.queue {
+        let name = request.request.name();
+        let flies = request.request.is_write() && left > 0;
+        left -= usize::from(flies);
+        parts.push(if flies {
+            format!("its {name} is still in flight")
+        } else {
+            format!("its {name} is lost")
+        });
+    }
+    let known = if client.state == KeeperState::SyncConnected { "drops" } else { "is down" };
+    let what = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{}'s connection {known}{what}", client.actor())
+}

@@ -1,0 +1,400 @@
+//! A client process and its connection: what it sent, what comes to it, and what it believes.
+
+use crate::digest::{Digest, Digester, digest_of};
+use crate::message::{Events, Letter, List, Message, Post};
+use crate::process::{Input, Node, Replayer, Req, Step};
+use crate::shell::Watching;
+use crate::symmetry::Eyes;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use zk_api::{KeeperState, Request, Response, Zxid};
+use zk_trials::event::{ActorId, Event, Fact, Resource};
+
+/// A client process and its connection.
+#[derive(Clone, Debug)]
+pub struct Client {
+    /// The process.
+    pub node: Arc<Node>,
+    /// How it fares.
+    pub phase: Phase,
+    /// What the client knows of its session.
+    pub state: KeeperState,
+    /// Its session lives, whether it knows or not.
+    pub lives: bool,
+    /// Requests sent and not served, or waiting for a connection.
+    pub queue: Vec<Arc<Req>>,
+    /// Answers and events on their way to it.
+    pub inbox: Vec<Arc<Letter>>,
+    /// Writes of a connection that is gone, still to be served.
+    pub ghosts: Vec<Arc<Req>>,
+    /// Writes to outside resources, in the order in which they were sent.
+    pub writes: Vec<Write>,
+    /// Calls not answered yet, those that nobody waits for included.
+    outstanding: u8,
+    /// What tells it from others.
+    pub digest: Digest,
+    /// The same, as it sees itself; zero without symmetry.
+    pub seen: Digest,
+}
+
+/// How a process fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// It runs.
+    Running,
+    /// It was stopped, as in a garbage collection.
+    Paused,
+    /// It is gone.
+    Crashed,
+}
+
+/// A write to an outside resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Write {
+    /// Where it goes.
+    pub resource: Resource,
+    /// What it shows.
+    pub token: Option<Zxid>,
+    /// It has arrived, and was accepted or not; its writer is paused and does not know.
+    pub arrived: Option<bool>,
+}
+
+/// What can happen to a client.
+#[derive(Clone, Debug)]
+pub enum Op {
+    /// Its next request was served, and this is sent to it.
+    Served { post: Arc<Post>, eager: bool },
+    /// This is sent to it.
+    Post(Arc<Post>),
+    /// The next message reaches it.
+    Deliver,
+    /// A scheduling point passes.
+    Point(u8),
+    /// A timer fires.
+    Timer(u8),
+    /// A write arrives at the outside resource.
+    Arrive { nth: u8, accepted: bool },
+    /// It learns of a write that arrived.
+    Take(u8),
+    /// Its session has ended; this is what was sent last.
+    Expired(Option<Arc<Post>>),
+    /// The connection is lost; so many of its writes are still in flight.
+    Drop { ghosts: u8 },
+    /// The first request of the lost connection was served.
+    GhostServed,
+    /// It is connected again, and this is sent to it.
+    Reconnected(Option<Arc<Post>>),
+    /// It is told that its session is dead.
+    LearnExpiry,
+    /// It crashes.
+    Crash,
+    /// It is paused.
+    Pause,
+    /// It goes on.
+    Resume,
+}
+
+impl Op {
+    /// Its digest.
+    pub fn digest(&self) -> Digest {
+        let post = |post: &Option<Arc<Post>>| post.as_ref().map(|post| post.digest);
+        match self {
+            Op::Served { post, eager } => digest_of(1, &(post.digest, *eager)),
+            Op::Post(post) => digest_of(2, &post.digest),
+            Op::Deliver => 3,
+            Op::Point(nth) => digest_of(4, nth),
+            Op::Timer(nth) => digest_of(5, nth),
+            Op::Arrive { nth, accepted } => digest_of(6, &(nth, accepted)),
+            Op::Take(nth) => digest_of(7, nth),
+            Op::Expired(last) => digest_of(8, &post(last)),
+            Op::Drop { ghosts } => digest_of(9, ghosts),
+            Op::GhostServed => 10,
+            Op::Reconnected(first) => digest_of(11, &post(first)),
+            Op::LearnExpiry => 12,
+            Op::Crash => 13,
+            Op::Pause => 14,
+            Op::Resume => 15,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Moved {
+    /// The client after it.
+    pub client: Arc<Client>,
+    /// What monitors see of it.
+    pub events: Events,
+    /// Watches that nobody waits for any more.
+    pub unwatched: Vec<Watching>,
+}
+
+impl Client {
+    /// A client whose process has taken its first step.
+    pub fn start(replayer: &Replayer, actor: ActorId, symmetry: bool) -> Moved {
+        let step = replayer.start(actor);
+        let client = Client {
+            node: step.node.clone(),
+            phase: Phase::Running,
+            state: KeeperState::SyncConnected,
+            lives: true,
+            queue: Vec::new(),
+            inbox: Vec::new(),
+            ghosts: Vec::new(),
+            writes: Vec::new(),
+            outstanding: 0,
+            digest: 0,
+            seen: 0,
+        };
+        let mut at = At { client, replayer, events: Vec::new(), unwatched: Vec::new() };
+        at.absorb(&step);
+        at.done(symmetry)
+    }
+
+    /// Takes an operation.
+    pub fn step(&self, op: &Op, replayer: &Replayer, symmetry: bool) -> Moved {
+        let mut at = At { client: self.clone(), replayer, events: Vec::new(), unwatched: Vec::new() };
+        at.take(op);
+        at.done(symmetry)
+    }
+
+    /// Who it is.
+    pub fn actor(&self) -> ActorId {
+        self.node.actor
+    }
+
+    /// Whether its process may do something.
+    pub fn runs(&self) -> bool {
+        self.phase == Phase::Running && !self.node.is_done
+    }
+
+    /// How many of the queue's requests are writes.
+    pub fn queued_writes(&self) -> usize {
+        self.queue.iter().filter(|request| request.request.is_write()).count()
+    }
+
+    fn hash_state(&self, hasher: &mut impl Hasher) {
+        let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
+        (self.phase, self.state, self.lives, unheard, &self.writes).hash(hasher);
+        (self.queue.len(), self.inbox.len()).hash(hasher);
+    }
+
+    fn sealed(mut self, symmetry: bool) -> Client {
+        let mut digester = Digester::new(0xc11e);
+        digester.digest(self.node.digest);
+        self.hash_state(&mut digester);
+        let requests = self.queue.iter().chain(&self.ghosts).map(|request| request.digest);
+        let digests = requests.chain(self.inbox.iter().map(|letter| letter.digest));
+        digests.for_each(|digest| digester.digest(digest));
+        self.digest = digester.end();
+        if symmetry {
+            let mut eyes = Eyes::new(0xc11e, usize::from(self.actor().process));
+            eyes.digest(self.node.seen);
+            self.hash_state(&mut eyes);
+            self.queue.iter().chain(&self.ghosts).for_each(|request| request.request.hash(&mut eyes));
+            self.inbox.iter().for_each(|letter| letter.message.hash(&mut eyes));
+            self.seen = eyes.end();
+        }
+        self
+    }
+}
+
+/// A client while something happens to it.
+struct At<'a> {
+    client: Client,
+    replayer: &'a Replayer,
+    events: Vec<Event>,
+    unwatched: Vec<Watching>,
+}
+
+impl At<'_> {
+    fn done(mut self, symmetry: bool) -> Moved {
+        self.settle();
+        let Client { node, inbox, .. } = &self.client;
+        let mut unwatched = std::mem::take(&mut self.unwatched);
+        // The server keeps one watch for all of a client's on one znode.
+        unwatched.retain(|gone| {
+            let same = |w: &Watching| w.path == gone.path && w.kind.one_shot() == gone.kind.one_shot();
+            let coming = |letter: &Arc<Letter>| match &letter.message {
+                Message::Answer { sets: Some(watching), .. } => same(watching),
+                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost => false,
+            };
+            !node.waits.watches.iter().any(same) && !inbox.iter().any(coming)
+        });
+        let client = Arc::new(self.client.sealed(symmetry));
+        Moved { client, events: List::new(self.events), unwatched }
+    }
+
+    /// Forgets what can no longer matter.
+    fn settle(&mut self) {
+        let client = &mut self.client;
+        if !client.lives {
+            client.queue.clear();
+            client.ghosts.clear();
+        }
+        if !client.node.is_done {
+            return;
+        }
+        for letter in client.inbox.drain(..) {
+            if let Message::Answer { sets, .. } = &letter.message {
+                self.unwatched.extend(sets.clone());
+            }
+        }
+        client.outstanding = 0;
+        client.writes.retain(|write| write.arrived.is_none());
+        // Reads of a process that is gone change nothing.
+        client.queue.retain(|request| request.request.is_write());
+        if client.queue.is_empty() {
+            client.state = KeeperState::SyncConnected;
+        }
+    }
+
+    fn take(&mut self, op: &Op) {
+        match op {
+            Op::Served { post, eager } => {
+                let served = self.client.queue.remove(0);
+                self.client.lives &= !matches!(served.request, Request::CloseSession);
+                self.receive(post);
+                let is_answer = |letter: &Arc<Letter>| matches!(letter.message, Message::Answer { .. });
+                while *eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
+                    self.deliver();
+                }
+            }
+            Op::Post(post) => self.receive(post),
+            Op::Deliver => self.deliver(),
+            Op::Point(nth) => self.feed(&Input::Point(*nth)),
+            Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
+            Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
+            Op::Take(nth) => {
+                let write = self.client.writes.remove(usize::from(*nth));
+                let accepted = write.arrived.expect("it has arrived");
+                self.feed(&Input::Written { nth: *nth, accepted });
+            }
+            Op::Expired(last) => {
+                self.client.lives = false;
+                self.client.queue.clear();
+                last.iter().for_each(|post| self.receive(post));
+            }
+            Op::Drop { ghosts } => self.drop_connection(usize::from(*ghosts)),
+            Op::GhostServed => {
+                self.client.ghosts.remove(0);
+            }
+            Op::Reconnected(first) => {
+                self.client.state = KeeperState::SyncConnected;
+                self.is_so(|actor| Fact::Connected { actor });
+                self.feed(&Input::Connected);
+                first.iter().for_each(|post| self.receive(post));
+            }
+            Op::LearnExpiry => {
+                self.is_so(|actor| Fact::LearnsExpiry { actor });
+                self.end_session(KeeperState::Expired);
+            }
+            Op::Crash => self.crash(),
+            Op::Pause => {
+                self.client.phase = Phase::Paused;
+                self.is_so(|actor| Fact::Paused { actor });
+            }
+            Op::Resume => {
+                self.client.phase = Phase::Running;
+                self.is_so(|actor| Fact::Resumed { actor });
+            }
+        }
+    }
+
+    fn is_so(&mut self, fact: impl FnOnce(ActorId) -> Fact) {
+        self.events.push(Event::Is(fact(self.client.actor())));
+    }
+
+    fn receive(&mut self, post: &Arc<Post>) {
+        if !self.client.node.is_done {
+            self.client.inbox.extend(post.letters.iter().cloned());
+        }
+    }
+
+    /// Gives the process an input, if it makes a difference to it.
+    fn feed(&mut self, input: &Input) {
+        if self.client.node.minds(input) {
+            let step = self.replayer.step(&self.client.node, input, self.client.state);
+            self.absorb(&step);
+        }
+    }
+
+    fn absorb(&mut self, step: &Arc<Step>) {
+        let out = &step.out;
+        self.client.node = step.node.clone();
+        self.client.outstanding += out.requests.len() as u8;
+        if self.client.lives {
+            self.client.queue.extend(out.requests.iter().cloned());
+        }
+        let write = |&(resource, token): &_| Write { resource, token, arrived: None };
+        self.client.writes.extend(out.writes.iter().map(write));
+        self.events.extend(out.events.iter().cloned());
+        self.unwatched.extend(out.unwatched.iter().cloned());
+    }
+
+    fn deliver(&mut self) {
+        let letter = self.client.inbox.remove(0);
+        match &letter.message {
+            Message::Answer { answer, sets } => {
+                let awaited = self.client.node.waits.calls.len();
+                let heard = usize::from(self.client.outstanding) <= awaited;
+                self.client.outstanding = self.client.outstanding.saturating_sub(1);
+                if heard {
+                    self.feed(&Input::Answer(answer.clone()));
+                } else {
+                    // Nobody waits for it; the next answer is for the next call.
+                    self.unwatched.extend(sets.clone());
+                }
+                if **answer == Ok(Response::Closed) {
+                    self.end_session(KeeperState::Closed);
+                }
+            }
+            Message::Event(event) => self.feed(&Input::Event(event.clone())),
+            Message::Lost => {
+                self.client.state = KeeperState::Disconnected;
+                self.client.outstanding = 0;
+                self.is_so(|actor| Fact::Disconnected { actor });
+                self.feed(&Input::Lost);
+            }
+        }
+    }
+
+    fn end_session(&mut self, state: KeeperState) {
+        self.client.state = state;
+        self.client.outstanding = 0;
+        self.client.queue.clear();
+        self.feed(&Input::Over);
+    }
+
+    /// The client learns it at once: what it would do in ignorance it could as well have done before.
+    fn drop_connection(&mut self, ghosts: usize) {
+        let queue = std::mem::take(&mut self.client.queue);
+        let writes = queue.into_iter().filter(|request| request.request.is_write());
+        self.client.ghosts.extend(writes.take(ghosts));
+        self.client.inbox.clear();
+        self.client.inbox.push(Letter::new(Message::Lost));
+        self.deliver();
+    }
+
+    /// All its requests are in flight; they are lost if its session expires first.
+    fn crash(&mut self) {
+        self.is_so(|actor| Fact::Crashed { actor });
+        let queue = std::mem::take(&mut self.client.queue);
+        if self.client.state == KeeperState::SyncConnected {
+            self.client.ghosts.extend(queue.into_iter().filter(|request| request.request.is_write()));
+        }
+        self.client.node = Arc::new(Node::crashed(self.client.actor()));
+        self.client.inbox.clear();
+        self.client.phase = Phase::Crashed;
+    }
+
+    fn arrive(&mut self, nth: u8, accepted: bool) {
+        let at = usize::from(nth);
+        if self.client.phase == Phase::Paused && !self.client.node.is_done {
+            self.client.writes[at].arrived = Some(accepted);
+            return;
+        }
+        self.client.writes.remove(at);
+        self.feed(&Input::Written { nth, accepted });
+    }
+}

@@ -1,0 +1,74 @@
+//! What travels between the parts of a state, each with its digest.
+
+use crate::digest::{Digest, Digester, digest_all, digest_of};
+use crate::shell::Watching;
+use std::hash::Hash;
+use std::sync::Arc;
+use zk_api::{ErrorCode, Response, WatchedEvent};
+use zk_trials::event::Event;
+
+/// From the service to a client, first in, first out. No numbers in it: an answer is for the oldest call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Message {
+    /// The answer to the oldest call, and the watch that it sets.
+    Answer { answer: Arc<Result<Response, ErrorCode>>, sets: Option<Watching> },
+    /// A watch fires.
+    Event(Arc<WatchedEvent>),
+    /// The connection ends here.
+    Lost,
+}
+
+/// A list with its digest.
+#[derive(Debug)]
+pub struct List<T> {
+    /// What is in it.
+    pub items: Vec<T>,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl<T: Hash> List<T> {
+    /// Works out the digest.
+    pub fn new(items: Vec<T>) -> Arc<List<T>> {
+        let mut digester = Digester::new(items.len() as u64);
+        items.iter().for_each(|item| item.hash(&mut digester));
+        Arc::new(List { digest: digester.end(), items })
+    }
+}
+
+/// A message with its digest.
+#[derive(Debug)]
+pub struct Letter {
+    /// The message.
+    pub message: Message,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl Letter {
+    /// Works out the digest.
+    pub fn new(message: Message) -> Arc<Letter> {
+        let digest = digest_of(0x1e77, &message);
+        Arc::new(Letter { message, digest })
+    }
+}
+
+/// Some messages to one client.
+#[derive(Debug)]
+pub struct Post {
+    /// In order.
+    pub letters: Vec<Arc<Letter>>,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl Post {
+    /// Works out the digest.
+    pub fn new(letters: Vec<Arc<Letter>>) -> Arc<Post> {
+        let digest = digest_all(0x9057, letters.iter().map(|letter| letter.digest));
+        Arc::new(Post { letters, digest })
+    }
+}
+
+/// What monitors are to see, in order.
+pub type Events = Arc<List<Event>>;

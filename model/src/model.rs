@@ -1,0 +1,314 @@
+//! A recipe model: replayed processes, the ensemble and the promises, as one state machine.
+
+use crate::actions::Action;
+use crate::check::CheckConfig;
+use crate::digest::digest_all;
+use crate::link::{Client, Moved, Op};
+use crate::memo::Memo;
+use crate::message::{Events, List, Message, Post};
+use crate::monitors::{Findings, Monitors};
+use crate::process::{Replayer, Setup, Trouble};
+use crate::service::{Order, Rules, Served, Service};
+use crate::state::{Left, State};
+use crate::symmetry::session_of;
+use std::sync::Arc;
+use zk_trials::event::{ActorId, Event, Fact, Resource};
+use zk_trials::promise::Violation;
+use zk_trials::trial::{AnyTrial, Bounds, Reductions};
+
+/// Promises that every recipe makes, behind those of its trial.
+pub const OWN_PROMISES: [&str; 3] = ["no-panic", "no-spin", "honest-checkpoints"];
+
+/// A recipe model.
+#[derive(Debug)]
+pub struct RecipeModel {
+    /// The bounds it is explored within.
+    pub bounds: Bounds,
+    /// Which reductions are on.
+    pub reductions: Reductions,
+    /// The promises' names, the model's own last.
+    pub promises: Vec<&'static str>,
+    rules: Rules,
+    replayer: Replayer,
+    start: Start,
+    orders: Memo<Arc<Served>>,
+    moves: Memo<Arc<Moved>>,
+    seen: Memo<(Arc<Monitors>, Arc<Findings>)>,
+}
+
+struct Start {
+    trial: Arc<dyn AnyTrial>,
+    below: Vec<String>,
+}
+
+impl std::fmt::Debug for Start {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.trial.about().name)
+    }
+}
+
+/// One step taken.
+#[derive(Debug)]
+pub struct Taken {
+    /// The state after it.
+    pub state: State,
+    /// What the promises say of it.
+    pub findings: Findings,
+    /// A read was served from an old state.
+    pub stale: bool,
+}
+
+impl RecipeModel {
+    /// A model of a trial.
+    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig) -> RecipeModel {
+        let CheckConfig { bounds, reductions, memo, keys, audit, .. } = *config;
+        let symmetry = reductions.symmetry;
+        let effects = config.effects || bounds.effects;
+        let setup =
+            Setup { clients: bounds.clients, rounds: bounds.rounds, effects, memo, keys, audit, symmetry };
+        let below = trial.setup().iter().map(|path| format!("{path}/")).collect();
+        let promises = trial.promises();
+        let promises = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES);
+        RecipeModel {
+            bounds,
+            reductions,
+            promises: promises.collect(),
+            rules: Rules { lag: bounds.lag.into(), true_zxids: config.true_zxids, symmetry },
+            replayer: Replayer::new(trial.clone(), setup),
+            start: Start { trial, below },
+            orders: Memo::new(memo),
+            moves: Memo::new(memo),
+            seen: Memo::new(memo),
+        }
+    }
+
+    /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
+    pub fn worked_out(&self) -> [usize; 4] {
+        [self.replayer.replayed(), self.moves.len(), self.orders.len(), self.seen.len()]
+    }
+
+    /// The first state, in which each process has taken its first step, and what the promises say of that.
+    pub fn init(&self) -> Taken {
+        let actors: Vec<ActorId> =
+            (0..self.bounds.clients).map(|process| ActorId { process, life: 0 }).collect();
+        let symmetry = self.rules.symmetry;
+        let eyes = if symmetry { actors.len() } else { 0 };
+        let started: Vec<Moved> =
+            actors.iter().map(|actor| Client::start(&self.replayer, *actor, symmetry)).collect();
+        let opened = actors.iter().flat_map(|&actor| {
+            let session = session_of(actor);
+            [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
+        });
+        let state = State {
+            service: Service::new(&self.start.trial.setup(), &actors, &self.rules),
+            clients: started.iter().map(|moved| moved.client.clone()).collect(),
+            monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
+            fence: None,
+            left: Left::of(&self.bounds),
+            fingerprint: 0,
+        };
+        let mut turn = Turn { model: self, state, findings: Findings::default(), stale: false };
+        turn.see(&List::new(opened.collect()));
+        started.iter().for_each(|moved| turn.see(&moved.events));
+        let troubles: Vec<_> =
+            started.iter().filter_map(|moved| moved.client.node.trouble.as_ref().map(violation)).collect();
+        turn.findings.broken.extend(troubles.into_iter().map(|(own, v)| (self.own(own), v)));
+        turn.done()
+    }
+
+    /// The state after an action that [can happen](RecipeModel::actions).
+    pub fn step(&self, state: &State, action: Action) -> Taken {
+        let mut turn =
+            Turn { model: self, state: state.clone(), findings: Findings::default(), stale: false };
+        turn.take(action);
+        turn.done()
+    }
+
+    /// What the promises say of a state in which nothing moves.
+    pub fn rest(&self, state: &State) -> Findings {
+        state.monitors.rest(&state.rest(&self.start.below))
+    }
+
+    /// Whether a promise was broken on the way to this state where it was owed.
+    pub fn is_broken(&self, state: &State) -> bool {
+        state.monitors.broken != 0 || state.clients.iter().any(|client| client.node.trouble.is_some())
+    }
+
+    fn own(&self, nth: usize) -> usize {
+        self.promises.len() - OWN_PROMISES.len() + nth
+    }
+}
+
+/// Which of the model's own promises is broken, and how.
+fn violation(trouble: &Trouble) -> (usize, Violation) {
+    let (own, what) = match trouble {
+        Trouble::Panic(what) => (0, format!("the recipe panics: {what}")),
+        Trouble::Spin => (1, "the recipe submits or polls without end".to_owned()),
+        Trouble::Key(what) => (2, what.clone()),
+    };
+    (own, Violation { what, excuse: None })
+}
+
+/// A state that is becoming the next.
+struct Turn<'a> {
+    model: &'a RecipeModel,
+    state: State,
+    findings: Findings,
+    stale: bool,
+}
+
+impl Turn<'_> {
+    fn done(self) -> Taken {
+        let state = self.state.sealed(self.model.rules.symmetry);
+        Taken { state, findings: self.findings, stale: self.stale }
+    }
+
+    fn take(&mut self, action: Action) {
+        match action {
+            Action::Deliver(me) => self.go(me, &Op::Deliver),
+            Action::Serve(me) => self.serve(me),
+            Action::ServeGhost(me) => {
+                let request = self.state.clients[usize::from(me)].ghosts[0].clone();
+                let order = Order::Serve { client: me, request: &request.request, answered: false };
+                self.order(&order, digest_all(1, [request.digest, me.into()]), None);
+                self.go(me, &Op::GhostServed);
+            }
+            Action::Point(me, nth) => self.go(me, &Op::Point(nth)),
+            Action::Timer(me, nth) => self.go(me, &Op::Timer(nth)),
+            Action::Arrive(me, nth) => self.arrive(me, nth),
+            Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
+            Action::Reconnect(me) => self.reconnect(me),
+            Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
+            Action::Resume(me) => self.go(me, &Op::Resume),
+            Action::Expire(me) => self.expire(me),
+            Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
+            Action::Crash(me) => {
+                self.state.left.crashes -= 1;
+                self.plain(me, 3, &Order::Forget { client: me });
+                self.go(me, &Op::Crash);
+            }
+            Action::Pause(me) => {
+                self.state.left.pauses -= 1;
+                self.go(me, &Op::Pause);
+            }
+        }
+    }
+
+    /// An order that says all by its kind.
+    fn plain(&mut self, me: u8, kind: u64, order: &Order<'_>) {
+        self.order(order, digest_all(kind, [me.into()]), None);
+    }
+
+    /// Gives the service an order; sends what it sends, but gives back what is for `own`.
+    fn order(&mut self, order: &Order<'_>, digest: u128, own: Option<u8>) -> Option<Arc<Post>> {
+        let service = &self.state.service;
+        let key = digest_all(0x03de3, [service.digest, digest]);
+        let served = self.model.orders.get(key, || Arc::new(service.step(order, &self.model.rules)));
+        self.state.service = served.service.clone();
+        self.stale |= served.stale;
+        self.see(&served.events);
+        let mut mine = None;
+        for (client, post) in &served.post {
+            if own.map(usize::from) == Some(*client) {
+                mine = Some(post.clone());
+            } else {
+                self.go(*client as u8, &Op::Post(post.clone()));
+            }
+        }
+        mine
+    }
+
+    /// Lets something happen to a client.
+    fn go(&mut self, me: u8, op: &Op) {
+        let (at, model) = (usize::from(me), self.model);
+        let client = &self.state.clients[at];
+        let key = digest_all(0x60, [client.digest, op.digest()]);
+        let work = || Arc::new(client.step(op, &model.replayer, model.rules.symmetry));
+        let moved = model.moves.get(key, work);
+        let trouble = match &client.node.trouble {
+            Some(_) => None,
+            None => moved.client.node.trouble.as_ref().map(violation),
+        };
+        if let Some((own, violation)) = trouble {
+            self.findings.broken.push((model.own(own), violation));
+        }
+        self.state.clients[at] = moved.client.clone();
+        self.see(&moved.events);
+        if !moved.unwatched.is_empty() && self.state.service.lives(at) {
+            let digest = crate::digest::digest_of(4, &(me, &moved.unwatched));
+            self.order(&Order::Unwatch { client: me, watches: &moved.unwatched }, digest, None);
+        }
+    }
+
+    fn see(&mut self, events: &Events) {
+        if events.items.is_empty() {
+            return;
+        }
+        let monitors = &self.state.monitors;
+        let (next, findings) =
+            self.model.seen.get(digest_all(0x5ee, [monitors.digest, events.digest]), || {
+                let (next, findings) = monitors.see(&events.items);
+                (next, Arc::new(findings))
+            });
+        self.state.monitors = next;
+        self.findings.merge(&findings);
+    }
+
+    fn serve(&mut self, me: u8) {
+        let request = self.state.clients[usize::from(me)].queue[0].clone();
+        let order = Order::Serve { client: me, request: &request.request, answered: true };
+        let post = self.order(&order, digest_all(5, [request.digest, me.into()]), Some(me));
+        let post = post.expect("every request is answered");
+        self.go(me, &Op::Served { post, eager: self.model.reductions.eager });
+    }
+
+    fn arrive(&mut self, me: u8, nth: u8) {
+        let client = &self.state.clients[usize::from(me)];
+        let (actor, write) = (client.actor(), client.writes[usize::from(nth)]);
+        let accepted = match write.resource {
+            Resource::Unfenced => true,
+            Resource::Fenced => write.token.is_some() && write.token >= self.state.fence,
+        };
+        if write.resource == Resource::Fenced {
+            self.state.fence = self.state.fence.max(write.token);
+        }
+        let (resource, token) = (write.resource, write.token);
+        self.see(&List::new(vec![Event::Is(Fact::Wrote { resource, actor, token, accepted })]));
+        self.go(me, &Op::Arrive { nth, accepted });
+    }
+
+    fn reconnect(&mut self, me: u8) {
+        let client = &self.state.clients[usize::from(me)];
+        if !client.lives {
+            self.go(me, &Op::LearnExpiry);
+            return;
+        }
+        let node = client.node.clone();
+        let watches = &node.waits.watches;
+        let digest = crate::digest::digest_of(6, &(me, watches));
+        let post = self.order(&Order::Reconnect { client: me, watches }, digest, Some(me));
+        self.go(me, &Op::Reconnected(post));
+    }
+
+    fn expire(&mut self, me: u8) {
+        let client = &self.state.clients[usize::from(me)];
+        if client.phase == crate::link::Phase::Running {
+            self.state.left.expiries -= 1;
+        }
+        let post = self.order(&Order::Expire { client: me }, digest_all(7, [me.into()]), Some(me));
+        self.go(me, &Op::Expired(post));
+    }
+
+    fn drop_connection(&mut self, me: u8, ghosts: u8) {
+        self.state.left.drops -= 1;
+        let client = &self.state.clients[usize::from(me)];
+        let lost = client.inbox.iter().filter_map(|letter| match &letter.message {
+            Message::Event(event) => Some(event.clone()),
+            Message::Answer { .. } | Message::Lost => None,
+        });
+        let lost: Vec<_> = lost.collect();
+        let digest = crate::digest::digest_of(8, &(me, &lost));
+        self.order(&Order::Cut { client: me, lost }, digest, None);
+        self.go(me, &Op::Drop { ghosts });
+    }
+}

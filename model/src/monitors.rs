@@ -1,0 +1,122 @@
+//! Promises as part of a state.
+
+use crate::digest::{Digest, Digester, digest_all};
+use crate::symmetry::Eyes;
+use std::hash::Hasher;
+use std::sync::Arc;
+use zk_trials::event::Event;
+use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
+
+/// The promises of a trial, each as it is after what it has seen.
+#[derive(Clone, Debug)]
+pub struct Monitors {
+    /// `None` once it was broken where it was owed: what comes after that tells nothing new, and states that
+    /// differ in nothing else are one. An excused violation leaves a promise as it is, so that it can still be
+    /// broken for good.
+    promises: Vec<Option<Box<dyn AnyPromise>>>,
+    /// Which were broken where they were owed, as bits.
+    pub broken: u64,
+    /// What tells them from others.
+    pub digest: Digest,
+    /// What each process sees of them; empty without symmetry.
+    pub seen: Vec<Digest>,
+}
+
+/// What promises have to say.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Which were put to the test, as bits.
+    pub tested: u64,
+    /// Which were broken, and how.
+    pub broken: Vec<(usize, Violation)>,
+}
+
+impl Findings {
+    /// Adds what one promise found.
+    fn add(&mut self, nth: usize, found: Vec<Finding>) {
+        for finding in found {
+            self.tested |= 1 << nth;
+            match finding {
+                Finding::Tested => {}
+                Finding::Broken(violation) => self.broken.push((nth, violation)),
+            }
+        }
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: &Findings) {
+        self.tested |= other.tested;
+        self.broken.extend(other.broken.iter().cloned());
+    }
+}
+
+impl Monitors {
+    /// As they begin. `clients` is how many processes' eyes to look with: none without symmetry.
+    pub fn new(promises: Vec<Box<dyn AnyPromise>>, clients: usize) -> Monitors {
+        let promises = promises.into_iter().map(Some).collect();
+        let mut monitors = Monitors { promises, broken: 0, digest: 0, seen: vec![0; clients] };
+        monitors.seal();
+        monitors
+    }
+
+    /// Shows them events.
+    pub fn see(&self, events: &[Event]) -> (Arc<Monitors>, Findings) {
+        let mut next = self.clone();
+        let mut findings = Findings::default();
+        for (nth, slot) in next.promises.iter_mut().enumerate() {
+            let Some(promise) = slot else { continue };
+            let mut found = Vec::new();
+            for event in events {
+                promise.see(event, &mut found);
+                if found.iter().any(is_owed) {
+                    break;
+                }
+            }
+            if found.iter().any(is_owed) {
+                *slot = None;
+                next.broken |= 1 << nth;
+            }
+            findings.add(nth, found);
+        }
+        next.seal();
+        (Arc::new(next), findings)
+    }
+
+    /// Shows them what is left at rest.
+    pub fn rest(&self, rest: &Rest) -> Findings {
+        let mut findings = Findings::default();
+        for (nth, promise) in self.promises.iter().enumerate() {
+            let mut found = Vec::new();
+            if let Some(promise) = promise {
+                promise.at_rest(rest, &mut found);
+            }
+            findings.add(nth, found);
+        }
+        findings
+    }
+
+    fn seal(&mut self) {
+        let mut digester = Digester::new(0x3019);
+        for promise in &self.promises {
+            digester.write_u8(promise.is_some().into());
+            if let Some(promise) = promise {
+                promise.hash_into(&mut digester);
+            }
+        }
+        self.digest = digester.end();
+        for me in 0..self.seen.len() {
+            let seen = self.promises.iter().map(|promise| {
+                let mut eyes = Eyes::new(0x3019, me);
+                if let Some(promise) = promise {
+                    promise.hash_into(&mut eyes);
+                }
+                eyes.end()
+            });
+            self.seen[me] = digest_all(self.broken, seen);
+        }
+    }
+}
+
+fn is_owed(finding: &Finding) -> bool {
+    matches!(finding, Finding::Broken(violation) if violation.excuse.is_none())
+}

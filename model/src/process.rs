@@ -1,0 +1,439 @@
+//! Replayed processes: an actor's state is the history of what happened to it.
+//!
+//! An async function cannot be cloned, compared or hashed, so it is run again: from its beginning, with all
+//! its inputs, and then with the next one. What it does then is the step. Steps are remembered, so that few
+//! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
+//! the history itself goes on, as the code must be replayed from its beginning all the same.
+
+use crate::client::ModelClient;
+use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
+use crate::memo::Memo;
+use crate::probe::ModelProbe;
+use crate::quiet::quietly;
+use crate::shell::{Mark, STOPPED, Shell, Waits, Watching};
+use crate::symmetry::Eyes;
+use std::hash::Hash;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
+use zk_trials::event::{ActorId, End, Event, Fact, Resource};
+use zk_trials::trial::{Actor, AnyTrial, Part};
+
+/// A process that was polled so often in one step, each time because it woke itself, has run away.
+const ROUNDS_MAX: u32 = 1_000;
+/// So many histories with one digest are followed by the audit.
+const AUDITED: usize = 4;
+
+/// A request with its digest.
+#[derive(Debug)]
+pub struct Req {
+    /// The request.
+    pub request: Request,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl Req {
+    /// Works out the digest.
+    pub fn new(request: Request) -> Req {
+        let digest = digest_of(0x4e9, &request);
+        Req { request, digest }
+    }
+}
+
+/// What can happen to a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// The oldest call that is waited for is answered.
+    Answer(Arc<Result<Response, ErrorCode>>),
+    /// A watch fires.
+    Event(Arc<WatchedEvent>),
+    /// The connection is lost, and all calls with it.
+    Lost,
+    /// There is a connection again.
+    Connected,
+    /// The session is over.
+    Over,
+    /// A scheduling point passes.
+    Point(u8),
+    /// A timer fires.
+    Timer(u8),
+    /// A write to the outside resource has arrived.
+    Written { nth: u8, accepted: bool },
+}
+
+/// What a step of a process lets out.
+#[derive(Clone, Debug, Default)]
+pub struct Emitted {
+    /// Requests submitted.
+    pub requests: Vec<Arc<Req>>,
+    /// Observations, and the end of the actor's code.
+    pub events: Vec<Event>,
+    /// Writes sent to the outside resources.
+    pub writes: Vec<(Resource, Option<Zxid>)>,
+    /// Watches given up.
+    pub unwatched: Vec<Watching>,
+}
+
+/// How a process went wrong by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Trouble {
+    /// It panicked, saying this.
+    Panic(String),
+    /// It submits or polls without end.
+    Spin,
+    /// A checkpoint's key does not tell all that matters.
+    Key(String),
+}
+
+/// A process between two steps.
+#[derive(Debug)]
+pub struct Node {
+    /// Who it is.
+    pub actor: ActorId,
+    /// What tells it from others.
+    pub digest: Digest,
+    /// The same, as it sees itself; zero without symmetry.
+    pub seen: Digest,
+    /// The digest of its whole history, whatever the checkpoints say.
+    whole: Digest,
+    history: Option<Arc<History>>,
+    /// What it waits for.
+    pub waits: Waits,
+    /// How its main task ended.
+    pub end: Option<End>,
+    /// None of its tasks is left.
+    pub is_done: bool,
+    /// How it went wrong; then it is done.
+    pub trouble: Option<Trouble>,
+}
+
+impl Node {
+    /// A process that is gone.
+    pub fn crashed(actor: ActorId) -> Node {
+        let digest = digest_of(0xdead, &actor);
+        Node::idle(actor, digest, 0xdead)
+    }
+
+    fn idle(actor: ActorId, digest: Digest, seen: Digest) -> Node {
+        Node {
+            actor,
+            digest,
+            seen,
+            whole: digest,
+            history: None,
+            waits: Waits::default(),
+            end: None,
+            is_done: true,
+            trouble: None,
+        }
+    }
+
+    /// Whether the input makes any difference. One that does not must not enter the history.
+    pub fn minds(&self, input: &Input) -> bool {
+        match input {
+            _ if self.is_done => false,
+            Input::Answer(_) => !self.waits.calls.is_empty(),
+            Input::Event(event) => self.waits.watches.iter().any(|watching| watching.sees(event)),
+            Input::Lost => !self.waits.calls.is_empty() || self.waits.changes > 0,
+            Input::Connected => self.waits.changes > 0,
+            Input::Over => {
+                !self.waits.calls.is_empty() || self.waits.changes > 0 || !self.waits.watches.is_empty()
+            }
+            Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
+        }
+    }
+
+    /// Its history, oldest first.
+    fn inputs(&self) -> Vec<Arc<History>> {
+        let mut items: Vec<_> =
+            std::iter::successors(self.history.clone(), |item| item.before.clone()).collect();
+        items.reverse();
+        items
+    }
+}
+
+/// A history, shared with those that begin alike. Newest first.
+#[derive(Debug)]
+struct History {
+    input: Input,
+    state: KeeperState,
+    before: Option<Arc<History>>,
+}
+
+/// What a step of a process gave.
+#[derive(Debug)]
+pub struct Step {
+    /// The process after it.
+    pub node: Arc<Node>,
+    /// What it let out.
+    pub out: Emitted,
+    /// Whose history it was worked out from.
+    from: Digest,
+}
+
+/// Runs actors.
+pub struct Replayer {
+    trial: Arc<dyn AnyTrial>,
+    setup: Setup,
+    steps: Memo<Arc<Step>>,
+    others: Memo<Arc<Step>>,
+    /// The histories known for a digest.
+    alike: Mutex<DigestMap<Digest, Vec<Digest>>>,
+    /// What followed a checkpoint in its own step.
+    tails: Mutex<DigestMap<Digest, Digest>>,
+}
+
+/// How actors are run.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// How many processes there are.
+    pub clients: u8,
+    /// What each actor is told.
+    pub rounds: u8,
+    /// Likewise.
+    pub effects: bool,
+    /// Remember steps.
+    pub memo: bool,
+    /// Let checkpoints count.
+    pub keys: bool,
+    /// Audit them.
+    pub audit: bool,
+    /// Work out what processes see.
+    pub symmetry: bool,
+}
+
+impl std::fmt::Debug for Replayer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replayer").field("setup", &self.setup).finish_non_exhaustive()
+    }
+}
+
+impl Replayer {
+    /// Runs the actors of a trial.
+    pub fn new(trial: Arc<dyn AnyTrial>, setup: Setup) -> Replayer {
+        Replayer {
+            trial,
+            setup,
+            steps: Memo::new(setup.memo),
+            others: Memo::new(true),
+            alike: Mutex::default(),
+            tails: Mutex::default(),
+        }
+    }
+
+    /// How many steps were worked out.
+    pub fn replayed(&self) -> usize {
+        self.steps.len() + self.others.len()
+    }
+
+    /// An actor's first step, up to where it waits.
+    pub fn start(&self, actor: ActorId) -> Arc<Step> {
+        let digest = digest_of(0x57a7, &actor);
+        let blank = Node { is_done: false, ..Node::idle(actor, digest, 0) };
+        Arc::new(self.replay(&blank, None))
+    }
+
+    /// What a process does with an input that it [minds](Node::minds). `state` is the session's state now.
+    pub fn step(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
+        let now = digest_of(0x57e9, &(input, state));
+        let work = || Arc::new(self.replay(node, Some((input, state))));
+        let step = self.steps.get(digest_all(1, [node.digest, now]), work);
+        if !self.setup.audit || !self.setup.memo || step.from == node.whole {
+            return step;
+        }
+        let other = self.others.get(digest_all(2, [node.whole, now]), work);
+        self.audit(node, input, step, other)
+    }
+
+    /// Two histories with one digest must give the same step.
+    fn audit(&self, node: &Node, input: &Input, step: Arc<Step>, other: Arc<Step>) -> Arc<Step> {
+        if other.node.trouble.is_some() {
+            return other;
+        }
+        let same = step.node.digest == other.node.digest
+            && step.node.waits == other.node.waits
+            && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
+        if !same {
+            let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
+            return Arc::new(troubled(node, Trouble::Key(what)));
+        }
+        // The other history is followed too, for what was forgotten may show only later.
+        let mut alike = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = alike.entry(step.node.digest).or_default();
+        if known.contains(&other.node.whole) {
+            return other;
+        }
+        if known.len() >= AUDITED {
+            return step;
+        }
+        known.push(other.node.whole);
+        other
+    }
+
+    fn replay(&self, before: &Node, now: Option<(&Input, KeeperState)>) -> Step {
+        let Setup { clients, rounds, effects, keys, symmetry, .. } = self.setup;
+        let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry));
+        let part = Part { me: before.actor, clients, rounds, effects };
+        let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
+        let mut run = Run { tasks: Vec::new(), end: None, shell: shell.clone() };
+        let ran = quietly(|| {
+            run.begin(self.trial.clone().actor(zk, probe, part));
+            let mut is_fine = run.poll();
+            let inputs = before.inputs();
+            for (input, state) in inputs.iter().map(|item| (&item.input, item.state)).chain(now) {
+                // What was let out before was let out in earlier steps.
+                shell.end();
+                run.end = None;
+                shell.feed(input, state);
+                is_fine &= run.poll();
+            }
+            is_fine
+        });
+        let (out, waits, mark, looked) = shell.end();
+        shell.close();
+        let (end, is_done) = (run.end, run.tasks.is_empty());
+        drop(run);
+        match ran {
+            Ok(true) => self.after(before, now, Ran { out, waits, mark, looked, end, is_done }),
+            Ok(false) => troubled(before, Trouble::Spin),
+            Err(what) if what == STOPPED => troubled(before, Trouble::Spin),
+            Err(what) => troubled(before, Trouble::Panic(what)),
+        }
+    }
+
+    /// The process as it is after a step.
+    fn after(&self, before: &Node, now: Option<(&Input, KeeperState)>, ran: Ran) -> Step {
+        let Ran { mut out, waits, mark, looked, end, is_done } = ran;
+        let actor = before.actor;
+        let state = now.map_or(KeeperState::SyncConnected, |(_, state)| state);
+        // From what the code did not look at, nothing can follow.
+        let state_seen = looked.then_some(state);
+        let input = now.map(|(input, _)| input);
+        let whole = digest_all(3, [before.whole, digest_of(3, &(input, state))]);
+        let mut digest = digest_all(4, [before.digest, digest_of(4, &(input, state_seen))]);
+        let mut seen = 0;
+        if self.setup.symmetry {
+            let mut eyes = Eyes::new(4, usize::from(actor.process));
+            eyes.digest(before.seen);
+            (input, state_seen).hash(&mut eyes);
+            seen = eyes.end();
+        }
+        if let Some(mark) = mark {
+            digest = digest_all(5, [mark.key, digest_of(5, &state_seen)]);
+            seen = digest_all(5, [mark.seen, digest_of(5, &state_seen)]);
+            if self.audit_tail(digest, &mark, &out, &waits) {
+                let what = format!("{actor} goes on in two ways after one checkpoint");
+                return troubled(before, Trouble::Key(what));
+            }
+        }
+        let end_now = end;
+        let end = end.or(before.end);
+        if is_done {
+            // A finished process has no history.
+            (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));
+        }
+        out.events.extend(end_now.map(|end| Event::Is(Fact::Finished { actor, end })));
+        let history = now.map(|(input, state)| {
+            Arc::new(History { input: input.clone(), state, before: before.history.clone() })
+        });
+        let history = history.filter(|_| !is_done);
+        let node = Node { actor, digest, seen, whole, history, waits, end, is_done, trouble: None };
+        Step { node: Arc::new(node), out, from: before.whole }
+    }
+
+    /// Whether the rest of the step after a checkpoint does not follow from its key.
+    fn audit_tail(&self, key: Digest, mark: &Mark, out: &Emitted, waits: &Waits) -> bool {
+        if !self.setup.audit {
+            return false;
+        }
+        let tail = digest_of_emitted(out, mark.requests, mark.events);
+        let tail = digest_all(7, [tail, digest_of(7, waits)]);
+        let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
+        *tails.entry(key).or_insert(tail) != tail
+    }
+}
+
+/// A process that has gone wrong: it does nothing any more.
+fn troubled(before: &Node, trouble: Trouble) -> Step {
+    let digest = digest_of(8, &trouble);
+    let end = Some(End::Failed);
+    let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
+    Step { node: Arc::new(node), out: Emitted::default(), from: before.whole }
+}
+
+fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
+    let mut digester = Digester::new(9);
+    out.requests[requests..].iter().for_each(|request| digester.digest(request.digest));
+    (&out.events[events..], &out.writes).hash(&mut digester);
+    digester.end()
+}
+
+/// What a replay has come to.
+struct Ran {
+    out: Emitted,
+    waits: Waits,
+    mark: Option<Mark>,
+    looked: bool,
+    end: Option<End>,
+    is_done: bool,
+}
+
+/// An actor's tasks while they run.
+struct Run {
+    tasks: Vec<Pin<Box<dyn Future<Output = Option<End>> + Send>>>,
+    end: Option<End>,
+    shell: Arc<Shell>,
+}
+
+/// Tells whether a task was woken.
+#[derive(Debug, Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Run {
+    fn begin(&mut self, actor: Actor) {
+        self.tasks.push(Box::pin(async { Some(actor.await) }));
+    }
+
+    /// Polls all tasks until they are quiet; tells whether they ever were.
+    fn poll(&mut self) -> bool {
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut cx = Context::from_waker(&waker);
+        for _ in 0..ROUNDS_MAX {
+            woken.0.store(false, Ordering::Relaxed);
+            let end = &mut self.end;
+            self.tasks.retain_mut(|task| match task.as_mut().poll(&mut cx) {
+                Poll::Ready(ended) => {
+                    *end = end.or(ended);
+                    false
+                }
+                Poll::Pending => true,
+            });
+            let spawned = self.shell.take_spawned(self.tasks.len());
+            let is_quiet = spawned.is_empty() && !woken.0.load(Ordering::Relaxed);
+            let spawned = spawned.into_iter().map(|task| {
+                Box::pin(async {
+                    task.await;
+                    None
+                }) as _
+            });
+            self.tasks.extend(spawned);
+            if self.shell.has_run_away() {
+                return false;
+            }
+            if is_quiet {
+                return true;
+            }
+        }
+        false
+    }
+}

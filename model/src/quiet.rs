@@ -1,0 +1,33 @@
+//! Panics of recipes, caught without a word on stderr.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs recipe code; gives what it says if it panics. Other threads and other panics are as loud as ever.
+pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                loud(info);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    // What the closure borrows is dropped or not used again by the caller if it panics.
+    let ran = catch_unwind(AssertUnwindSafe(work));
+    QUIET.set(before);
+    ran.map_err(|payload| saying(&*payload))
+}
+
+fn saying(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "something".to_owned())
+}

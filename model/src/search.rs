@@ -1,0 +1,289 @@
+//! Our own breadth-first search: shortest counterexamples, honest limits.
+//!
+//! A state is known by 64 bits of its digest, and by the action that first led to it. Of n states, two share
+//! their 64 bits with odds of n²/2⁶⁵: 2·10⁻⁵ for thirty million. A path is told by taking its actions again.
+
+use crate::actions::Action;
+use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
+use crate::describe::describe;
+use crate::digest::Digested;
+use crate::model::{OWN_PROMISES, RecipeModel, Taken};
+use crate::monitors::Findings;
+use crate::quiet::quietly;
+use crate::state::State;
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+use std::time::Instant;
+use zk_trials::promise::Violation;
+
+/// How often the clock is looked at, in states.
+const LOOK_EVERY: u64 = 1024;
+/// How often progress is told, in states.
+const TELL_EVERY: u64 = 1 << 16;
+
+/// What a search has found so far.
+#[derive(Debug)]
+pub struct Found {
+    /// Unique states.
+    pub states: u64,
+    /// Transitions taken.
+    pub transitions: u64,
+    /// The longest of the shortest paths.
+    pub depth: u32,
+    /// Each promise by itself.
+    pub promises: Vec<PromiseReport>,
+    /// How often each interesting case was reached.
+    pub sometimes: Vec<(&'static str, u64)>,
+    /// The first promise that was broken where it was owed, and in how many steps.
+    pub violated: Option<(usize, u32)>,
+    /// What ran out before everything was explored.
+    pub ran_out: Option<String>,
+}
+
+struct Search<'a> {
+    model: &'a RecipeModel,
+    config: &'a CheckConfig,
+    visited: HashSet<u64, BuildHasherDefault<Digested>>,
+    /// For each state but the first: the number of the state it was first reached from, and by which of its
+    /// actions.
+    parents: Vec<(u32, u16)>,
+    found: Found,
+    reached: Sometimes,
+}
+
+/// Explores everything within the bounds, or until something breaks or runs out.
+///
+/// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
+/// deeper ones.
+pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
+    let promises = model.promises.iter();
+    let found = Found {
+        states: 1,
+        transitions: 0,
+        depth: 0,
+        promises: promises
+            .map(|&name| PromiseReport { name, tested: 0, broken: None, excused: None })
+            .collect(),
+        sometimes: Vec::new(),
+        violated: None,
+        ran_out: None,
+    };
+    let mut search = Search {
+        model,
+        config,
+        visited: HashSet::default(),
+        parents: vec![(0, 0)],
+        found,
+        reached: Sometimes::default(),
+    };
+    search.run(progress);
+    search.found.sometimes = search.reached.list();
+    search.found
+}
+
+impl Search<'_> {
+    fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
+        let started = Instant::now();
+        let Taken { state, findings, .. } = self.model.init();
+        self.judge(&findings, 0, None, 0);
+        self.visited.insert(state.fingerprint);
+        let mut level = vec![(state, 0)];
+        let mut seen = 0_u64;
+        let mut depth = 0;
+        while !level.is_empty() && self.found.violated.is_none() {
+            if self.config.max_depth.is_some_and(|max| depth >= max) {
+                // Only a state from which something may happen is left unexplored.
+                if level.iter().any(|(state, _)| self.can_move(state)) {
+                    self.found.ran_out = Some(format!("depth {depth}"));
+                }
+                return;
+            }
+            let mut next = Vec::new();
+            let width = level.len() as u64;
+            for (nth, (state, index)) in level.into_iter().enumerate() {
+                seen += 1;
+                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out(started) {
+                    return;
+                }
+                if seen.is_multiple_of(TELL_EVERY) {
+                    let frontier = width - nth as u64 + next.len() as u64;
+                    progress(Progress { states: self.found.states, frontier, depth });
+                }
+                self.expand(&state, index, depth, &mut next);
+                if self.is_full() {
+                    return;
+                }
+            }
+            if !next.is_empty() {
+                depth += 1;
+                self.found.depth = depth;
+            }
+            level = next;
+        }
+    }
+
+    fn can_move(&self, state: &State) -> bool {
+        let mut actions = Vec::new();
+        self.model.actions(state, &mut actions);
+        !actions.is_empty()
+    }
+
+    fn has_run_out(&mut self, started: Instant) -> bool {
+        let limit = self.config.time_limit.filter(|limit| started.elapsed() >= *limit);
+        if let Some(limit) = limit {
+            self.found.ran_out = Some(format!("time: {} s", limit.as_secs_f32()));
+        }
+        limit.is_some()
+    }
+
+    fn is_full(&mut self) -> bool {
+        // A violation that was found before is a better answer.
+        let max = self.config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
+        let full = self.found.states >= max;
+        if full {
+            self.found.ran_out = Some(format!("states: {max}"));
+        }
+        full
+    }
+
+    fn expand(&mut self, state: &State, index: u32, depth: u32, next: &mut Vec<(State, u32)>) {
+        let mut actions = Vec::with_capacity(16);
+        let model = self.model;
+        let free = model.actions(state, &mut actions);
+        if free == 0 {
+            self.reached.quiet += 1;
+            match quietly(|| model.rest(state)) {
+                Ok(findings) => self.judge(&findings, index, None, depth),
+                Err(what) => self.judge(&self.panic(&what), index, None, depth),
+            }
+        }
+        for (nth, &action) in actions.iter().enumerate() {
+            self.found.transitions += 1;
+            let taken = match quietly(|| model.step(state, action)) {
+                Ok(taken) => taken,
+                Err(what) => {
+                    self.judge(&self.panic(&what), index, Some(nth), depth + 1);
+                    continue;
+                }
+            };
+            self.reached.count(state, action, &taken);
+            if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
+                self.judge(&taken.findings, index, Some(nth), depth + 1);
+            }
+            let is_last = self.found.violated.is_some();
+            if !is_last && self.visited.insert(taken.state.fingerprint) {
+                next.push((taken.state, self.parents.len() as u32));
+                self.parents.push((index, nth as u16));
+                self.found.states += 1;
+            }
+        }
+    }
+
+    fn panic(&self, what: &str) -> Findings {
+        let violation = Violation { what: format!("a promise or the model panics: {what}"), excuse: None };
+        let own = self.model.promises.len() - OWN_PROMISES.len();
+        Findings { tested: 0, broken: vec![(own, violation)] }
+    }
+
+    /// Notes what promises found in the state `index`, or in the action number `nth` that follows it.
+    fn judge(&mut self, findings: &Findings, index: u32, nth: Option<usize>, steps: u32) {
+        let mut tested = findings.tested;
+        while tested != 0 {
+            self.found.promises[tested.trailing_zeros() as usize].tested += 1;
+            tested &= tested - 1;
+        }
+        for (promise, violation) in &findings.broken {
+            let owed = violation.excuse.is_none();
+            let report = &self.found.promises[*promise];
+            let known = if owed { &report.broken } else { &report.excused };
+            if known.is_none() {
+                let example = self.counterexample(violation, index, nth);
+                let report = &mut self.found.promises[*promise];
+                let place = if owed { &mut report.broken } else { &mut report.excused };
+                *place = Some(example);
+            }
+            if owed && self.found.violated.is_none_or(|(_, shortest)| steps < shortest) {
+                self.found.violated = Some((*promise, steps));
+            }
+        }
+    }
+
+    fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
+        let mut path: Vec<usize> = nth.into_iter().collect();
+        let mut at = index;
+        while at != 0 {
+            let (parent, nth) = self.parents[at as usize];
+            path.push(usize::from(nth));
+            at = parent;
+        }
+        path.reverse();
+        let steps = retrace(self.model, &path);
+        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps }
+    }
+}
+
+/// Takes the actions of these numbers from the first state on, and tells each in a line.
+pub fn retrace(model: &RecipeModel, path: &[usize]) -> Vec<String> {
+    let mut state = model.init().state;
+    let mut lines = Vec::new();
+    for &nth in path {
+        let mut actions = Vec::new();
+        model.actions(&state, &mut actions);
+        let action = actions[nth];
+        match quietly(|| model.step(&state, action).state) {
+            Ok(next) => {
+                lines.push(describe(&state, action, &next));
+                state = next;
+            }
+            Err(what) => lines.push(format!("{action:?}: panics: {what}")),
+        }
+    }
+    lines
+}
+
+/// How often interesting cases were reached, against checks that hold because nothing happens.
+#[derive(Debug, Default)]
+struct Sometimes {
+    quiet: u64,
+    expiry: u64,
+    unanswered: u64,
+    unserved: u64,
+    in_flight: u64,
+    crash: u64,
+    pause: u64,
+    stale: u64,
+    finished: u64,
+}
+
+impl Sometimes {
+    fn count(&mut self, state: &State, action: Action, taken: &Taken) {
+        let is_done = |state: &State| state.clients.iter().all(|client| client.node.is_done);
+        self.stale += u64::from(taken.stale);
+        match action {
+            Action::Expire(_) => self.expiry += 1,
+            Action::Crash(_) => self.crash += 1,
+            Action::Pause(_) => self.pause += 1,
+            Action::Drop(me, ghosts) => {
+                let client = &state.clients[usize::from(me)];
+                self.unanswered += u64::from(!client.inbox.is_empty());
+                self.unserved += u64::from(client.queue.len() > usize::from(ghosts));
+                self.in_flight += u64::from(ghosts > 0);
+            }
+            _ => self.finished += u64::from(is_done(&taken.state)),
+        }
+    }
+
+    fn list(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("a session expired", self.expiry),
+            ("a connection dropped with an answer or an event lost", self.unanswered),
+            ("a connection dropped with a request lost", self.unserved),
+            ("a connection dropped with a write in flight", self.in_flight),
+            ("a process crashed", self.crash),
+            ("a process was paused", self.pause),
+            ("a read was served from an old state", self.stale),
+            ("every process came to its end", self.finished),
+            ("nothing moved any more", self.quiet),
+        ]
+    }
+}

@@ -1,0 +1,512 @@
+//! What stands between a replayed actor and the model: everything the actor has asked for and was not given.
+
+use crate::digest::{Digest, Digester, digest_of};
+use crate::process::{Emitted, Input, Req};
+use crate::symmetry::{Eyes, guid};
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zk_api::{
+    AddWatchMode, Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request,
+    Response, Text, Watch, WatchedEvent,
+};
+use zk_proto::watch::OneShot;
+use zk_trials::event::{ActorId, Event, Observation, Resource};
+use zk_trials::probe::Task;
+
+/// An actor that submits more than this in one go has run away.
+const SUBMITS_MAX: u32 = 64;
+/// One that does not even wait for what it has submitted is stopped by force.
+const SUBMITS_STOP: u32 = 10_000;
+/// What it says then.
+pub const STOPPED: &str = "stopped: it submits without end";
+
+type Answered = Result<(Response, Option<Watch>), Error>;
+
+/// Shared by the client, the probe and the replay. Locked for moments, never while recipe code runs.
+#[derive(Debug)]
+pub struct Shell(Mutex<Inner>);
+
+/// A watch of the client.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Watching {
+    /// Where.
+    pub path: Text,
+    /// For what.
+    pub kind: Kind,
+}
+
+/// What a watch of the client is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The data of a znode that existed.
+    Data,
+    /// A znode that did not exist.
+    Exist,
+    /// The children.
+    Child,
+    /// Persistent.
+    Persistent,
+    /// Persistent, for all below as well.
+    Recursive,
+}
+
+impl Kind {
+    /// The one-shot watch that the server keeps for it.
+    pub fn one_shot(self) -> Option<OneShot> {
+        match self {
+            Kind::Data | Kind::Exist => Some(OneShot::Data),
+            Kind::Child => Some(OneShot::Child),
+            Kind::Persistent | Kind::Recursive => None,
+        }
+    }
+}
+
+impl Watching {
+    /// Whether the event is for this watch. Source: ZooKeeper 3.9, `ZKWatchManager.materialize`.
+    pub fn sees(&self, event: &WatchedEvent) -> bool {
+        let here = self.path == event.path;
+        match (self.kind, event.kind) {
+            (_, EventType::None) => true,
+            (Kind::Data | Kind::Exist, EventType::NodeCreated | EventType::NodeDataChanged) => here,
+            (Kind::Data | Kind::Exist | Kind::Child, EventType::NodeDeleted) => here,
+            (Kind::Child, EventType::NodeChildrenChanged) => here,
+            (Kind::Data | Kind::Exist, EventType::NodeChildrenChanged) => false,
+            (Kind::Child, EventType::NodeCreated | EventType::NodeDataChanged) => false,
+            (Kind::Persistent, _) => here,
+            (Kind::Recursive, EventType::NodeChildrenChanged) => false,
+            (Kind::Recursive, _) => {
+                let below = event.path.strip_prefix(&*self.path);
+                below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || &*self.path == "/")
+            }
+        }
+    }
+}
+
+/// The place of the last checkpoint in a step.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// What the rest of the run follows from, but for the session's state.
+    pub key: Digest,
+    /// The same, as the process itself sees it.
+    pub seen: Digest,
+    /// What had been emitted before it.
+    pub requests: usize,
+    /// Likewise.
+    pub events: usize,
+}
+
+#[derive(Debug)]
+struct Inner {
+    actor: ActorId,
+    effects: bool,
+    keys: bool,
+    symmetry: bool,
+    state: KeeperState,
+    /// The code has looked at the state in this step, since the last checkpoint.
+    looked: bool,
+    calls: VecDeque<(Arc<Req>, Completer<Answered>)>,
+    watches: Vec<(Watching, Completer<WatchedEvent>)>,
+    changes: Vec<Completer<KeeperState>>,
+    points: Vec<Completer<()>>,
+    timers: Vec<Completer<()>>,
+    writes: Vec<Completer<bool>>,
+    /// Slots that were filled and are still held: nobody may have looked into them yet.
+    filled: Vec<(Digest, Held)>,
+    spawned: Vec<SpawnedTask>,
+    out: Emitted,
+    mark: Option<Mark>,
+    guids: u32,
+    submits: u32,
+    /// More than one task is alive: a checkpoint of one says nothing of the others.
+    crowded: bool,
+    /// The futures are being dropped: what they still submit goes nowhere.
+    closed: bool,
+}
+
+/// A filled slot whose other end may still be held.
+enum Held {
+    Call(Completer<Answered>),
+    Watch(Completer<WatchedEvent>),
+    Change(Completer<KeeperState>),
+    Unit(Completer<()>),
+    Write(Completer<bool>),
+}
+
+impl Held {
+    fn is_abandoned(&self) -> bool {
+        match self {
+            Held::Call(slot) => slot.is_abandoned(),
+            Held::Watch(slot) => slot.is_abandoned(),
+            Held::Change(slot) => slot.is_abandoned(),
+            Held::Unit(slot) => slot.is_abandoned(),
+            Held::Write(slot) => slot.is_abandoned(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+struct SpawnedTask(Task);
+
+impl std::fmt::Debug for SpawnedTask {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Task")
+    }
+}
+
+/// What an actor waits for when it is quiet.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Waits {
+    /// Calls without an answer, oldest first: whether anybody still waits for it. The first is waited for.
+    pub calls: Vec<bool>,
+    /// Watches that somebody waits for.
+    pub watches: Vec<Watching>,
+    /// Listeners for the session's state.
+    pub changes: u8,
+    /// Scheduling points.
+    pub points: u8,
+    /// Timers.
+    pub timers: u8,
+    /// Writes on their way, waited for or not.
+    pub writes: u8,
+}
+
+impl Shell {
+    /// An actor that has done nothing yet, with an open session.
+    pub fn new(actor: ActorId, effects: bool, keys: bool, symmetry: bool) -> Shell {
+        Shell(Mutex::new(Inner {
+            actor,
+            effects,
+            keys,
+            symmetry,
+            state: KeeperState::SyncConnected,
+            looked: false,
+            calls: VecDeque::new(),
+            watches: Vec::new(),
+            changes: Vec::new(),
+            points: Vec::new(),
+            timers: Vec::new(),
+            writes: Vec::new(),
+            filled: Vec::new(),
+            spawned: Vec::new(),
+            out: Emitted::default(),
+            mark: None,
+            guids: 0,
+            submits: 0,
+            crowded: false,
+            closed: false,
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic of the recipe happens outside of the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a step: gives the actor its input. `state` is the session's state from now on.
+    pub fn feed(&self, input: &Input, state: KeeperState) {
+        let mut inner = self.lock();
+        inner.begin(state);
+        match input {
+            Input::Answer(answer) => inner.answer(answer),
+            Input::Event(event) => inner.event(event),
+            Input::Lost => {
+                inner.fail_calls(ErrorCode::ConnectionLoss);
+                inner.change(state);
+            }
+            Input::Connected => inner.change(state),
+            Input::Over => {
+                inner.fail_calls(ErrorCode::SessionExpired);
+                inner.event(&WatchedEvent::session_ended(state));
+                inner.watches.clear();
+                inner.change(state);
+            }
+            Input::Point(nth) => {
+                let slot = inner.points.remove(usize::from(*nth));
+                inner.fill_unit(slot);
+            }
+            Input::Timer(nth) => {
+                let slot = inner.timers.remove(usize::from(*nth));
+                inner.fill_unit(slot);
+            }
+            Input::Written { nth, accepted } => {
+                let slot = inner.writes.remove(usize::from(*nth));
+                slot.send(*accepted);
+                inner.filled.push((u128::from(*accepted), Held::Write(slot)));
+            }
+        }
+    }
+
+    /// Tasks spawned since the last call. `alive` says how many others there are.
+    pub fn take_spawned(&self, alive: usize) -> Vec<Task> {
+        let mut inner = self.lock();
+        let spawned: Vec<Task> = inner.spawned.drain(..).map(|SpawnedTask(task)| task).collect();
+        inner.crowded = alive + spawned.len() > 1;
+        if inner.crowded {
+            inner.mark = None;
+        }
+        spawned
+    }
+
+    /// Whether the actor has submitted without end.
+    pub fn has_run_away(&self) -> bool {
+        self.lock().submits > SUBMITS_MAX
+    }
+
+    /// Ends a step: what was emitted, what is waited for, the last checkpoint, and whether the code after it
+    /// has looked at the session's state.
+    pub fn end(&self) -> (Emitted, Waits, Option<Mark>, bool) {
+        let mut inner = self.lock();
+        let waits = inner.settle();
+        (std::mem::take(&mut inner.out), waits, inner.mark.take(), inner.looked)
+    }
+
+    /// From now on nothing goes anywhere: the futures are about to be dropped.
+    pub fn close(&self) {
+        self.lock().closed = true;
+    }
+
+    /// See [`zk_api::ZooKeeper::submit`].
+    pub fn submit(&self, request: Request) -> Call {
+        let mut inner = self.lock();
+        let (completer, call) = Pending::slot();
+        if inner.closed {
+            return call;
+        }
+        inner.submits += 1;
+        if inner.submits > SUBMITS_STOP && !std::thread::panicking() {
+            drop(inner);
+            std::panic::resume_unwind(Box::new(STOPPED));
+        }
+        if inner.submits > SUBMITS_MAX {
+            return call;
+        }
+        if inner.state.is_final() {
+            inner.looked = true;
+            let error = error(&request, ErrorCode::SessionExpired);
+            return Pending::ready(Err(error));
+        }
+        let request = Arc::new(Req::new(request));
+        inner.out.requests.push(request.clone());
+        inner.calls.push_back((request, completer));
+        call
+    }
+
+    /// See [`zk_api::ZooKeeper::sleep`].
+    pub fn sleep(&self) -> Pending<()> {
+        let (completer, pending) = Pending::slot();
+        self.lock().timers.push(completer);
+        pending
+    }
+
+    /// See [`zk_api::ZooKeeper::state`].
+    pub fn state(&self) -> KeeperState {
+        let mut inner = self.lock();
+        inner.looked = true;
+        inner.state
+    }
+
+    /// See [`zk_api::ZooKeeper::state_change`].
+    pub fn state_change(&self) -> Pending<KeeperState> {
+        let (completer, pending) = Pending::slot();
+        self.lock().changes.push(completer);
+        pending
+    }
+
+    /// See [`zk_api::ZooKeeper::checkpoint`].
+    pub fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        let mut inner = self.lock();
+        // Whether an event of a persistent watch was looked at yet cannot be told.
+        let persistent = inner.watches.iter().any(|(watching, _)| watching.kind.one_shot().is_none());
+        if inner.keys && !inner.crowded && !persistent {
+            inner.checkpoint(label, locals);
+        }
+    }
+
+    /// The actor says something.
+    pub fn observe(&self, what: Observation) {
+        let mut inner = self.lock();
+        if !inner.closed {
+            let actor = inner.actor;
+            inner.out.events.push(Event::Says { actor, what });
+        }
+    }
+
+    /// A scheduling point.
+    pub fn point(&self) -> Pending<()> {
+        let (completer, pending) = Pending::slot();
+        self.lock().points.push(completer);
+        pending
+    }
+
+    /// A write to the outside resource. Without effects it comes to nothing, at once.
+    pub fn write(&self, resource: Resource, token: Option<zk_api::Zxid>) -> Pending<bool> {
+        let mut inner = self.lock();
+        if !inner.effects {
+            return Pending::ready(true);
+        }
+        let (completer, pending) = Pending::slot();
+        if !inner.closed {
+            inner.out.writes.push((resource, token));
+            inner.writes.push(completer);
+        }
+        pending
+    }
+
+    /// A text that no other call gives.
+    pub fn guid(&self) -> Text {
+        let mut inner = self.lock();
+        inner.guids += 1;
+        guid(inner.actor, inner.guids - 1)
+    }
+
+    /// Another task.
+    pub fn spawn(&self, task: Task) {
+        self.lock().spawned.push(SpawnedTask(task));
+    }
+
+    /// The actor, and with it its session.
+    pub fn actor(&self) -> ActorId {
+        self.lock().actor
+    }
+}
+
+fn error(request: &Request, code: ErrorCode) -> Error {
+    Error { code, tried: request.name(), path: request.path() }
+}
+
+impl Inner {
+    fn begin(&mut self, state: KeeperState) {
+        self.state = state;
+        self.looked = false;
+        self.submits = 0;
+        self.mark = None;
+    }
+
+    /// Answers the oldest call that somebody waits for. Calls before it were given up, and so were their
+    /// answers.
+    fn answer(&mut self, answer: &Result<Response, ErrorCode>) {
+        while let Some((request, slot)) = self.calls.pop_front() {
+            if slot.is_abandoned() {
+                continue;
+            }
+            let result = match answer {
+                Ok(response) => Ok((response.clone(), self.new_watch(&request.request, response))),
+                Err(code) => Err(error(&request.request, *code)),
+            };
+            slot.send(result);
+            self.filled.push((digest_of(1, answer), Held::Call(slot)));
+            return;
+        }
+    }
+
+    fn new_watch(&mut self, request: &Request, response: &Response) -> Option<Watch> {
+        let watching = watching_of(request, response)?;
+        let (completer, pending) = Pending::slot();
+        self.watches.push((watching, completer));
+        Some(pending)
+    }
+
+    fn event(&mut self, event: &WatchedEvent) {
+        let watches = std::mem::take(&mut self.watches);
+        for (watching, slot) in watches {
+            if !watching.sees(event) {
+                self.watches.push((watching, slot));
+                continue;
+            }
+            slot.send(event.clone());
+            if watching.kind.one_shot().is_some() {
+                self.filled.push((digest_of(2, event), Held::Watch(slot)));
+            } else {
+                self.watches.push((watching, slot));
+            }
+        }
+    }
+
+    fn fail_calls(&mut self, code: ErrorCode) {
+        for (request, slot) in std::mem::take(&mut self.calls) {
+            slot.send(Err(error(&request.request, code)));
+            self.filled.push((digest_of(3, &code), Held::Call(slot)));
+        }
+    }
+
+    fn change(&mut self, state: KeeperState) {
+        for slot in std::mem::take(&mut self.changes) {
+            slot.send(state);
+            self.filled.push((digest_of(4, &state), Held::Change(slot)));
+        }
+    }
+
+    fn fill_unit(&mut self, slot: Completer<()>) {
+        slot.send(());
+        self.filled.push((5, Held::Unit(slot)));
+    }
+
+    /// Forgets what nobody waits for any more.
+    fn settle(&mut self) -> Waits {
+        self.filled.retain(|(_, slot)| !slot.is_abandoned());
+        self.points.retain(|slot| !slot.is_abandoned());
+        self.timers.retain(|slot| !slot.is_abandoned());
+        self.changes.retain(|slot| !slot.is_abandoned());
+        let watches = std::mem::take(&mut self.watches);
+        let (gone, kept): (Vec<_>, Vec<_>) = watches.into_iter().partition(|(_, slot)| slot.is_abandoned());
+        self.watches = kept;
+        self.out.unwatched.extend(gone.into_iter().map(|(watching, _)| watching));
+        let calls = self.calls.iter().map(|(_, slot)| !slot.is_abandoned());
+        Waits {
+            calls: calls.skip_while(|alive| !alive).collect(),
+            watches: self.watches.iter().map(|(watching, _)| watching.clone()).collect(),
+            changes: self.changes.len() as u8,
+            points: self.points.len() as u8,
+            timers: self.timers.len() as u8,
+            writes: self.writes.len() as u8,
+        }
+    }
+
+    fn checkpoint(&mut self, label: &'static str, locals: &[Local<'_>]) {
+        let waits = self.settle();
+        let mut digester = Digester::new(0xc4ec);
+        self.key(label, locals, &waits, &mut digester);
+        let mut seen = 0;
+        if self.symmetry {
+            let mut eyes = Eyes::new(0xc4ec, usize::from(self.actor.process));
+            self.key(label, locals, &waits, &mut eyes);
+            seen = eyes.end();
+        }
+        self.looked = false;
+        self.mark = Some(Mark {
+            key: digester.end(),
+            seen,
+            requests: self.out.requests.len(),
+            events: self.out.events.len(),
+        });
+    }
+
+    fn key(&self, label: &'static str, locals: &[Local<'_>], waits: &Waits, hasher: &mut impl Hasher) {
+        (self.actor, label, locals, waits, self.guids, self.submits > SUBMITS_MAX).hash(hasher);
+        let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
+        alive.for_each(|(request, _)| request.request.hash(hasher));
+        // An answer that was given and not looked at yet is as good as a local.
+        self.filled.iter().for_each(|(digest, _)| digest.hash(hasher));
+    }
+}
+
+/// The watch that a request sets by its answer.
+pub fn watching_of(request: &Request, response: &Response) -> Option<Watching> {
+    let (path, kind) = match (request, response) {
+        (Request::Exists { path, watch: true }, Response::Exists(None)) => (path, Kind::Exist),
+        (Request::Exists { path, watch: true } | Request::GetData { path, watch: true }, _) => {
+            (path, Kind::Data)
+        }
+        (Request::GetChildren { path, watch: true, .. }, _) => (path, Kind::Child),
+        (Request::AddWatch { path, mode: AddWatchMode::Persistent }, _) => (path, Kind::Persistent),
+        (Request::AddWatch { path, mode: AddWatchMode::PersistentRecursive }, _) => (path, Kind::Recursive),
+        _ => return None,
+    };
+    Some(Watching { path: path.clone(), kind })
+}

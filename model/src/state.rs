@@ -1,0 +1,133 @@
+//! A state of the model.
+
+use crate::digest::{Digest, Digester};
+use crate::link::Client;
+use crate::monitors::Monitors;
+use crate::service::Service;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use zk_api::{SessionId, Zxid};
+use zk_trials::event::ActorId;
+use zk_trials::promise::Rest;
+use zk_trials::trial::Bounds;
+
+/// A state: its parts are shared with other states, and each knows its digest.
+#[derive(Clone)]
+pub struct State {
+    /// The ensemble.
+    pub service: Arc<Service>,
+    /// The processes.
+    pub clients: Box<[Arc<Client>]>,
+    /// The promises.
+    pub monitors: Arc<Monitors>,
+    /// The highest token that the fenced resource has seen.
+    pub fence: Option<Zxid>,
+    /// The faults that may still happen.
+    pub left: Left,
+    /// What tells it from others. Equal for states that a reduction takes for one.
+    pub fingerprint: u64,
+}
+
+/// How many faults of each kind may still happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Left {
+    /// Expiries of sessions whose process lives.
+    pub expiries: u8,
+    /// Drops of connections.
+    pub drops: u8,
+    /// Crashes.
+    pub crashes: u8,
+    /// Pauses.
+    pub pauses: u8,
+}
+
+impl Left {
+    /// All that the bounds allow.
+    pub fn of(bounds: &Bounds) -> Left {
+        let Bounds { expiries, drops, crashes, pauses, .. } = *bounds;
+        Left { expiries, drops, crashes, pauses }
+    }
+}
+
+impl State {
+    /// Works out the fingerprint.
+    pub fn sealed(mut self, symmetry: bool) -> State {
+        let mut digester = Digester::new(0x57a7e);
+        let Left { expiries, drops, crashes, pauses } = self.left;
+        digester.word(u64::from(u32::from_le_bytes([expiries, drops, crashes, pauses])));
+        let fence = self.fence.map_or(0, |zxid| zxid.to_i64() as u64 + 1);
+        digester.word(fence);
+        // Which promises are broken is the same to all eyes.
+        digester.word(self.monitors.broken);
+        if symmetry {
+            let mut seen: Vec<Digest> = (0..self.clients.len()).map(|me| self.seen_by(me)).collect();
+            seen.sort_unstable();
+            seen.into_iter().for_each(|digest| digester.digest(digest));
+        } else {
+            digester.digest(self.service.digest);
+            digester.digest(self.monitors.digest);
+            self.clients.iter().for_each(|client| digester.digest(client.digest));
+        }
+        self.fingerprint = digester.end() as u64;
+        self
+    }
+
+    fn seen_by(&self, me: usize) -> Digest {
+        let mut digester = Digester::new(0x5ee);
+        digester.digest(self.service.seen[me]);
+        digester.digest(self.monitors.seen[me]);
+        digester.digest(self.clients[me].seen);
+        digester.end()
+    }
+
+    /// What is left when nothing moves any more.
+    pub fn rest(&self, below: &[String]) -> Rest {
+        let live: Vec<&Arc<Client>> = self.clients.iter().filter(|client| client.lives).collect();
+        let waiting = |client: &&&Arc<Client>| !client.node.is_done && client.node.end.is_none();
+        let tree = self.service.tree();
+        let own = tree.nodes().filter(|(path, _)| below.iter().any(|prefix| path.starts_with(prefix)));
+        let session = |client: &&Arc<Client>| (crate::symmetry::session_of(client.actor()), client.actor());
+        Rest {
+            unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),
+            nodes: own.map(|(path, node)| (path.clone(), node.owner().unwrap_or(SessionId::NONE))).collect(),
+            sessions: live.iter().map(session).collect(),
+        }
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &State) -> bool {
+        self.fingerprint == other.fingerprint
+    }
+}
+
+impl Eq for State {}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.fingerprint);
+    }
+}
+
+/// Short, as stateright's Explorer shows it on a page.
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for client in &self.clients {
+            let Client { phase, state, queue, inbox, ghosts, lives, .. } = &**client;
+            write!(f, "{} {phase:?} {state:?}", client.actor())?;
+            match (&client.node.end, client.node.is_done) {
+                (Some(end), true) => write!(f, " {end:?}")?,
+                _ => write!(f, " waits {:?}", client.node.waits.calls.len())?,
+            }
+            if !lives {
+                write!(f, " session over")?;
+            }
+            let names: Vec<_> = queue.iter().map(|request| request.request.name()).collect();
+            writeln!(f, " sends {names:?} gets {} in flight {}", inbox.len(), ghosts.len())?;
+        }
+        let paths = self.service.tree().nodes().filter(|(_, node)| node.owner().is_some());
+        let paths: Vec<_> = paths.map(|(path, _)| path).collect();
+        write!(f, "ephemeral {paths:?} broken {:b} {:?}", self.monitors.broken, self.left)
+    }
+}

@@ -1,0 +1,114 @@
+//! The same model for stateright: its searches as a second opinion, its Explorer to look around.
+
+use crate::actions::Action;
+use crate::check::{CheckConfig, Counterexample, PromiseReport};
+use crate::describe::describe;
+use crate::model::RecipeModel;
+use crate::search::Found;
+use crate::state::State;
+use stateright::{Checker, Model, Property};
+use std::net::SocketAddr;
+
+impl Model for RecipeModel {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![self.init().state]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        RecipeModel::actions(self, state, actions);
+    }
+
+    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+        Some(self.step(state, action).state)
+    }
+
+    fn format_action(&self, action: &Action) -> String {
+        format!("{action:?}")
+    }
+
+    fn format_step(&self, state: &State, action: Action) -> Option<String> {
+        let next = self.step(state, action).state;
+        Some(format!("{}\n{next:?}", describe(state, action, &next)))
+    }
+
+    /// One property alone: with several, its counterexamples are not the shortest.
+    fn properties(&self) -> Vec<Property<RecipeModel>> {
+        vec![Property::always("every promise", |model: &RecipeModel, state: &State| {
+            if model.is_broken(state) {
+                return false;
+            }
+            let mut actions = Vec::new();
+            let free = RecipeModel::actions(model, state, &mut actions);
+            free > 0 || model.rest(state).broken.iter().all(|(_, violation)| violation.excuse.is_some())
+        })]
+    }
+}
+
+/// Explores with stateright's breadth-first search, which does not say which promise is broken: the report is
+/// for the first that the last step of its path breaks. It counts no tests and no excused violations.
+///
+/// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
+/// outcome undecided whenever they are reached, and the time limit is not looked at.
+pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
+    let promises = model.promises.iter();
+    let mut found = Found {
+        states: 0,
+        transitions: 0,
+        depth: 0,
+        promises: promises
+            .map(|&name| PromiseReport { name, tested: 0, broken: None, excused: None })
+            .collect(),
+        sometimes: Vec::new(),
+        violated: None,
+        ran_out: None,
+    };
+    let mut builder = model.checker().threads(1);
+    if let Some(states) = config.max_states {
+        builder = builder.target_state_count(usize::try_from(states).unwrap_or(usize::MAX));
+    }
+    if let Some(depth) = config.max_depth {
+        builder = builder.target_max_depth(depth as usize);
+    }
+    let checker = builder.spawn_bfs().join();
+    found.states = checker.unique_state_count() as u64;
+    found.transitions = checker.state_count() as u64;
+    found.depth = checker.max_depth() as u32;
+    if let Some(path) = checker.discovery("every promise") {
+        blame(checker.model(), path.into_vec(), &mut found);
+        return found;
+    }
+    let states = config.max_states.filter(|max| checker.state_count() as u64 >= *max);
+    let depth = config.max_depth.filter(|max| found.depth >= *max);
+    found.ran_out =
+        states.map(|n| format!("states: {n}")).or_else(|| depth.map(|depth| format!("depth {depth}")));
+    found
+}
+
+/// Finds out which promise a path breaks.
+fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
+    let mut steps = Vec::new();
+    let mut broken = model.init().findings.broken;
+    for (state, action) in &path {
+        match action {
+            Some(action) => {
+                let taken = model.step(state, *action);
+                steps.push(describe(state, *action, &taken.state));
+                broken.extend(taken.findings.broken);
+            }
+            None => broken.extend(model.rest(state).broken),
+        }
+    }
+    if let Some((promise, violation)) = broken.into_iter().find(|(_, v)| v.excuse.is_none()) {
+        found.violated = Some((promise, steps.len() as u32));
+        let example = Counterexample { what: violation.what, excuse: None, steps };
+        found.promises[promise].broken = Some(example);
+    }
+}
+
+/// Serves stateright's Explorer until the process ends.
+pub fn explore(model: RecipeModel, address: SocketAddr) {
+    model.checker().serve(address);
+}

@@ -1,0 +1,186 @@
+//! What came of a check: a model explored.
+
+use crate::Reached;
+use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// The version of [`CheckReport`]'s JSON.
+pub const CHECK_SCHEMA: &str = "zoocheck-check/1";
+
+/// What came of a check.
+///
+/// Apart from `wall_seconds`, and from where a time limit cut it, it is a function of the build and the bounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckReport {
+    /// [`CHECK_SCHEMA`].
+    pub schema: String,
+    /// What was checked, as it was asked for.
+    pub what: String,
+    /// The recipe or variant, by its name in the catalogue.
+    pub recipe: String,
+    /// What that is, in one sentence.
+    pub about: String,
+    /// For a variant known to be wrong: how.
+    pub catalogued: Option<Catalogued>,
+    /// How many of each there were at most.
+    pub bounds: Bounds,
+    /// How it was explored.
+    pub how: How,
+    /// When to give up.
+    pub limits: Limits,
+    /// The answer.
+    pub verdict: Judgement,
+    /// In which description of an ensemble: `Service`, one server whose clients' views may lag.
+    pub holds_in: String,
+    /// What ran out, if it is undecided.
+    pub ran_out: Option<String>,
+    /// Whether every state within the bounds was explored.
+    pub exhaustive: bool,
+    /// Unique states.
+    pub states: u64,
+    /// Transitions taken.
+    pub transitions: u64,
+    /// The longest of the shortest paths.
+    pub depth: u32,
+    /// The promise that was broken.
+    pub promise: Option<String>,
+    /// How, step by step.
+    pub steps: Vec<String>,
+    /// How long it took.
+    pub wall_seconds: f64,
+    /// What the recipe promises, in the trial's order.
+    pub promises: Vec<CheckedPromise>,
+    /// What the search watches whatever the recipe: that nothing panics, spins, or lies to it. `tested` counts
+    /// nothing here; what is not broken is `held`.
+    pub watched: Vec<CheckedPromise>,
+    /// The interesting cases; `seeds` is 1 for those that were reached.
+    pub sometimes: Vec<Reached>,
+}
+
+/// The answer of a check, in a model checker's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judgement {
+    /// Every state within the bounds was explored, and nothing broken but as expected.
+    Holds,
+    /// A promise was broken, or the recipe ran away.
+    Violated,
+    /// The search was cut short.
+    Undecided,
+}
+
+impl Judgement {
+    /// The same in the words of a sweep.
+    pub fn answer(self) -> Answer {
+        match self {
+            Judgement::Holds => Answer::Held,
+            Judgement::Violated => Answer::Broken,
+            Judgement::Undecided => Answer::Undecided,
+        }
+    }
+}
+
+/// How many of each there are at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bounds {
+    /// Client processes.
+    pub clients: u8,
+    /// How often each process does what it does.
+    pub rounds: u8,
+    /// Sessions that expire though their process lives.
+    pub expiries: u8,
+    /// Connections that drop.
+    pub drops: u8,
+    /// Processes that crash.
+    pub crashes: u8,
+    /// Processes that are paused.
+    pub pauses: u8,
+    /// Transactions by which a client's view may lag.
+    pub lag: u8,
+}
+
+/// How a model is explored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct How {
+    /// `own` or `stateright`.
+    pub engine: String,
+    /// Answers come in the step that serves the request.
+    pub eager: bool,
+    /// States that differ only in which process is which are one.
+    pub symmetry: bool,
+    /// Reductions in use which no test has shown to be sound for this recipe.
+    pub unproven: Vec<String>,
+    /// Checkpoints merge states.
+    pub keys: bool,
+    /// Checkpoints are audited.
+    pub audit: bool,
+    /// Transitions are remembered.
+    pub memo: bool,
+    /// Actors write to the outside resource.
+    pub effects: bool,
+    /// Every transaction has a number, and not only those whose number can matter.
+    pub true_zxids: bool,
+}
+
+/// When to give up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// After so long.
+    pub time_seconds: Option<f64>,
+    /// After so many unique states.
+    pub max_states: Option<u64>,
+    /// So many steps from the start.
+    pub max_depth: Option<u32>,
+}
+
+/// What became of one promise in a check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckedPromise {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// In how many transitions it was put to the test.
+    pub tested: u64,
+    /// The shortest way to break it where it was owed.
+    pub broken: Option<Path>,
+    /// The shortest way to break it where an assumption did not hold.
+    pub expected: Option<Path>,
+}
+
+/// A way to break a promise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// What happened.
+    pub what: String,
+    /// The assumption that did not hold.
+    pub assumption: Option<String>,
+    /// One line a step, from the start.
+    pub steps: Vec<String>,
+}
+
+impl CheckReport {
+    /// Whether every state was explored and nothing broken but as expected.
+    pub fn held(&self) -> bool {
+        self.verdict == Judgement::Holds
+    }
+
+    /// How this compares with the catalogue.
+    pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
+        let all = self.promises.iter().chain(&self.watched);
+        let broken = all.filter(|result| result.verdict == Verdict::Broken);
+        CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
+    }
+}
+
+impl std::fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::check_text(self, crate::Paint::PLAIN))
+    }
+}

@@ -1,0 +1,80 @@
+//! Files that are there whole or not at all.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {tried}: {source}")]
+pub struct FileError {
+    path: String,
+    tried: &'static str,
+    source: io::Error,
+}
+
+/// Makes sure that files can be written into a directory, which is created if it is missing.
+///
+/// Called before the work that fills it, so that an hour's sweep does not end at a read-only disk.
+pub fn prepare_dir(dir: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(dir).map_err(|source| error(dir, "cannot create the directory", source))?;
+    let probe = beside(&dir.join("probe"));
+    fs::write(&probe, b"").map_err(|source| error(dir, "cannot write into the directory", source))?;
+    fs::remove_file(&probe).map_err(|source| error(dir, "cannot write into the directory", source))
+}
+
+/// Writes a file under another name and renames it, so that nobody ever sees half of it.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let temporary = beside(path);
+    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|source| {
+        // The first error is the one to tell; what is left behind has a name that says so.
+        let _ = fs::remove_file(&temporary);
+        error(path, "cannot write the file", source)
+    })
+}
+
+/// A hidden name in the same directory, hence on the same file system; no other process uses it.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+fn error(path: &Path, tried: &'static str, source: io::Error) -> FileError {
+    FileError { path: path.display().to_string(), tried, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("report.json");
+        write_whole(&path, b"one").expect("written");
+        write_whole(&path, b"two").expect("replaced");
+        assert_eq!(fs::read(&path).expect("there"), b"two");
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("taken");
+        fs::create_dir(&path).expect("created");
+        let error = write_whole(&path, b"one").expect_err("a directory is in the way").to_string();
+        assert!(error.contains("taken: cannot write the file"), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_is_noticed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("file");
+        fs::write(&file, b"").expect("written");
+        prepare_dir(&file).expect_err("a file is in the way");
+        prepare_dir(&dir.path().join("a/b")).expect("created");
+        assert_eq!(fs::read_dir(dir.path().join("a/b")).expect("there").count(), 0);
+    }
+}

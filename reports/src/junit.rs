@@ -1,0 +1,61 @@
+//! A sweep as JUnit XML, for CI systems.
+
+use crate::sweep::{PromiseResult, SweepReport};
+use crate::verdict::Verdict;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::time::Duration;
+
+/// One test case for each promise and invariant: broken is a failure that names its replay command, never put
+/// to the test is skipped.
+pub fn sweep_junit(report: &SweepReport) -> String {
+    let mut suite = TestSuite::new(report.what.as_str());
+    let time = Duration::try_from_secs_f64(report.wall_seconds).unwrap_or_default();
+    suite.set_time(time);
+    suite.add_property(("recipe", report.recipe.as_str()));
+    let seeds = format!("{}..{}", report.seeds.first, report.seeds.end);
+    suite.add_property(("seeds", seeds.as_str()));
+    if let Some(shard) = &report.seeds.shard {
+        suite.add_property(("shard", shard.as_str()));
+    }
+    for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
+        for result in results {
+            suite.add_test_case(case(report, class, result));
+        }
+    }
+    let mut junit = Report::new("zoocheck");
+    junit.set_time(time).add_test_suite(suite);
+    junit.to_string().expect("writing into memory does not fail")
+}
+
+fn case(report: &SweepReport, class: &str, result: &PromiseResult) -> TestCase {
+    let mut case = TestCase::new(result.name.as_str(), status(report, result));
+    case.set_classname(format!("{}.{class}", report.recipe));
+    if result.verdict == Verdict::BrokenAsExpected {
+        case.set_system_out(format!(
+            "broken as expected in {} of {} seeds: {}",
+            result.expected,
+            report.seeds.count,
+            result.assumptions.join(", ")
+        ));
+    }
+    case
+}
+
+fn status(report: &SweepReport, result: &PromiseResult) -> TestCaseStatus {
+    match result.verdict {
+        Verdict::Held | Verdict::BrokenAsExpected => TestCaseStatus::success(),
+        Verdict::NeverTested => {
+            let mut skipped = TestCaseStatus::skipped();
+            skipped.set_message("never put to the test");
+            skipped
+        }
+        Verdict::Broken => {
+            let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let count = format!("broken in {} of {} seeds", result.broken, report.seeds.count);
+            let first = report.failures.iter().find(|failure| failure.promise == result.name);
+            let first = first.map(|f| format!("seed {}: {}\n{}", f.seed, f.what, f.replay));
+            failure.set_message(count).set_type("broken").set_description(first.unwrap_or_default());
+            failure
+        }
+    }
+}

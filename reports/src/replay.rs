@@ -1,0 +1,78 @@
+//! What came of one seed, run again.
+
+use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use crate::{PromiseResult, Reached};
+use serde::{Deserialize, Serialize};
+
+/// The version of [`ReplayReport`]'s JSON.
+pub const REPLAY_SCHEMA: &str = "zoocheck-replay/1";
+
+/// What came of one seed. A function of the build, the scenario and the seed, to the byte.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayReport {
+    /// [`REPLAY_SCHEMA`].
+    pub schema: String,
+    /// What was replayed, as it was asked for.
+    pub what: String,
+    /// The recipe or variant, by its name in the catalogue.
+    pub recipe: String,
+    /// What that is, in one sentence.
+    pub about: String,
+    /// For a variant known to be wrong: how.
+    pub catalogued: Option<Catalogued>,
+    /// The scenario's key facts, for people.
+    pub facts: Vec<String>,
+    /// The seed.
+    pub seed: u64,
+    /// The answer.
+    pub answer: Answer,
+    /// Digest of the whole trace; 16 hex digits in JSON.
+    #[serde(with = "crate::hex")]
+    pub digest: u64,
+    /// Virtual time at the end.
+    pub virtual_ns: u64,
+    /// Messages delivered.
+    pub messages: u64,
+    /// Events taken from the queue.
+    pub steps: u64,
+    /// What the recipe promises; `broken` and `expected` count 1 at most.
+    pub promises: Vec<PromiseResult>,
+    /// What is always watched.
+    pub invariants: Vec<PromiseResult>,
+    /// The interesting cases.
+    pub sometimes: Vec<Reached>,
+    /// What was broken, in order of time.
+    pub violations: Vec<Seen>,
+    /// What happened, one line an event: everything, or what the timeline keeps of it.
+    pub trace: Vec<String>,
+}
+
+/// A promise that was seen to break.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// The promise or invariant.
+    pub promise: String,
+    /// When, in virtual time.
+    pub virtual_ns: u64,
+    /// What happened.
+    pub what: String,
+    /// The assumption that did not hold, if that is why.
+    pub expected: Option<String>,
+}
+
+impl ReplayReport {
+    /// How this compares with the catalogue.
+    pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
+        let broken = self.promises.iter().chain(&self.invariants);
+        let broken = broken.filter(|result| result.verdict == Verdict::Broken);
+        CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
+    }
+}
+
+impl std::fmt::Display for ReplayReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::replay_text(self, crate::Paint::PLAIN))
+    }
+}

@@ -1,0 +1,152 @@
+//! What came of a sweep: many seeds of one scenario.
+
+use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// The version of [`SweepReport`]'s JSON.
+pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/1";
+
+/// What came of a sweep.
+///
+/// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepReport {
+    /// [`SWEEP_SCHEMA`].
+    pub schema: String,
+    /// What was swept, as it was asked for: a recipe, a variant or a scenario file.
+    pub what: String,
+    /// The recipe or variant, by its name in the catalogue.
+    pub recipe: String,
+    /// What that is, in one sentence.
+    pub about: String,
+    /// For a variant known to be wrong: how.
+    pub catalogued: Option<Catalogued>,
+    /// The scenario, key by key.
+    pub scenario: serde_json::Value,
+    /// The scenario's key facts, for people.
+    pub facts: Vec<String>,
+    /// Which seeds were run.
+    pub seeds: Seeds,
+    /// The answer.
+    pub answer: Answer,
+    /// Virtual time of all seeds together; a second run of a seed is not counted.
+    pub virtual_seconds: f64,
+    /// How long it took.
+    pub wall_seconds: f64,
+    /// Messages delivered in all seeds together.
+    pub messages: u64,
+    /// What the recipe promises, in the trial's order.
+    pub promises: Vec<PromiseResult>,
+    /// What is always watched, whatever the recipe.
+    pub invariants: Vec<PromiseResult>,
+    /// The interesting cases, and in how many seeds they were reached.
+    pub sometimes: Vec<Reached>,
+    /// Broken promises and invariants, in order of seeds and of time; at most [`SweepReport::KEPT`] of each.
+    pub failures: Vec<Failure>,
+}
+
+/// Which seeds were run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seeds {
+    /// The first of the range.
+    pub first: u64,
+    /// The first after the range.
+    pub end: u64,
+    /// `2/4` if only every fourth was run, here.
+    pub shard: Option<String>,
+    /// How many were run.
+    pub count: u64,
+    /// How many of these were run twice, and everything compared.
+    pub twice: u64,
+}
+
+/// What became of one promise or invariant in a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromiseResult {
+    /// Its name.
+    pub name: String,
+    /// What it promises, in one sentence.
+    pub about: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// How often it was put to the test.
+    pub tested: u64,
+    /// In how many seeds it was broken where it was owed.
+    pub broken: u64,
+    /// In how many seeds it was broken where an assumption did not hold.
+    pub expected: u64,
+    /// The assumptions that did not hold there.
+    pub assumptions: Vec<String>,
+    /// The first of the expected breaks.
+    pub first_expected: Option<Failure>,
+}
+
+/// An interesting case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reached {
+    /// Its name.
+    pub name: String,
+    /// In how many seeds it was reached; none is worth a look.
+    pub seeds: u64,
+    /// How often.
+    pub times: u64,
+}
+
+/// A broken promise in one seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// The seed.
+    pub seed: u64,
+    /// The promise or invariant.
+    pub promise: String,
+    /// Digest of the run's whole trace; 16 hex digits in JSON.
+    #[serde(with = "crate::hex")]
+    pub digest: u64,
+    /// When, in virtual time.
+    pub virtual_ns: u64,
+    /// What happened.
+    pub what: String,
+    /// The command that shows it again.
+    pub replay: String,
+}
+
+impl SweepReport {
+    /// How many failures of one promise are kept. The counts are of all.
+    pub const KEPT: usize = 100;
+
+    /// Promises and invariants together.
+    pub fn all(&self) -> impl Iterator<Item = &PromiseResult> {
+        self.promises.iter().chain(&self.invariants)
+    }
+
+    /// The result of one promise or invariant.
+    pub fn promise(&self, name: &str) -> Option<&PromiseResult> {
+        self.all().find(|result| result.name == name)
+    }
+
+    /// Whether every promise was tested and held.
+    pub fn held(&self) -> bool {
+        self.answer == Answer::Held
+    }
+
+    /// The names of what was broken where it was owed.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
+    }
+
+    /// How this compares with the catalogue.
+    pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
+        CatalogueNote::of(self.catalogued.as_ref(), self.broken())
+    }
+}
+
+impl std::fmt::Display for SweepReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::sweep_text(self, crate::Paint::PLAIN))
+    }
+}

@@ -1,0 +1,258 @@
+//! Reports for people.
+
+mod check;
+mod replay;
+mod sweep;
+
+pub use check::check_text;
+pub use replay::replay_text;
+pub use sweep::sweep_text;
+
+use crate::verdict::{Answer, Verdict};
+use crate::{PromiseResult, Reached};
+use anstyle::{AnsiColor, Style};
+
+/// Whether to paint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paint {
+    colours: bool,
+}
+
+impl Paint {
+    /// No colours: files, pipes, `NO_COLOR`.
+    pub const PLAIN: Paint = Paint { colours: false };
+    /// Colours: a terminal.
+    pub const COLOURS: Paint = Paint { colours: true };
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with(Style::new().fg_color(Some(AnsiColor::Green.into())), text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with(Style::new().bold().fg_color(Some(AnsiColor::Red.into())), text)
+    }
+
+    pub(crate) fn odd(self, text: &str) -> String {
+        self.with(Style::new().fg_color(Some(AnsiColor::Yellow.into())), text)
+    }
+
+    /// For headings and for the command to copy.
+    pub fn strong(self, text: &str) -> String {
+        self.with(Style::new().bold(), text)
+    }
+
+    fn with(self, style: Style, text: &str) -> String {
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_string() }
+    }
+
+    pub(crate) fn verdict(self, verdict: Verdict, text: &str) -> String {
+        match verdict {
+            Verdict::Held => self.good(text),
+            Verdict::Broken => self.bad(text),
+            Verdict::BrokenAsExpected | Verdict::NeverTested => self.odd(text),
+        }
+    }
+
+    pub(crate) fn answer(self, answer: Answer, text: &str) -> String {
+        match answer {
+            Answer::Held => self.good(text),
+            Answer::Broken => self.bad(text),
+            Answer::Undecided => self.odd(text),
+        }
+    }
+}
+
+/// A number with its thousands apart: `1,204`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Wall time, with more digits the shorter it was.
+pub(crate) fn wall(seconds: f64) -> String {
+    if seconds < 10.0 { format!("{seconds:.2} s") } else { format!("{seconds:.0} s") }
+}
+
+/// Virtual nanoseconds as seconds: `12.040 s`.
+pub fn seconds(ns: u64) -> String {
+    // Rounded down, so that a time is never shown later than it was.
+    let millis = ns / 1_000_000;
+    format!("{}.{:03} s", millis / 1000, millis % 1000)
+}
+
+/// `1 seed`, `2 seeds`.
+pub(crate) fn of(number: u64, one: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        _ => format!("{} {one}s", count(number)),
+    }
+}
+
+/// Rows with their columns under one another, without trailing blanks. The width of a cell is that of its first
+/// text; the second is what is printed.
+pub fn table(rows: &[Vec<(String, String)>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|(plain, _)| plain.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        for (at, (plain, painted)) in row.iter().enumerate() {
+            out.push_str(painted);
+            if at + 1 < row.len() {
+                out.extend(std::iter::repeat_n(' ', widths[at] - plain.chars().count() + 2));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// The verdict of a promise over so many seeds, in words.
+fn verdict_words(result: &PromiseResult, seeds: u64) -> String {
+    let rate = |n: u64| if seeds == 0 { 0.0 } else { 100.0 * n as f64 / seeds as f64 };
+    let all = of(seeds, "seed");
+    match result.verdict {
+        Verdict::Held => "held".into(),
+        Verdict::Broken if result.expected > 0 => {
+            format!(
+                "BROKEN in {} of {all}, and as expected in {}",
+                count(result.broken),
+                count(result.expected)
+            )
+        }
+        Verdict::Broken => format!("BROKEN in {} of {all}", count(result.broken)),
+        Verdict::BrokenAsExpected => {
+            let n = result.expected;
+            format!("broken as expected in {} of {all} ({:.1} %)", count(n), rate(n))
+        }
+        Verdict::NeverTested => "never put to the test".into(),
+    }
+}
+
+/// The headings of a table of promises.
+fn headings(paint: Paint, first: &str) -> Vec<(String, String)> {
+    [first, "verdict", "tested"].map(|cell| (cell.to_string(), paint.strong(cell))).to_vec()
+}
+
+/// A promise in a table; the assumptions are those that did not hold.
+fn row(
+    paint: Paint,
+    name: &str,
+    verdict: Verdict,
+    words: String,
+    tested: u64,
+    assumptions: &[String],
+) -> Vec<(String, String)> {
+    let plain = |text: String| (text.clone(), text);
+    let painted = paint.verdict(verdict, &words);
+    let mut row = vec![plain(name.into()), (words, painted), plain(count(tested))];
+    if !assumptions.is_empty() {
+        row.push(plain(format!("as it did not hold that {}", assumptions.join(", nor that "))));
+    }
+    row
+}
+
+/// Promises and invariants under their headings.
+fn promise_tables(
+    out: &mut String,
+    paint: Paint,
+    promises: &[PromiseResult],
+    invariants: &[PromiseResult],
+    words: &dyn Fn(&PromiseResult) -> String,
+) {
+    // One table in two parts, so that their columns agree.
+    let mut rows = Vec::new();
+    for (heading, results) in [("promise", promises), ("always watched", invariants)] {
+        rows.push(headings(paint, heading));
+        for result in results {
+            rows.push(row(
+                paint,
+                &result.name,
+                result.verdict,
+                words(result),
+                result.tested,
+                &result.assumptions,
+            ));
+        }
+    }
+    let text = table(&rows);
+    let mut lines = text.lines();
+    for _ in 0..=promises.len() {
+        out.push_str(lines.next().expect("a line for each row"));
+        out.push('\n');
+    }
+    if !invariants.is_empty() {
+        out.push('\n');
+        for line in lines {
+            out.push_str(line);
+            out.push('\n');
+        }
+    }
+}
+
+/// What was reached, and what was not.
+fn coverage(out: &mut String, paint: Paint, sometimes: &[Reached], value: &dyn Fn(&Reached) -> String) {
+    let (reached, missed): (Vec<&Reached>, Vec<&Reached>) = sometimes.iter().partition(|case| case.seeds > 0);
+    if !reached.is_empty() {
+        out.push('\n');
+        let mut rows = vec![vec![("reached".to_string(), paint.strong("reached"))]];
+        for case in reached {
+            let value = value(case);
+            rows.push(vec![(case.name.clone(), case.name.clone()), (value.clone(), value)]);
+        }
+        out.push_str(&table(&rows));
+    }
+    if !missed.is_empty() {
+        let names: Vec<&str> = missed.iter().map(|case| case.name.as_str()).collect();
+        out.push_str(&format!("\n{} {}\n", paint.odd("never reached:"), names.join(", ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        let numbers = [0, 12, 999, 1000, 123_456, 1_234_567];
+        assert_eq!(numbers.map(count), ["0", "12", "999", "1,000", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn virtual_time_is_never_rounded_up() {
+        assert_eq!(seconds(12_040_999_999), "12.040 s");
+        assert_eq!(seconds(0), "0.000 s");
+    }
+
+    #[test]
+    fn columns_stand_under_one_another_whatever_the_colours() {
+        let cell = |text: &str| (text.to_string(), text.to_string());
+        let painted = (String::from("bb"), Paint::COLOURS.bad("bb"));
+        let rows = [vec![cell("a"), painted, cell("c")], vec![cell("aaa"), cell("b"), cell("c")]];
+        let plain: String = anstyle_free(&table(&rows));
+        assert_eq!(plain, "a    bb  c\naaa  b   c\n");
+    }
+
+    fn anstyle_free(text: &str) -> String {
+        let mut inside = false;
+        let mut keep = |c: char| {
+            let was = inside;
+            inside = if was { c != 'm' } else { c == '\u{1b}' };
+            !was && !inside
+        };
+        text.chars().filter(|c| keep(*c)).collect()
+    }
+}

@@ -1,0 +1,114 @@
+//! Verdicts, of one promise and of the whole.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What became of one promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It was put to the test and not broken.
+    Held,
+    /// It was broken where it was owed.
+    Broken,
+    /// It was broken, and only where an assumption of it did not hold.
+    BrokenAsExpected,
+    /// Nothing happened that could have broken it, so nothing is known.
+    NeverTested,
+}
+
+impl Verdict {
+    /// The verdict that follows from how often a promise was broken, excused and tested.
+    pub fn of(broken: u64, expected: u64, tested: u64) -> Verdict {
+        match (broken, expected, tested) {
+            (1.., _, _) => Verdict::Broken,
+            (0, 1.., _) => Verdict::BrokenAsExpected,
+            (0, 0, 1..) => Verdict::Held,
+            (0, 0, 0) => Verdict::NeverTested,
+        }
+    }
+}
+
+/// The answer of a whole sweep, replay or check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Every promise was put to the test and held, but for breaks that are expected.
+    Held,
+    /// A promise was broken where it was owed.
+    Broken,
+    /// Nothing was broken, but not everything could be judged.
+    Undecided,
+}
+
+impl Answer {
+    /// The exit status of the command.
+    pub fn exit_status(self) -> u8 {
+        match self {
+            Answer::Held => 0,
+            Answer::Broken => 1,
+            Answer::Undecided => 3,
+        }
+    }
+}
+
+/// How a variant is known to be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Catalogued {
+    /// The promise that breaks.
+    pub promise: String,
+    /// The defect's number, such as `S-070`.
+    pub defect: String,
+    /// The fault it takes.
+    pub fault: String,
+}
+
+/// How what was found compares with what the catalogue says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CatalogueNote<'a> {
+    /// The promise that the catalogue names was broken.
+    AsCatalogued(&'a Catalogued),
+    /// Another promise was broken.
+    Other(&'a Catalogued),
+    /// Nothing was broken.
+    NotSeen(&'a Catalogued),
+}
+
+impl<'a> CatalogueNote<'a> {
+    /// Compares; `None` if the catalogue says nothing. `broken` are the promises broken where owed.
+    pub fn of<'b>(
+        catalogued: Option<&'a Catalogued>,
+        broken: impl IntoIterator<Item = &'b str>,
+    ) -> Option<CatalogueNote<'a>> {
+        let catalogued = catalogued?;
+        let mut any = false;
+        for name in broken {
+            any = true;
+            if name == catalogued.promise {
+                return Some(CatalogueNote::AsCatalogued(catalogued));
+            }
+        }
+        Some(if any { CatalogueNote::Other(catalogued) } else { CatalogueNote::NotSeen(catalogued) })
+    }
+}
+
+impl fmt::Display for CatalogueNote<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CatalogueNote::AsCatalogued(known) => {
+                write!(f, "as catalogued: {} breaks {} (fault: {})", known.defect, known.promise, known.fault)
+            }
+            CatalogueNote::Other(known) => write!(
+                f,
+                "not as catalogued: {} was to break {} (fault: {}), and something else broke",
+                known.defect, known.promise, known.fault
+            ),
+            CatalogueNote::NotSeen(known) => write!(
+                f,
+                "not seen: {} is catalogued to break {} (fault: {})",
+                known.defect, known.promise, known.fault
+            ),
+        }
+    }
+}

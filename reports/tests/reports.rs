@@ -1,0 +1,232 @@
+//! Reports as JSON, JUnit and text, held to their schemas and to what a reader sees.
+
+mod schema;
+
+use schema::errors;
+use serde_json::{Value, json};
+use zk_reports::{
+    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Failure, How, Judgement, Limits,
+    Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport,
+    Verdict, sweep_junit, sweep_text, to_json,
+};
+
+fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
+    PromiseResult {
+        name: name.into(),
+        about: format!("The {name} promise."),
+        verdict: Verdict::of(broken, expected, tested),
+        tested,
+        broken,
+        expected,
+        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
+        first_expected: (expected > 0).then(|| failure(name, 3)),
+    }
+}
+
+fn failure(promise: &str, seed: u64) -> Failure {
+    Failure {
+        seed,
+        promise: promise.into(),
+        digest: 0xfedc_ba98_7654_3210,
+        virtual_ns: 12_040_000_001,
+        what: "p0 & p1 are <inside>".into(),
+        replay: format!("zoocheck replay lock/simple --seed {seed}"),
+    }
+}
+
+fn sweep() -> SweepReport {
+    SweepReport {
+        schema: SWEEP_SCHEMA.into(),
+        what: "lock/simple".into(),
+        recipe: "lock/simple".into(),
+        about: "One ephemeral znode.".into(),
+        catalogued: Some(Catalogued {
+            promise: "exclusion".into(),
+            defect: "S-070".into(),
+            fault: "expiry".into(),
+        }),
+        scenario: json!({"clients": 2}),
+        facts: vec!["2 clients".into()],
+        seeds: Seeds { first: 0, end: 100, shard: Some("1/2".into()), count: 50, twice: 3 },
+        answer: Answer::Broken,
+        virtual_seconds: 1234.5,
+        wall_seconds: 2.0,
+        messages: 98_765,
+        promises: vec![
+            result("exclusion", 7, 0, 90),
+            result("effects", 0, 5, 80),
+            result("herd", 0, 0, 70),
+            result("fifo", 0, 0, 0),
+        ],
+        invariants: vec![result("determinism", 0, 0, 3)],
+        sometimes: vec![
+            Reached { name: "answer-lost".into(), seeds: 40, times: 99 },
+            Reached { name: "snow".into(), seeds: 0, times: 0 },
+        ],
+        failures: vec![failure("exclusion", 41)],
+    }
+}
+
+fn replay() -> ReplayReport {
+    let sweep = sweep();
+    ReplayReport {
+        schema: REPLAY_SCHEMA.into(),
+        what: sweep.what,
+        recipe: sweep.recipe,
+        about: sweep.about,
+        catalogued: None,
+        facts: sweep.facts,
+        seed: 41,
+        answer: Answer::Broken,
+        digest: 1,
+        virtual_ns: 2,
+        messages: 3,
+        steps: 4,
+        promises: sweep.promises,
+        invariants: sweep.invariants,
+        sometimes: sweep.sometimes,
+        violations: vec![Seen {
+            promise: "exclusion".into(),
+            virtual_ns: 2,
+            what: "two are inside".into(),
+            expected: None,
+        }],
+        trace: vec!["0.000s p0 Says hello".into()],
+    }
+}
+
+fn check() -> CheckReport {
+    let path = Path { what: "two".into(), assumption: None, steps: vec!["p0 asks".into(), "p1 asks".into()] };
+    CheckReport {
+        schema: CHECK_SCHEMA.into(),
+        what: "lock".into(),
+        recipe: "lock".into(),
+        about: "A lock.".into(),
+        catalogued: None,
+        bounds: Bounds { clients: 2, rounds: 1, expiries: 1, drops: 0, crashes: 0, pauses: 0, lag: 0 },
+        how: How {
+            engine: "own".into(),
+            eager: true,
+            symmetry: false,
+            unproven: vec!["eager delivery".into()],
+            keys: true,
+            audit: true,
+            memo: true,
+            effects: false,
+            true_zxids: false,
+        },
+        limits: Limits { time_seconds: Some(60.0), max_states: None, max_depth: Some(9) },
+        verdict: Judgement::Violated,
+        holds_in: "Service".into(),
+        ran_out: None,
+        exhaustive: false,
+        states: 10,
+        transitions: 20,
+        depth: 2,
+        promise: Some("exclusion".into()),
+        steps: path.steps.clone(),
+        wall_seconds: 0.1,
+        promises: vec![CheckedPromise {
+            name: "exclusion".into(),
+            verdict: Verdict::Broken,
+            tested: 4,
+            broken: Some(path),
+            expected: None,
+        }],
+        watched: Vec::new(),
+        sometimes: Vec::new(),
+    }
+}
+
+fn reparsed<T: serde::Serialize>(report: &T) -> Value {
+    serde_json::from_str(&to_json(report)).expect("JSON")
+}
+
+#[test]
+fn json_keeps_to_the_published_schemas() {
+    assert_eq!(errors("zoocheck-sweep-1.json", &reparsed(&sweep())), [""; 0]);
+    assert_eq!(errors("zoocheck-replay-1.json", &reparsed(&replay())), [""; 0]);
+    assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
+}
+
+#[test]
+fn the_schemas_refuse_what_is_missing_and_what_is_unknown() {
+    for (schema, report) in [
+        ("zoocheck-sweep-1.json", reparsed(&sweep())),
+        ("zoocheck-replay-1.json", reparsed(&replay())),
+        ("zoocheck-check-1.json", reparsed(&check())),
+    ] {
+        for key in report.as_object().expect("an object").keys() {
+            let mut less = report.clone();
+            less.as_object_mut().expect("an object").remove(key);
+            assert!(!errors(schema, &less).is_empty(), "{schema} does not miss {key}");
+        }
+        let mut more = report.clone();
+        more["zebra"] = json!(1);
+        assert!(!errors(schema, &more).is_empty(), "{schema} lets a zebra in");
+    }
+    for (place, wrong) in [
+        ("/failures/0/digest", json!("FEDC")),
+        ("/seeds/shard", json!("1 of 2")),
+        ("/promises/0/verdict", json!("fine")),
+        ("/messages", json!(-1)),
+        ("/catalogued/zebra", json!(1)),
+    ] {
+        let mut report = reparsed(&sweep());
+        let (outer, key) = place.rsplit_once('/').expect("a place");
+        report.pointer_mut(outer).expect("it is there")[key] = wrong;
+        assert!(!errors("zoocheck-sweep-1.json", &report).is_empty(), "{place}");
+    }
+}
+
+#[test]
+fn json_is_read_back_as_it_was() {
+    assert_eq!(serde_json::from_str::<SweepReport>(&to_json(&sweep())).expect("a report"), sweep());
+    assert_eq!(serde_json::from_str::<ReplayReport>(&to_json(&replay())).expect("a report"), replay());
+    assert_eq!(serde_json::from_str::<CheckReport>(&to_json(&check())).expect("a report"), check());
+}
+
+#[test]
+fn a_digest_is_text_as_it_does_not_fit_a_json_number() {
+    assert_eq!(reparsed(&sweep())["failures"][0]["digest"], "fedcba9876543210");
+}
+
+#[test]
+fn junit_has_a_case_for_every_promise() {
+    let text = sweep_junit(&sweep());
+    assert!(text.contains(r#"tests="5" skipped="1" errors="0" failures="1""#), "{text}");
+    assert!(text.contains(r#"<testcase name="exclusion" classname="lock/simple.promises">"#), "{text}");
+    assert!(text.contains("p0 &amp; p1 are &lt;inside&gt;\nzoocheck replay lock/simple --seed 41"), "{text}");
+    assert!(text.contains(r#"<skipped message="never put to the test"/>"#), "{text}");
+    assert!(text.contains("broken as expected in 5 of 50 seeds: nobody sleeps"), "{text}");
+}
+
+#[test]
+fn a_stranger_can_read_a_sweep() {
+    let expected = "\
+lock/simple: One ephemeral znode.
+  2 clients
+  seeds 0..100, shard 1/2: 50 run, 3 of them twice to compare
+
+promise         verdict                                                                tested
+exclusion       BROKEN in 7 of 50 seeds                                                90
+effects         broken as expected in 5 of 50 seeds (10.0 %)  80  as it did not hold that nobody sleeps
+";
+    let text = sweep_text(&sweep(), Paint::PLAIN);
+    // The columns follow the longest cell; words are what is held fast here.
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeeze(&text).starts_with(&squeeze(expected)), "{text}");
+    let closing = "\
+BROKEN: exclusion
+as catalogued: S-070 breaks exclusion (fault: expiry)
+the same build, scenario and seed give the same run again:
+zoocheck replay lock/simple --seed 41
+";
+    assert!(text.ends_with(closing), "{text}");
+}
+
+#[test]
+fn colours_come_only_if_asked_for() {
+    assert!(!sweep_text(&sweep(), Paint::PLAIN).contains('\u{1b}'));
+    assert!(sweep_text(&sweep(), Paint::COLOURS).contains('\u{1b}'));
+}

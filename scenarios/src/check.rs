@@ -1,0 +1,242 @@
+//! Checks, and the Explorer.
+
+use crate::BadInput;
+use crate::zoo::{assumption, catalogued};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
+use zk_reports::{
+    Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Reached,
+    Verdict as Became,
+};
+use zk_trials::trial::{About, AnyTrial};
+
+/// What is explored unless somebody says otherwise: the trial's own bounds, with the reductions that a test has
+/// shown to be sound for it.
+pub(crate) fn default_config(about: &About) -> CheckConfig {
+    CheckConfig { reductions: about.reductions, ..CheckConfig::new(about.bounds) }
+}
+
+/// Explores, and reports. `what` is the trial as it was asked for.
+pub(crate) fn check(
+    what: &str,
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    progress: &mut dyn FnMut(Progress),
+) -> CheckReport {
+    let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
+    report(what, &trial.about(), &owed, config, &zk_model::check(trial.clone(), config, progress))
+}
+
+/// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
+fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check: &Check) -> CheckReport {
+    let (verdict, promise, ran_out) = match &check.verdict {
+        Verdict::Holds => (Judgement::Holds, None, None),
+        Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise.clone()), None),
+        Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out.clone())),
+    };
+    let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
+    let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
+    let (promises, watched): (Vec<_>, Vec<_>) =
+        check.promises.iter().partition(|result| owed.contains(&result.name));
+    let sometimes = check.sometimes.iter();
+    CheckReport {
+        schema: CHECK_SCHEMA.into(),
+        what: what.into(),
+        recipe: about.name.into(),
+        about: about.summary.into(),
+        catalogued: catalogued(about),
+        bounds: bounds(config),
+        how: how(about, config),
+        limits: Limits {
+            time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),
+            max_states: config.max_states,
+            max_depth: config.max_depth,
+        },
+        verdict,
+        holds_in: "Service".into(),
+        ran_out,
+        exhaustive: verdict == Judgement::Holds,
+        states: check.states,
+        transitions: check.transitions,
+        depth: check.depth,
+        promise,
+        steps: steps.unwrap_or_default(),
+        wall_seconds: check.wall.as_secs_f64(),
+        promises: promises.into_iter().map(promise_report).collect(),
+        watched: watched.into_iter().map(watched_report).collect(),
+        sometimes: sometimes
+            .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
+            .collect(),
+    }
+}
+
+fn bounds(config: &CheckConfig) -> Bounds {
+    let b = config.bounds;
+    Bounds {
+        clients: b.clients,
+        rounds: b.rounds,
+        expiries: b.expiries,
+        drops: b.drops,
+        crashes: b.crashes,
+        pauses: b.pauses,
+        lag: b.lag,
+    }
+}
+
+fn how(about: &About, config: &CheckConfig) -> How {
+    let unproven = [
+        (config.reductions.eager && !about.reductions.eager, "eager delivery"),
+        (config.reductions.symmetry && !about.reductions.symmetry, "symmetry"),
+    ];
+    How {
+        engine: match config.engine {
+            Engine::Own => "own".into(),
+            Engine::Stateright => "stateright".into(),
+        },
+        eager: config.reductions.eager,
+        symmetry: config.reductions.symmetry,
+        unproven: unproven.iter().filter(|(is, _)| *is).map(|(_, name)| name.to_string()).collect(),
+        keys: config.keys,
+        audit: config.audit,
+        memo: config.memo,
+        effects: config.effects,
+        true_zxids: config.true_zxids,
+    }
+}
+
+fn promise_report(result: &PromiseReport) -> CheckedPromise {
+    CheckedPromise {
+        name: result.name.into(),
+        verdict: Became::of(
+            u64::from(result.broken.is_some()),
+            u64::from(result.excused.is_some()),
+            result.tested,
+        ),
+        tested: result.tested,
+        broken: result.broken.as_ref().map(path),
+        expected: result.excused.as_ref().map(path),
+    }
+}
+
+fn watched_report(result: &PromiseReport) -> CheckedPromise {
+    let report = promise_report(result);
+    match report.verdict {
+        Became::NeverTested => CheckedPromise { verdict: Became::Held, ..report },
+        Became::Held | Became::Broken | Became::BrokenAsExpected => report,
+    }
+}
+
+fn path(example: &Counterexample) -> Path {
+    Path {
+        what: example.what.clone(),
+        assumption: example.excuse.map(|excuse| assumption(excuse).into()),
+        steps: example.steps.clone(),
+    }
+}
+
+/// Serves the Explorer until the process ends.
+pub(crate) fn explore(
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    address: SocketAddr,
+) -> Result<(), BadInput> {
+    // The Explorer panics if it cannot have the address, so that is found out here.
+    let free = TcpListener::bind(address).and_then(|listener| listener.local_addr());
+    let address =
+        free.map_err(|error| BadInput::new(format!("--listen {address}: cannot listen: {error}")))?;
+    crate::output::print(&format!("exploring {} at http://{address}/ until Ctrl-C\n", trial.about().name))?;
+    zk_model::explore(trial.clone(), config, address);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use zk_trials::trial::{Bounds, Breaks, Reductions};
+
+    const ABOUT: About = About {
+        name: "lock/simple",
+        summary: "one ephemeral znode",
+        source: "a test",
+        breaks: Some(Breaks { promise: "exclusion", defect: "S-000", fault: "expiry" }),
+        bounds: Bounds::clients(2),
+        reductions: Reductions { eager: true, symmetry: false },
+    };
+
+    fn promise(name: &'static str, tested: u64, steps: Option<&[&str]>) -> PromiseReport {
+        let broken = steps.map(|steps| Counterexample {
+            what: "two inside".into(),
+            excuse: None,
+            steps: steps.iter().map(|step| step.to_string()).collect(),
+        });
+        PromiseReport { name, tested, broken, excused: None }
+    }
+
+    fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {
+        let check = Check {
+            verdict,
+            states: 1234,
+            transitions: 5678,
+            depth: 9,
+            promises,
+            sometimes: vec![("expiry", 3), ("drop", 0)],
+            wall: Duration::ZERO,
+        };
+        report("lock/simple", &ABOUT, &["exclusion", "herd"], &default_config(&ABOUT), &check)
+    }
+
+    #[test]
+    fn a_check_that_holds_says_where_and_that_it_is_exhaustive() {
+        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
+        assert!(report.held() && report.exhaustive);
+        let text = report.to_string();
+        assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");
+        assert!(text.contains("not seen: S-000 is catalogued to break exclusion"), "{text}");
+    }
+
+    #[test]
+    fn a_violation_is_told_step_by_step() {
+        let verdict = Verdict::Violated { promise: "exclusion".into(), steps: 2 };
+        let report = found(verdict, vec![promise("exclusion", 7, Some(&["p0 asks", "p1 asks"]))]);
+        assert_eq!(report.promise.as_deref(), Some("exclusion"));
+        assert_eq!(report.steps, ["p0 asks", "p1 asks"]);
+        let text = report.to_string();
+        assert!(text.contains("  1. p0 asks\n  2. p1 asks\n  => two inside\n"), "{text}");
+        assert!(text.contains("as catalogued: S-000"), "{text}");
+        assert!(text.ends_with("violated (2 steps): exclusion\n"), "{text}");
+    }
+
+    #[test]
+    fn what_breaks_the_search_itself_is_no_promise_and_is_told() {
+        let verdict = Verdict::Violated { promise: "no-spin".into(), steps: 1 };
+        let report =
+            found(verdict, vec![promise("exclusion", 7, None), promise("no-spin", 0, Some(&["p0 spins"]))]);
+        assert_eq!((report.promises.len(), report.watched.len()), (1, 1));
+        assert_eq!(report.steps, ["p0 spins"]);
+        let text = report.to_string();
+        assert!(text.contains("always watched: no-spin BROKEN"), "{text}");
+        assert!(text.contains("not as catalogued: S-000"), "{text}");
+    }
+
+    #[test]
+    fn a_cut_search_is_never_called_held() {
+        let verdict = Verdict::Undecided { ran_out: "10 states".into() };
+        let report = found(verdict, vec![promise("exclusion", 7, None)]);
+        assert_eq!(report.verdict.answer().exit_status(), 3);
+        assert!(!report.exhaustive);
+        let text = report.to_string();
+        assert!(!text.contains("holds"), "{text}");
+        assert!(text.contains("not broken so far") && text.ends_with("undecided (10 states)\n"), "{text}");
+    }
+
+    #[test]
+    fn a_reduction_that_no_test_has_shown_sound_is_named() {
+        let mut config = default_config(&ABOUT);
+        assert!(how(&ABOUT, &config).unproven.is_empty());
+        config.reductions.symmetry = true;
+        assert_eq!(how(&ABOUT, &config).unproven, ["symmetry"]);
+    }
+}

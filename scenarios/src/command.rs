@@ -1,0 +1,177 @@
+//! The command line.
+
+mod arguments;
+
+use crate::bad_input::did_you_mean;
+use crate::output::{Format, paint, print};
+use crate::progress::Progress;
+use crate::{Answer, BadInput, Zoo, check, list};
+use arguments::{Arguments, CheckArguments, Command};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use zk_model::CheckConfig;
+use zk_reports::{check_text, count, to_json};
+use zk_trials::trial::AnyTrial;
+
+/// The exit status for a bad command line, file or environment.
+const BAD_INPUT: u8 = 2;
+
+/// Does what a command line asks for.
+pub(crate) fn main(zoo: &Zoo, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let done = parse(arguments).and_then(|parsed| match parsed {
+        Some(arguments) => run(zoo, arguments.command),
+        None => Ok(Answer::Held),
+    });
+    match done {
+        Ok(answer) => ExitCode::from(answer.exit_status()),
+        Err(bad) => {
+            // Nobody to tell: the exit status still says it.
+            let _ = writeln!(std::io::stderr(), "zoocheck: {bad}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// `None` if help or the version was asked for, and given.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Arguments>, BadInput> {
+    let error = match Arguments::try_parse_from(arguments) {
+        Ok(parsed) => return Ok(Some(parsed)),
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let text = error.render();
+            let coloured = paint() == zk_reports::Paint::COLOURS;
+            print(&if coloured { text.ansi().to_string() } else { text.to_string() })?;
+            Ok(None)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(BadInput::new("no command given; 'zoocheck --help' lists them"))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let typed = match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(typed)) => typed.as_str(),
+                _ => "",
+            };
+            let names: Vec<String> =
+                Arguments::command().get_subcommands().map(|it| it.get_name().to_string()).collect();
+            let hint = did_you_mean(typed, names.iter().map(String::as_str));
+            Err(BadInput::new(format!("no command '{typed}'; there are {}{hint}", names.join(", "))))
+        }
+        _ => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text);
+            let said = text.lines().take_while(|line| !line.starts_with("Usage:"));
+            let said = said.filter(|line| !line.starts_with("For more information"));
+            let said: Vec<String> =
+                said.map(|line| line.trim_start().replacen("tip: ", "- tip: ", 1)).collect();
+            Err(BadInput::new(said.join("\n")))
+        }
+    }
+}
+
+fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
+    match command {
+        Command::List { what, format } => list::list(zoo, what.as_deref(), format),
+        #[cfg(feature = "run")]
+        Command::Run(arguments) => chaos::run(zoo, &arguments),
+        #[cfg(feature = "run")]
+        Command::Replay(arguments) => chaos::replay(zoo, &arguments),
+        Command::Check { check, format } => checked(zoo, &check, format),
+        Command::Explore { check, listen } => {
+            let (trial, config) = configured(zoo, &check)?;
+            check::explore(&trial, &config, listen)?;
+            Ok(Answer::Held)
+        }
+    }
+}
+
+fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answer, BadInput> {
+    let (trial, config) = configured(zoo, arguments)?;
+    let mut progress = Progress::new(format, None);
+    let report = check::check(&arguments.what, &trial, &config, &mut |now| {
+        let note =
+            format!("{} states, {} to explore, depth {}", count(now.states), count(now.frontier), now.depth);
+        progress.at(now.states, || note.clone(), || note.clone());
+    });
+    drop(progress);
+    print(&match format {
+        Format::Human => check_text(&report, paint()),
+        Format::Json => to_json(&report),
+    })?;
+    Ok(report.verdict.answer())
+}
+
+/// The trial that is meant, and what is to be explored of it.
+fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<dyn AnyTrial>, CheckConfig), BadInput> {
+    let trial = named(zoo, &arguments.what)?;
+    let config = arguments.config(check::default_config(&trial.about()))?;
+    Ok((trial, config))
+}
+
+/// A scenario file stands for the recipe in it: its sizes and faults are chaos's, not the model's.
+fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
+    if !crate::zoo::is_file(what) {
+        return zoo.find(what);
+    }
+    #[cfg(feature = "run")]
+    return crate::run::Target::resolve(zoo, what, &[]).map(|target| target.trial);
+    #[cfg(not(feature = "run"))]
+    Err(BadInput::new(format!("{what}: this build cannot read scenario files; name the recipe instead")))
+}
+
+#[cfg(feature = "run")]
+mod chaos {
+    use super::arguments::{ReplayArguments, RunArguments};
+    use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
+    use crate::run::{self, Target};
+    use zk_reports::{count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
+
+    /// Runs a sweep and writes its reports.
+    pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
+        let target = Target::resolve(zoo, &arguments.what, &arguments.set)?;
+        let seeds = arguments.seeds.clone().shard(arguments.shard)?;
+        let log = run::logs(arguments.log.as_deref())?;
+        if let Some(dir) = &arguments.report {
+            prepare_dir(dir)?;
+        }
+        // Logs of several runs at once would be a riddle.
+        let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
+        let total = seeds.count();
+        let mut progress = Progress::new(arguments.format, Some(total));
+        let report = run::sweep_with(&target, &seeds, jobs, log, &mut |done, broken| {
+            let note = || match broken {
+                0 => String::new(),
+                n => format!("{} broken", count(n)),
+            };
+            progress
+                .at(done, note, || format!("{} of {} seeds, {} broken", count(done), count(total), broken));
+        })?;
+        drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
+        }
+        print(&match arguments.format {
+            Format::Human => sweep_text(&report, paint()),
+            Format::Json => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    /// Runs one seed again.
+    pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
+        let target = Target::resolve(zoo, &arguments.what, &arguments.set)?;
+        let log = run::logs(arguments.log.as_deref())?;
+        let report = run::replay(&target, arguments.seed, arguments.trace, log)?;
+        print(&match arguments.format {
+            Format::Human => replay_text(&report, paint()),
+            Format::Json => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
+}

@@ -1,0 +1,247 @@
+//! What can be typed.
+
+use crate::BadInput;
+use crate::output::Format;
+#[cfg(feature = "run")]
+use crate::run::{SeedRange, Shard};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::time::Duration;
+use zk_model::{CheckConfig, Engine};
+
+/// Tells whether a ZooKeeper recipe is right before anybody adopts it.
+///
+/// WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
+/// Exit status: 0 every promise held, 1 a promise was broken, 2 bad command line, file or environment,
+/// 3 undecided.
+#[derive(Parser, Debug)]
+#[command(name = "zoocheck", version, verbatim_doc_comment)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    /// Names recipes, variants, promises and scenarios
+    List {
+        /// Only this recipe or variant, in full
+        what: Option<String>,
+        /// How to write it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Runs a recipe under many seeds, with faults
+    #[cfg(feature = "run")]
+    Run(RunArguments),
+    /// Runs one seed again: what happened, verdicts, digest
+    #[cfg(feature = "run")]
+    Replay(ReplayArguments),
+    /// Explores every run of a small model
+    Check {
+        #[command(flatten)]
+        check: CheckArguments,
+        /// How to write the result
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Shows the model in stateright's Explorer, in a browser
+    Explore {
+        #[command(flatten)]
+        check: CheckArguments,
+        /// Where to serve it
+        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
+        listen: SocketAddr,
+    },
+}
+
+#[cfg(feature = "run")]
+#[derive(Args, Debug)]
+pub(super) struct RunArguments {
+    /// A recipe, a variant, or a scenario file
+    pub(super) what: String,
+    /// How many seeds from 0, or a range without its end
+    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "100")]
+    pub(super) seeds: SeedRange,
+    /// How many seeds to run at the same time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(super) jobs: Option<u16>,
+    /// Only every Nth seed, for one of N machines; I counts from 1
+    #[arg(long, value_name = "I/N")]
+    pub(super) shard: Option<Shard>,
+    /// A directory for report.json and junit.xml
+    #[arg(long, value_name = "DIR")]
+    pub(super) report: Option<std::path::PathBuf>,
+    /// Another value for a key of the scenario, such as faults.drops=5; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace; one job unless --jobs says more
+    #[arg(long, value_name = "FILTER")]
+    pub(super) log: Option<String>,
+}
+
+#[cfg(feature = "run")]
+#[derive(Args, Debug)]
+pub(super) struct ReplayArguments {
+    /// A recipe, a variant, or a scenario file
+    pub(super) what: String,
+    /// The seed
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(super) seed: u64,
+    /// All that happened, not only the timeline
+    #[arg(long)]
+    pub(super) trace: bool,
+    /// Another value for a key of the scenario, such as faults.drops=5; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace
+    #[arg(long, value_name = "FILTER")]
+    pub(super) log: Option<String>,
+}
+
+/// The bounds that are not given are the trial's own.
+#[derive(Args, Debug)]
+pub(super) struct CheckArguments {
+    /// A recipe, a variant, or a scenario file
+    pub(super) what: String,
+    /// Client processes
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    clients: Option<u8>,
+    /// How often each client does what it does
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    rounds: Option<u8>,
+    /// Sessions that expire though their process lives, at most
+    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    expiries: Option<u8>,
+    /// Connections that drop, at most
+    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    drops: Option<u8>,
+    /// Processes that crash, at most
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    crashes: Option<u8>,
+    /// Processes that are paused, at most
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pauses: Option<u8>,
+    /// Transactions by which the view of a client may lag, at most
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    lag: Option<u8>,
+    /// Deliver an answer in the step that serves the request, whatever the catalogue says
+    #[arg(long)]
+    eager: bool,
+    /// Take states for one that differ only in which process is which, whatever the catalogue says
+    #[arg(long)]
+    symmetry: bool,
+    /// No reduction, not even those that are shown to be sound for the recipe
+    #[arg(long, conflicts_with_all = ["eager", "symmetry"])]
+    full: bool,
+    /// Ignore checkpoints
+    #[arg(long)]
+    no_keys: bool,
+    /// Replay every transition instead of remembering it
+    #[arg(long)]
+    no_memo: bool,
+    /// Let actors write to the outside resource
+    #[arg(long)]
+    effects: bool,
+    /// Number every transaction, and not only those whose number can matter
+    #[arg(long)]
+    true_zxids: bool,
+    /// Give up after so long, such as 90s, 5m or 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    time_limit: Option<Duration>,
+    /// Give up after so many states
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    max_states: Option<u64>,
+    /// Go no deeper than so many steps
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    max_depth: Option<u32>,
+    /// Which search
+    #[arg(long, value_enum, default_value_t)]
+    engine: EngineName,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    /// Breadth first: the shortest counterexamples
+    #[default]
+    Own,
+    /// Stateright's search over the same model
+    Stateright,
+}
+
+impl CheckArguments {
+    /// `base` with what was typed.
+    pub(super) fn config(&self, base: CheckConfig) -> Result<CheckConfig, BadInput> {
+        let mut config = base;
+        let bounds = &mut config.bounds;
+        for (typed, bound) in [
+            (self.clients, &mut bounds.clients),
+            (self.rounds, &mut bounds.rounds),
+            (self.expiries, &mut bounds.expiries),
+            (self.drops, &mut bounds.drops),
+            (self.crashes, &mut bounds.crashes),
+            (self.pauses, &mut bounds.pauses),
+            (self.lag, &mut bounds.lag),
+        ] {
+            *bound = typed.unwrap_or(*bound);
+        }
+        config.reductions.eager = !self.full && (self.eager || config.reductions.eager);
+        config.reductions.symmetry = !self.full && (self.symmetry || config.reductions.symmetry);
+        config.keys = !self.no_keys;
+        config.memo = !self.no_memo;
+        config.effects |= self.effects;
+        config.bounds.effects = config.effects;
+        config.true_zxids = self.true_zxids;
+        config.time_limit = self.time_limit;
+        config.max_states = self.max_states;
+        config.max_depth = self.max_depth;
+        config.engine = match self.engine {
+            EngineName::Own => Engine::Own,
+            EngineName::Stateright => Engine::Stateright,
+        };
+        Ok(config)
+    }
+}
+
+/// `90s`, `5m`, `1h`; a bare number is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3600),
+        _ => (text, 1),
+    };
+    let seconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match seconds {
+        Some(seconds @ 1..=31_536_000) => Ok(Duration::from_secs(seconds)),
+        _ => Err("expected a time from 1s to a year, such as 90s, 5m or 1h".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_time_has_a_unit_or_is_in_seconds() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        for bad in ["", "s", "0", "-1", "1.5s", "5d", "99999999999999999999", "18446744073709551615h", "ü"] {
+            duration(bad).expect_err(bad);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What there is.
+
+use crate::output::{Format, paint, print};
+use crate::zoo::assumption;
+use crate::{Answer, BadInput, Zoo};
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+use zk_reports::{Paint, table, to_json};
+use zk_trials::trial::AnyTrial;
+
+#[derive(Serialize)]
+struct Listing {
+    schema: &'static str,
+    trials: Vec<Listed>,
+    scenarios: Vec<ListedScenario>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    breaks: Option<zk_reports::Catalogued>,
+    promises: Vec<ListedPromise>,
+}
+
+#[derive(Serialize)]
+struct ListedPromise {
+    name: &'static str,
+    about: &'static str,
+    assumes: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ListedScenario {
+    file: String,
+    about: String,
+}
+
+/// Names everything, or tells all about one trial.
+pub(crate) fn list(zoo: &Zoo, what: Option<&str>, format: Format) -> Result<Answer, BadInput> {
+    let (trials, scenarios) = match what {
+        Some(name) => (vec![listed(&zoo.find(name)?)], Vec::new()),
+        None => (zoo.trials().iter().map(listed).collect(), scenarios()),
+    };
+    let listing = Listing { schema: "zoocheck-list/1", trials, scenarios };
+    print(&match (format, what) {
+        (Format::Json, _) => to_json(&listing),
+        (Format::Human, None) => all(&listing, paint()),
+        (Format::Human, Some(_)) => one(&listing.trials[0], paint()),
+    })?;
+    Ok(Answer::Held)
+}
+
+fn listed(trial: &Arc<dyn AnyTrial>) -> Listed {
+    let about = trial.about();
+    let promises = trial.promises().into_iter().map(|promise| ListedPromise {
+        name: promise.name(),
+        about: promise.about(),
+        assumes: promise.assumes().iter().map(|it| assumption(*it)).collect(),
+    });
+    Listed {
+        name: about.name,
+        summary: about.summary,
+        source: about.source,
+        breaks: crate::zoo::catalogued(&about),
+        promises: promises.collect(),
+    }
+}
+
+/// The scenario files of the working directory: here, or where the repository keeps them.
+fn scenarios() -> Vec<ListedScenario> {
+    let mut files: Vec<String> = [".", "suite", "scenarios/suite"]
+        .iter()
+        .filter_map(|dir| std::fs::read_dir(dir).ok())
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().to_str()?.trim_start_matches("./").to_string()))
+        .filter(|file| crate::zoo::is_file(file))
+        .collect();
+    files.sort();
+    // A file that is no scenario (Cargo.toml is one) is not listed.
+    files.into_iter().filter_map(|file| Some(ListedScenario { about: about_file(&file)?, file })).collect()
+}
+
+#[cfg(feature = "run")]
+fn about_file(file: &str) -> Option<String> {
+    crate::run::read_scenario(file).ok().map(|scenario| scenario.about)
+}
+
+#[cfg(not(feature = "run"))]
+fn about_file(_: &str) -> Option<String> {
+    None
+}
+
+fn cell(text: &str) -> (String, String) {
+    (text.into(), text.into())
+}
+
+fn all(listing: &Listing, paint: Paint) -> String {
+    let mut out = format!("{}\n", paint.strong("recipes and variants"));
+    let mut rows = Vec::new();
+    for trial in &listing.trials {
+        let expected = match &trial.breaks {
+            Some(breaks) => format!("breaks {} ({}, fault: {})", breaks.promise, breaks.defect, breaks.fault),
+            None => "is to hold".into(),
+        };
+        rows.push(vec![cell(trial.name), cell(&expected), cell(trial.summary)]);
+    }
+    out.push_str(&table(&rows));
+    let _ = writeln!(out, "\n{}", paint.strong("promises"));
+    let mut promises: Vec<&ListedPromise> = Vec::new();
+    for promise in listing.trials.iter().flat_map(|trial| &trial.promises) {
+        // What one recipe promises, another may only be measured by.
+        if promises.iter().all(|known| known.name != promise.name) {
+            promises.push(promise);
+        }
+    }
+    let rows: Vec<_> = promises.iter().map(|p| vec![cell(p.name), cell(p.about)]).collect();
+    out.push_str(&table(&rows));
+    let _ = writeln!(out, "\n{}", paint.strong("scenarios"));
+    if listing.scenarios.is_empty() {
+        out.push_str("none in this directory, nor in scenarios/suite/\n");
+    }
+    let rows: Vec<_> = listing.scenarios.iter().map(|s| vec![cell(&s.file), cell(&s.about)]).collect();
+    out.push_str(&table(&rows));
+    out
+}
+
+fn one(trial: &Listed, paint: Paint) -> String {
+    let mut out = format!("{}: {}\n", paint.strong(trial.name), trial.summary);
+    let _ = writeln!(out, "  source: {}", trial.source);
+    if let Some(breaks) = &trial.breaks {
+        let _ = writeln!(out, "  breaks {}: {}, fault: {}", breaks.promise, breaks.defect, breaks.fault);
+    }
+    for promise in &trial.promises {
+        let _ = writeln!(out, "\n{}\n  {}", paint.strong(promise.name), promise.about);
+        for assumed in &promise.assumes {
+            let _ = writeln!(out, "  assumes: {assumed}");
+        }
+    }
+    out
+}

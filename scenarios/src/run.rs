@@ -1,0 +1,16 @@
+//! Chaos: scenario files, seeds, sweeps, replays.
+
+mod logs;
+mod replay;
+pub(crate) mod scenario_file;
+mod seeds;
+mod sweep;
+mod tally;
+mod target;
+
+pub(crate) use logs::logs;
+pub(crate) use replay::replay;
+pub(crate) use scenario_file::read_scenario;
+pub(crate) use seeds::{SeedRange, Shard};
+pub(crate) use sweep::{default_jobs, sweep, sweep_with};
+pub(crate) use target::Target;

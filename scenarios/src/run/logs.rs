@@ -1,0 +1,34 @@
+//! Logs, on stderr.
+
+use crate::BadInput;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Directive;
+
+/// Sends logs to stderr if there is a filter; gives whether there is.
+///
+/// The lines carry virtual time already: the wall's would only make two runs of one seed look different.
+pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
+    let Some(text) = filter else { return Ok(false) };
+    let bad = |why: String| {
+        BadInput::new(format!(
+            "--log '{text}': {why}; expected a level, or target=level, with commas between"
+        ))
+    };
+    if text.trim().is_empty() {
+        return Err(bad("the filter is empty".into()));
+    }
+    // madsim's own spans number tasks through the whole process, so they differ from run to run.
+    let quiet: Directive = "madsim=off".parse().expect("the directive is a constant");
+    let filter =
+        EnvFilter::builder().parse(text).map_err(|error| bad(error.to_string()))?.add_directive(quiet);
+    let subscriber = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(crate::output::is_watched())
+        .without_time()
+        .with_target(false)
+        .finish();
+    tracing::subscriber::set_global_default(subscriber)
+        .map_err(|_| BadInput::new("--log: this process has a subscriber of its own already"))?;
+    Ok(true)
+}

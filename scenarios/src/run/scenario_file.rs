@@ -1,0 +1,171 @@
+//! Scenario files, and other values for their keys.
+
+use crate::BadInput;
+use crate::bad_input::did_you_mean;
+use std::ops::Range;
+use toml::de::{DeTable, DeValue};
+use zk_world::Scenario;
+
+/// Reads a scenario from a file; an error says in which line.
+pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| BadInput::new(format!("{file}: cannot read the scenario: {error}")))?;
+    parse(file, &text)
+}
+
+fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
+    let at = |span: Option<Range<usize>>| match span {
+        Some(span) => format!("{file}:{}", line_of(text, span.start)),
+        None => file.to_string(),
+    };
+    let scenario: Scenario = toml::from_str(text)
+        .map_err(|error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message()))))?;
+    if let Some((key, found, expected)) = wrong_length(&text.parse().unwrap_or_default()) {
+        let problem = format!("{key}: {found} values; it must have {expected}");
+        return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, &key)))));
+    }
+    scenario
+        .validate()
+        .map_err(|error| BadInput::new(format!("{}: {error}", at(span_of(text, &error.key)))))?;
+    Ok(scenario)
+}
+
+/// A key whose array is too long, how long it is, and how long it should be. serde reads as many values as it
+/// wants and lets the rest be.
+fn wrong_length(table: &toml::Table) -> Option<(String, usize, usize)> {
+    let known = toml::Table::try_from(Scenario::default()).expect("a scenario is a table");
+    keys_of(&known, "").into_iter().find_map(|key| {
+        let length = |table| Some(value_at(table, &key)?.as_array()?.len());
+        let (found, expected) = (length(table)?, length(&known)?);
+        (found != expected).then_some((key, found, expected))
+    })
+}
+
+fn value_at<'a>(table: &'a toml::Table, key: &str) -> Option<&'a toml::Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((outer, inner)) => table.get(outer)?.get(inner),
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// Where a key such as `faults.drops` stands.
+fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
+    let root = DeTable::parse(text).ok()?;
+    let mut table = root.get_ref();
+    let mut span = None;
+    for part in key.split('.') {
+        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        span = Some(name.span());
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => break,
+        }
+    }
+    span
+}
+
+/// serde lists all keys there are for an unknown one; the nearest is enough.
+fn helped(message: &str) -> String {
+    if !message.starts_with("unknown field") {
+        return message.to_string();
+    }
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let Some(typed) = quoted.next() else { return message.to_string() };
+    match did_you_mean(typed, quoted) {
+        hint if hint.is_empty() => message.to_string(),
+        hint => format!("unknown key '{typed}'{hint}"),
+    }
+}
+
+/// The scenario with another value for a key: `faults.drops=5`.
+pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, BadInput> {
+    let bad = |problem: String| BadInput::new(format!("--set {assignment}: {problem}"));
+    let Some((key, value)) = assignment.split_once('=') else {
+        return Err(bad("expected KEY=VALUE, such as faults.drops=5".into()));
+    };
+    let (key, value) = (key.trim(), value.trim());
+    if key == "recipe" {
+        return Err(bad("the recipe is named by WHAT".into()));
+    }
+    let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
+    let keys = keys_of(&table, "");
+    if !keys.iter().any(|known| known == key) {
+        return Err(bad(format!("unknown key{}", did_you_mean(key, keys.iter().map(String::as_str)))));
+    }
+    let parsed: toml::Table = toml::from_str(&format!("value = {value}"))
+        .map_err(|_| bad(format!("'{value}' is no value in TOML, such as 5, [0.5, 2] or \"text\"")))?;
+    let Some((_, parsed)) = parsed.into_iter().find(|(name, _)| name == "value") else {
+        return Err(bad("expected a value".into()));
+    };
+    let slot = match key.split_once('.') {
+        None => table.get_mut(key),
+        Some((outer, inner)) => table.get_mut(outer).and_then(|it| it.get_mut(inner)),
+    };
+    *slot.expect("the key is known") = parsed;
+    if let Some((_, found, expected)) = wrong_length(&table) {
+        return Err(bad(format!("{found} values; it must have {expected}")));
+    }
+    let changed: Scenario =
+        table.try_into().map_err(|error: toml::de::Error| bad(error.message().to_string()))?;
+    changed.validate().map_err(|error| bad(error.to_string()))?;
+    Ok(changed)
+}
+
+/// All keys, with those of tables as `faults.drops`.
+fn keys_of(table: &toml::Table, prefix: &str) -> Vec<String> {
+    let keys = table.iter().flat_map(|(key, value)| match value {
+        toml::Value::Table(inner) => keys_of(inner, &format!("{prefix}{key}.")),
+        _ => vec![format!("{prefix}{key}")],
+    });
+    keys.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(text: &str) -> String {
+        parse("x.toml", text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn an_error_names_file_and_line_and_the_key_that_was_meant() {
+        assert_eq!(
+            error("clients = 2\n\n[faults]\ndrps = 1\n"),
+            "x.toml:4: unknown key 'drps'; did you mean 'drops'?"
+        );
+        assert!(error("clients = 2\nclients = 3\n").starts_with("x.toml:2: "));
+        assert!(error("rounds = \"many\"\n").starts_with("x.toml:1: invalid type"));
+        assert!(error("clients = 300\n").starts_with("x.toml:1: "));
+        assert!(error("[faults\n").starts_with("x.toml:1: "));
+    }
+
+    #[test]
+    fn an_impossible_value_is_found_in_its_line() {
+        assert_eq!(error("rounds = 1\nclients = 0\n"), "x.toml:2: clients: 0; it must be from 1 to 64");
+        let faults = "[faults]\n# too many\ndrops = 100000\n";
+        assert_eq!(error(faults), "x.toml:3: faults.drops: 100000; it must be from 0 to 1000");
+    }
+
+    #[test]
+    fn a_value_can_be_replaced() {
+        let base = Scenario::default();
+        assert_eq!(set(&base, "clients=7").expect("known").clients, 7);
+        assert_eq!(set(&base, "faults.drops = 9").expect("known").faults.drops, 9);
+        assert_eq!(set(&base, "latency-ms=[1, 2]").expect("known").latency_ms, [1.0, 2.0]);
+        let bad = |text| set(&base, text).expect_err(text).to_string();
+        assert!(bad("faults.drop=9").contains("did you mean 'faults.drops'?"));
+        assert!(bad("clients").contains("expected KEY=VALUE"));
+        assert!(bad("clients=x").contains("no value in TOML"));
+        assert!(bad("clients=\"x\"").contains("invalid type"));
+        assert!(bad("clients=65").contains("from 1 to 64"));
+        assert!(bad("faults=3").contains("unknown key"));
+        assert!(bad("recipe=\"x\"").contains("WHAT"));
+        assert!(bad("clients=").contains("no value"));
+        assert!(bad("work-ms=[1, 2, 3]").contains("must have 2"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Sweeps over runs that are made up, so that every verdict can be had.
+
+use super::*;
+use crate::Zoo;
+use std::sync::atomic::AtomicU64;
+use zk_reports::{Answer, Verdict};
+use zk_trials::promise::Assumption;
+use zk_world::RunViolation;
+
+fn target() -> Target {
+    let zoo = Zoo::default();
+    Target::resolve(&zoo, zoo.trials()[0].about().name, &[]).expect("it is there")
+}
+
+/// The first promise of the target.
+fn promise() -> &'static str {
+    target().trial.promises()[0].name()
+}
+
+/// A run that tested everything and broke nothing.
+fn good(seed: u64) -> Run {
+    Run {
+        seed,
+        digest: seed * 1000,
+        virtual_ns: 2_000_000_000,
+        messages: 10,
+        steps: 20,
+        tested: target().trial.promises().iter().map(|promise| (promise.name(), 3)).collect(),
+        violations: Vec::new(),
+        sometimes: [("answer-lost", seed % 2), ("snow", 0)].into(),
+        trace: Vec::new(),
+        choices: BTreeMap::new(),
+    }
+}
+
+fn broken(seed: u64, excuse: Option<Assumption>) -> Run {
+    let at_ns = 7_000_000;
+    let violations =
+        vec![RunViolation { promise: promise(), at_ns, what: "p0 and p1 are inside".into(), excuse }];
+    Run { violations, ..good(seed) }
+}
+
+fn swept(seeds: u64, jobs: usize, one: One<'_>) -> SweepReport {
+    let seeds = SeedRange::new(0, seeds).expect("there are some");
+    sweep_over(&target(), &seeds, jobs, one, &mut |_, _| {}).expect("nothing panics")
+}
+
+#[test]
+fn a_sweep_in_which_all_was_tested_and_nothing_broke_has_held() {
+    let report = swept(40, 2, &|seed, _| good(seed));
+    assert_eq!(report.answer, Answer::Held);
+    assert_eq!((report.virtual_seconds, report.messages), (80.0, 400));
+    assert_eq!(report.promise(promise()).expect("there").tested, 120);
+    assert_eq!(report.sometimes[0].seeds, 20);
+    let text = report.to_string();
+    assert!(text.contains("never reached: snow"), "{text}");
+    assert!(text.ends_with("every promise held\n"), "{text}");
+}
+
+#[test]
+fn the_report_does_not_depend_on_the_number_of_jobs() {
+    // Later seeds are done first.
+    let one = |seed: u64, _: bool| {
+        let mut run = if seed % 7 == 3 { broken(seed, None) } else { good(seed) };
+        for _ in 0..(100 - seed) * 1000 {
+            run.steps = std::hint::black_box(run.steps);
+        }
+        run
+    };
+    let by = |jobs| SweepReport { wall_seconds: 0.0, ..swept(100, jobs, &one) };
+    let alone = by(1);
+    assert_eq!(alone, by(4));
+    assert_eq!(alone.failures.first().map(|failure| failure.seed), Some(3));
+    assert!(alone.failures.is_sorted_by_key(|failure| failure.seed));
+}
+
+#[test]
+fn a_broken_promise_is_told_with_its_first_seed_and_replay_as_the_last_line() {
+    let report = swept(20, 2, &|seed, _| if seed >= 11 { broken(seed, None) } else { good(seed) });
+    assert_eq!(report.answer.exit_status(), 1);
+    assert_eq!(report.promise(promise()).expect("there").broken, 9);
+    let text = report.to_string();
+    assert!(text.contains("BROKEN in 9 of 20 seeds"), "{text}");
+    assert!(text.contains("first in seed 11, at 0.007 s"), "{text}");
+    assert!(text.lines().last().expect("a line").ends_with("--seed 11"), "{text}");
+}
+
+#[test]
+fn a_break_that_is_expected_is_told_with_its_rate_and_assumption() {
+    let excuse = Some(Assumption::NoAdministrator);
+    let report = swept(10, 1, &|seed, _| if seed == 4 { broken(seed, excuse) } else { good(seed) });
+    assert_eq!(report.answer, Answer::Held);
+    let result = report.promise(promise()).expect("there");
+    assert_eq!(result.verdict, Verdict::BrokenAsExpected);
+    assert_eq!(result.first_expected.as_ref().map(|failure| failure.seed), Some(4));
+    assert!(report.failures.is_empty());
+    assert!(report.to_string().contains("as it did not hold that no administrator"), "{report}");
+    let text = report.to_string();
+    assert!(text.contains("broken as expected in 1 of 10 seeds (10.0 %)"), "{text}");
+}
+
+#[test]
+fn a_promise_that_was_never_tested_is_not_held() {
+    let one = |seed: u64, _: bool| {
+        let mut run = good(seed);
+        run.tested.insert(promise(), 0);
+        run
+    };
+    let report = swept(10, 1, &one);
+    assert_eq!(report.answer.exit_status(), 3);
+    assert_eq!(report.promise(promise()).expect("there").verdict, Verdict::NeverTested);
+    assert!(report.to_string().ends_with(&format!("never put to the test: {}\n", promise())));
+}
+
+#[test]
+fn a_broken_invariant_breaks_the_sweep() {
+    let one = |seed: u64, _: bool| {
+        let mut run = good(seed);
+        run.tested.insert("acknowledged-writes-survive", 1);
+        let what = "1:7 is gone".into();
+        run.violations.push(RunViolation {
+            promise: "acknowledged-writes-survive",
+            at_ns: 1,
+            what,
+            excuse: None,
+        });
+        run
+    };
+    let report = swept(1, 1, &one);
+    assert_eq!(report.answer, Answer::Broken);
+    assert_eq!(report.invariants[0].name, "acknowledged-writes-survive");
+}
+
+#[test]
+fn a_hidden_source_of_chance_is_caught() {
+    let hidden = AtomicU64::new(0);
+    let one = |seed: u64, trace: bool| {
+        let chance = hidden.fetch_add(1, Ordering::Relaxed);
+        let lines = vec!["0.000s p0 Says hello".to_string(), format!("0.001s p0 Says {chance}")];
+        Run { digest: chance, trace: if trace { lines } else { Vec::new() }, ..good(seed) }
+    };
+    let report = swept(3, 2, &one);
+    assert_eq!(report.answer, Answer::Broken);
+    let failure = &report.failures[0];
+    assert_eq!(failure.promise, "determinism");
+    assert!(failure.what.contains("first differed here:\n  0.001s p0 Says"), "{}", failure.what);
+    assert!(report.to_string().contains("BROKEN: determinism"));
+}
+
+#[test]
+fn a_panic_of_the_simulator_names_its_seed() {
+    let seeds = SeedRange::new(0, 30).expect("there are some");
+    let one = |seed: u64, _: bool| if seed == 5 { panic!("no such queue") } else { good(seed) };
+    let error = sweep_over(&target(), &seeds, 3, &one, &mut |_, _| {}).expect_err("it panics").to_string();
+    assert!(error.contains("seed 5: the simulator itself has failed: no such queue"), "{error}");
+}

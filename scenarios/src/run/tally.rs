@@ -1,0 +1,191 @@
+//! What many runs come to.
+
+use super::Target;
+use crate::zoo::{assumption, catalogued};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_reports::{Answer, Failure, PromiseResult, Reached, SWEEP_SCHEMA, SweepReport, Verdict};
+use zk_world::{Run, RunViolation};
+
+/// The invariant that only a sweep can watch.
+pub(super) const DETERMINISM: &str = "determinism";
+const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
+
+/// What the runs so far come to. Runs are added in the order of their seeds.
+#[derive(Default)]
+pub(super) struct Tally {
+    results: BTreeMap<String, Entry>,
+    sometimes: BTreeMap<&'static str, (u64, u64)>,
+    failures: Vec<Failure>,
+    virtual_ns: u128,
+    messages: u64,
+    twice: u64,
+    broken_seeds: u64,
+}
+
+#[derive(Default)]
+struct Entry {
+    tested: u64,
+    broken: u64,
+    expected: u64,
+    assumptions: BTreeSet<&'static str>,
+    first_expected: Option<Failure>,
+}
+
+impl Tally {
+    /// Adds a run.
+    pub(super) fn add(&mut self, target: &Target, run: &Run) {
+        self.virtual_ns += u128::from(run.virtual_ns);
+        self.messages += run.messages;
+        for (name, times) in &run.tested {
+            self.entry(name).tested += times;
+        }
+        for (name, times) in &run.sometimes {
+            let (seeds, all) = self.sometimes.entry(name).or_default();
+            *seeds += u64::from(*times > 0);
+            *all += times;
+        }
+        // A promise counts once a seed, owed and excused apart.
+        let mut counted = BTreeSet::new();
+        for violation in &run.violations {
+            if counted.insert((violation.promise, violation.excuse.is_some())) {
+                self.violation(failure(target, run, violation), violation);
+            }
+        }
+        self.broken_seeds += u64::from(run.violations.iter().any(|violation| violation.excuse.is_none()));
+    }
+
+    fn violation(&mut self, failure: Failure, violation: &RunViolation) {
+        let entry = self.entry(violation.promise);
+        match violation.excuse {
+            Some(excuse) => {
+                entry.expected += 1;
+                entry.assumptions.insert(assumption(excuse));
+                entry.first_expected.get_or_insert(failure);
+            }
+            None => {
+                entry.broken += 1;
+                if entry.broken <= SweepReport::KEPT as u64 {
+                    self.failures.push(failure);
+                }
+            }
+        }
+    }
+
+    /// Notes that a seed was run twice, and how the second run differed.
+    pub(super) fn compared(&mut self, target: &Target, run: &Run, difference: Option<String>) {
+        self.twice += 1;
+        let entry = self.entry(DETERMINISM);
+        entry.tested += 1;
+        if let Some(what) = difference {
+            entry.broken += 1;
+            let broken = entry.broken;
+            let at_ns = run.virtual_ns;
+            let violation = RunViolation { promise: DETERMINISM, at_ns, what, excuse: None };
+            if broken <= SweepReport::KEPT as u64 {
+                self.failures.push(failure(target, run, &violation));
+            }
+        }
+    }
+
+    /// How many seeds broke something so far.
+    pub(super) fn broken_seeds(&self) -> u64 {
+        self.broken_seeds
+    }
+
+    /// How many seeds were run twice.
+    pub(super) fn twice(&self) -> u64 {
+        self.twice
+    }
+
+    fn entry(&mut self, name: &str) -> &mut Entry {
+        // Looked up first: a name is new once a sweep, and known a million times.
+        if !self.results.contains_key(name) {
+            self.results.insert(name.to_string(), Entry::default());
+        }
+        self.results.get_mut(name).expect("it was just put there")
+    }
+
+    /// Promises in the trial's order; whatever else there is are invariants.
+    pub(super) fn results(&mut self, target: &Target) -> (Vec<PromiseResult>, Vec<PromiseResult>) {
+        let mut promises = Vec::new();
+        for promise in target.trial.promises() {
+            let entry = self.results.remove(promise.name()).unwrap_or_default();
+            promises.push(result(promise.name().into(), promise.about(), entry));
+        }
+        let rest = std::mem::take(&mut self.results).into_iter();
+        let about = |name: &str| if name == DETERMINISM { DETERMINISM_ABOUT } else { "" };
+        (promises, rest.map(|(name, entry)| result(name.clone(), about(&name), entry)).collect())
+    }
+
+    /// The interesting cases.
+    pub(super) fn sometimes(&self) -> Vec<Reached> {
+        let cases = self.sometimes.iter();
+        cases
+            .map(|(name, (seeds, times))| Reached { name: name.to_string(), seeds: *seeds, times: *times })
+            .collect()
+    }
+
+    /// What all of it comes to.
+    pub(super) fn report(
+        mut self,
+        target: &Target,
+        seeds: zk_reports::Seeds,
+        wall_seconds: f64,
+    ) -> SweepReport {
+        let about = target.trial.about();
+        let (promises, invariants) = self.results(target);
+        SweepReport {
+            schema: SWEEP_SCHEMA.into(),
+            what: target.what.clone(),
+            recipe: about.name.into(),
+            about: about.summary.into(),
+            catalogued: catalogued(&about),
+            scenario: serde_json::to_value(&target.scenario).expect("a scenario is plain data"),
+            facts: target.facts(),
+            seeds,
+            answer: answer(&promises, &invariants),
+            virtual_seconds: self.virtual_ns as f64 / 1e9,
+            wall_seconds,
+            messages: self.messages,
+            sometimes: self.sometimes(),
+            promises,
+            invariants,
+            failures: self.failures,
+        }
+    }
+}
+
+/// Broken if anything is broken where it was owed. An invariant that was never put to the test (no server crashed)
+/// is no gap; a promise is, for it is what was asked about.
+pub(super) fn answer(promises: &[PromiseResult], invariants: &[PromiseResult]) -> Answer {
+    let is = |verdict: Verdict| move |result: &PromiseResult| result.verdict == verdict;
+    match () {
+        () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
+        () if promises.iter().any(is(Verdict::NeverTested)) => Answer::Undecided,
+        () => Answer::Held,
+    }
+}
+
+fn result(name: String, about: &str, entry: Entry) -> PromiseResult {
+    PromiseResult {
+        name,
+        about: about.into(),
+        verdict: Verdict::of(entry.broken, entry.expected, entry.tested),
+        tested: entry.tested,
+        broken: entry.broken,
+        expected: entry.expected,
+        assumptions: entry.assumptions.into_iter().map(String::from).collect(),
+        first_expected: entry.first_expected,
+    }
+}
+
+fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
+    Failure {
+        seed: run.seed,
+        promise: violation.promise.into(),
+        digest: run.digest,
+        virtual_ns: violation.at_ns,
+        what: violation.what.clone(),
+        replay: target.replay_command(run.seed),
+    }
+}

@@ -1,0 +1,133 @@
+//! What is to be run.
+
+use crate::zoo::is_file;
+use crate::{BadInput, Zoo};
+use std::sync::Arc;
+use zk_trials::trial::AnyTrial;
+use zk_world::Scenario;
+
+/// What is to be run, and how it was asked for.
+pub(crate) struct Target {
+    /// As it was asked for.
+    pub(crate) what: String,
+    pub(crate) trial: Arc<dyn AnyTrial>,
+    /// Its `recipe` names the trial.
+    pub(crate) scenario: Scenario,
+    asked: Asked,
+}
+
+/// How it was asked for, and so how to ask again.
+enum Asked {
+    Command { set: Vec<String> },
+    Library,
+}
+
+impl Target {
+    /// From WHAT and other values for the scenario's keys.
+    pub(crate) fn resolve(zoo: &Zoo, what: &str, set: &[String]) -> Result<Target, BadInput> {
+        let mut scenario = match is_file(what) {
+            true => super::read_scenario(what)?,
+            false => Scenario { recipe: zoo.find(what)?.about().name.into(), ..Scenario::default() },
+        };
+        for assignment in set {
+            scenario = super::scenario_file::set(&scenario, assignment)?;
+        }
+        let trial = zoo.find(&scenario.recipe).map_err(|error| match is_file(what) {
+            true => BadInput::new(format!("{what}: recipe: {error}")),
+            false => error,
+        })?;
+        Ok(Target { what: what.into(), trial, scenario, asked: Asked::Command { set: set.to_vec() } })
+    }
+
+    /// From a scenario that somebody made.
+    pub(crate) fn of_scenario(zoo: &Zoo, scenario: &Scenario) -> Result<Target, BadInput> {
+        scenario.validate().map_err(BadInput::new)?;
+        let trial = zoo.find(&scenario.recipe)?;
+        let what = scenario.recipe.clone();
+        Ok(Target { what, trial, scenario: scenario.clone(), asked: Asked::Library })
+    }
+
+    /// What shows a seed again.
+    pub(crate) fn replay_command(&self, seed: u64) -> String {
+        match &self.asked {
+            Asked::Library => format!("Zoo::replay(&scenario, {seed})"),
+            Asked::Command { set } => {
+                let program = std::env::args().next().unwrap_or_else(|| "zoocheck".into());
+                let mut words =
+                    vec![program, "replay".into(), self.what.clone(), "--seed".into(), seed.to_string()];
+                words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
+                words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+
+    /// The scenario's key facts, for people.
+    pub(crate) fn facts(&self) -> Vec<String> {
+        let s = &self.scenario;
+        let name = if is_file(&self.what) { self.what.as_str() } else { "the default scenario" };
+        let mut first = format!("{name}: {}", s.about);
+        if let Asked::Command { set } = &self.asked
+            && !set.is_empty()
+        {
+            first.push_str(&format!(" With {}.", set.join(", ")));
+        }
+        let plural = |n: u8, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let size = format!(
+            "{} × {}, {}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
+            plural(s.clients, "client"),
+            plural(s.rounds, "round"),
+            plural(s.servers, "server"),
+            s.session_timeout_ms,
+            s.work_ms[0],
+            s.work_ms[1],
+            s.latency_ms[0],
+            s.latency_ms[1],
+        );
+        vec![first, size, self.fault_facts()]
+    }
+
+    fn fault_facts(&self) -> String {
+        let faults = toml::Table::try_from(&self.scenario.faults).expect("faults are a table");
+        // Ranges say how strong a fault is; a count says whether there is any.
+        let some = faults.iter().filter_map(|(key, value)| match value {
+            toml::Value::Integer(most) if *most > 0 => Some(format!("{key} {most}")),
+            _ => None,
+        });
+        let some: Vec<String> = some.collect();
+        match some.is_empty() {
+            true => "no faults".into(),
+            false => format!("faults for {} s, at most: {}", self.scenario.fault_seconds, some.join(", ")),
+        }
+    }
+}
+
+/// A word as a shell reads it back.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_survives_the_shell() {
+        assert_eq!(shell_word("scenarios/suite/calm.toml"), "scenarios/suite/calm.toml");
+        assert_eq!(shell_word("my file.toml"), "'my file.toml'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word("latency-ms=[1, 2]"), "'latency-ms=[1, 2]'");
+    }
+
+    #[test]
+    fn the_replay_command_has_everything_that_makes_the_run() {
+        let zoo = Zoo::default();
+        let name = zoo.trials()[0].about().name;
+        let target = Target::resolve(&zoo, name, &["faults.drops=3".into()]).expect("it is there");
+        let command = target.replay_command(41);
+        assert!(command.ends_with(&format!(" replay {name} --seed 41 --set faults.drops=3")), "{command}");
+    }
+}

@@ -1,0 +1,87 @@
+//! The real command's checks and lists, which need no simulator.
+
+mod common;
+
+use common::{command, ran, zoocheck, zoocheck_in};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+
+const CHECK: &str = "zoocheck-check-1.json";
+
+/// A variant that two clients without any fault break.
+const BROKEN: &str = "lock/simple";
+
+#[test]
+fn a_check_of_the_right_recipe_holds_in_service() {
+    let ran = zoocheck("check lock --clients 2");
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    let last = ran.stdout.lines().last().expect("a line");
+    assert!(last.starts_with("holds in Service (exhaustive, "), "{last}");
+    assert!(ran.stdout.contains("bounds: 2 clients"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_check_of_a_wrong_variant_tells_the_steps() {
+    let ran = zoocheck(&format!("check {BROKEN}"));
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("\n  1. ") || ran.stdout.contains("\n   1. "), "{}", ran.stdout);
+    let report = zoocheck(&format!("check {BROKEN} --format json")).json(CHECK);
+    assert_eq!(report["verdict"], "violated");
+    assert!(!report["steps"].as_array().expect("steps").is_empty());
+}
+
+#[test]
+fn a_check_that_is_cut_short_is_undecided() {
+    let ran = zoocheck("check lock --max-states 10 --format json");
+    assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
+    let report = ran.json(CHECK);
+    assert_eq!((&report["verdict"], &report["exhaustive"]), (&"undecided".into(), &false.into()));
+}
+
+#[test]
+fn the_explorer_serves_the_model() {
+    let mut child = command(Path::new("."))
+        .args(["explore", BROKEN, "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    let (_, rest) = line.split_once("http://").expect("an address");
+    let (address, _) = rest.split_once('/').expect("a path");
+    // It listens soon after it has said where.
+    let mut stream =
+        std::iter::repeat_with(|| TcpStream::connect(address)).find_map(Result::ok).expect("it listens");
+    stream.write_all(b"GET /.status HTTP/1.0\r\n\r\n").expect("it reads");
+    let mut answer = [0; 15];
+    stream.read_exact(&mut answer).expect("it answers");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    assert!(answer.ends_with(b" 200 OK"), "{:?}", String::from_utf8_lossy(&answer));
+}
+
+#[test]
+fn everything_is_listed() {
+    let ran = zoocheck_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), "list");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    for name in ["lock ", BROKEN, "exclusion-among-live-sessions"] {
+        assert!(ran.stdout.contains(name), "{name}: {}", ran.stdout);
+    }
+    assert_eq!(ran.stdout.contains("scenarios/suite/calm.toml"), cfg!(feature = "run"), "{}", ran.stdout);
+    let ran = zoocheck("list lock");
+    assert!(ran.stdout.contains("source: "), "{}", ran.stdout);
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_who_asks_unless_nobody_wants_them() {
+    let list = |variables: &[&str]| {
+        let mut command = command(Path::new("."));
+        let ran = ran(command.arg("list").envs(variables.iter().map(|name| (name, "1"))));
+        ran.stdout.contains('\u{1b}')
+    };
+    assert!(!list(&[]));
+    assert!(list(&["CLICOLOR_FORCE"]));
+    assert!(!list(&["CLICOLOR_FORCE", "NO_COLOR"]));
+}

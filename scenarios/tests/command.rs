@@ -1,0 +1,153 @@
+//! The real command under chaos: exit statuses, reports, and the same run in another process.
+#![cfg(feature = "run")]
+
+mod common;
+
+use common::{command, zoocheck, zoocheck_in};
+use std::fs;
+use std::process::Stdio;
+
+const SWEEP: &str = "zoocheck-sweep-1.json";
+const REPLAY: &str = "zoocheck-replay-1.json";
+
+/// A variant that chaos breaks in every third seed.
+const BROKEN: &str = "lock/java";
+const BROKEN_SEEDS: &str = "40";
+
+#[test]
+fn a_right_recipe_holds_under_chaos() {
+    let ran = zoocheck("run lock --seeds 20");
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("every promise held"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains('\u{1b}'), "a pipe gets no colours");
+}
+
+#[test]
+fn a_wrong_variant_is_broken_and_its_last_line_replays_it() {
+    let run = zoocheck(&format!("run {BROKEN} --seeds {BROKEN_SEEDS}"));
+    assert_eq!(run.status, 1, "{}{}", run.stdout, run.stderr);
+    let last = run.stdout.lines().last().expect("a line");
+    let (_, arguments) = last.split_once(' ').expect("a command");
+    assert!(arguments.starts_with(&format!("replay {BROKEN} --seed ")), "{last}");
+    let replay = zoocheck(arguments);
+    assert_eq!(replay.status, 1, "{}{}", replay.stdout, replay.stderr);
+    assert!(run.stdout.contains(replay.digest()), "the sweep tells the same digest");
+}
+
+#[test]
+fn a_seed_gives_the_same_run_in_another_process() {
+    let arguments = format!("run {BROKEN} --seeds {BROKEN_SEEDS} --format json");
+    let sweep = zoocheck(&arguments).json(SWEEP);
+    let failure = &sweep["failures"][0];
+    let seed = failure["seed"].as_u64().expect("a seed");
+    let again = || zoocheck(&format!("replay {BROKEN} --seed {seed} --format json --trace"));
+    let (one, other) = (again(), again());
+    assert_eq!(one.stdout, other.stdout, "to the byte");
+    let report = one.json(REPLAY);
+    assert_eq!(report["digest"], failure["digest"]);
+    let seen = report["violations"].as_array().expect("violations").iter();
+    let mut seen = seen.filter(|seen| seen["promise"] == failure["promise"] && seen["expected"].is_null());
+    assert_eq!(seen.next().expect("it breaks again")["virtual_ns"], failure["virtual_ns"]);
+}
+
+#[test]
+fn a_sweep_does_not_depend_on_jobs_and_shards_share_it() {
+    let sweep = |more: &str| {
+        let mut report = zoocheck(&format!("run {BROKEN} --seeds 30 --format json {more}")).json(SWEEP);
+        report["wall_seconds"] = serde_json::Value::Null;
+        report
+    };
+    let whole = sweep("--jobs 1");
+    assert_eq!(whole, sweep("--jobs 3"));
+    let shares = [sweep("--shard 1/2"), sweep("--shard 2/2")];
+    let messages = |report: &serde_json::Value| report["messages"].as_u64().expect("a number");
+    assert_eq!(messages(&whole), shares.iter().map(messages).sum::<u64>());
+}
+
+#[test]
+fn reports_are_written_whole_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "run lock --seeds 3 --report out/here");
+    assert!(matches!(ran.status, 0 | 3), "{}{}", ran.stdout, ran.stderr);
+    let mut names: Vec<_> = fs::read_dir(dir.path().join("out/here"))
+        .expect("the directory")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    names.sort();
+    assert_eq!(names, ["junit.xml", "report.json"]);
+    let read = |name| fs::read_to_string(dir.path().join("out/here").join(name)).expect("the file");
+    let json: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
+    assert_eq!(json["schema"], "zoocheck-sweep/1");
+    let junit = quick_junit::Report::deserialize_from_str(&read("junit.xml")).expect("JUnit");
+    let cases = |key: &str| json[key].as_array().expect("an array").len();
+    assert_eq!(junit.tests, cases("promises") + cases("invariants"));
+}
+
+#[test]
+fn a_reader_that_goes_away_changes_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut child = command(dir.path())
+        .args(["run", "lock", "--seeds", "3", "--report", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{output:?}");
+    assert_eq!(output.stderr, b"", "no panic");
+    assert!(dir.path().join("out/report.json").exists());
+}
+
+#[test]
+fn an_interrupted_sweep_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut child = command(dir.path())
+        .args(["run", "lock", "--seeds", "100000000", "--report", "out"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    // The directory is made before the first seed.
+    while !dir.path().join("out").exists() {
+        std::thread::yield_now();
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    let left: Vec<_> = fs::read_dir(dir.path().join("out")).expect("there").collect();
+    let names = left.iter().map(|entry| entry.as_ref().expect("an entry").file_name());
+    assert!(names.into_iter().all(|name| name.to_string_lossy().starts_with(".probe")), "{left:?}");
+}
+
+#[test]
+fn logs_carry_virtual_time_and_go_to_stderr() {
+    let quiet = zoocheck("replay lock --seed 1");
+    let ran = zoocheck("replay lock --seed 1 --log info");
+    assert_eq!(ran.stdout, quiet.stdout, "logs change nothing");
+    assert!(ran.stderr.lines().any(|line| line.contains("0.") && line.contains("s0")), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("madsim"), "{}", ran.stderr);
+}
+
+#[test]
+fn logs_of_a_sweep_are_apart_by_seed() {
+    let ran = zoocheck("run lock --seeds 2 --log info");
+    let seeds: Vec<&str> =
+        ran.stderr.lines().filter_map(|line| line.split_once("seed ")).map(|(_, n)| n).collect();
+    // One of them is run twice.
+    assert!(seeds == ["0", "0", "1"] || seeds == ["0", "1", "1"], "{seeds:?}");
+}
+
+#[test]
+fn machines_get_json_and_silence() {
+    let ran = zoocheck("run lock --seeds 3 --format json");
+    assert_eq!(ran.stderr, "");
+    assert_eq!(ran.json(SWEEP)["seeds"]["count"], 3);
+}
+
+#[test]
+fn other_values_are_taken_and_told_in_the_replay_command() {
+    let ran = zoocheck(&format!("run {BROKEN} --seeds {BROKEN_SEEDS} --set clients=6 --set rounds=2"));
+    assert!(ran.stdout.contains("6 clients × 2 rounds"), "{}", ran.stdout);
+    if ran.status == 1 {
+        assert!(ran.stdout.trim_end().ends_with("--set clients=6 --set rounds=2"), "{}", ran.stdout);
+    }
+}

@@ -1,0 +1,55 @@
+//! The real command, run in a directory of its own.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+#[path = "../../../reports/tests/schema/mod.rs"]
+mod schema;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What a command gave.
+pub struct Ran {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The command, with arguments split at blanks.
+pub fn zoocheck(arguments: &str) -> Ran {
+    zoocheck_in(Path::new(env!("CARGO_MANIFEST_DIR")), arguments)
+}
+
+/// The same in another directory.
+pub fn zoocheck_in(dir: &Path, arguments: &str) -> Ran {
+    ran(command(dir).args(arguments.split_whitespace()))
+}
+
+/// The command without arguments.
+pub fn command(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
+    command.current_dir(dir).env_remove("RUST_LOG").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Waits for it.
+pub fn ran(command: &mut Command) -> Ran {
+    let Output { status, stdout, stderr } = command.output().expect("the command starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { status: status.code().expect("it ended by itself"), stdout: text(stdout), stderr: text(stderr) }
+}
+
+impl Ran {
+    /// The standard output as JSON, held to one of the schemas.
+    pub fn json(&self, schema: &str) -> serde_json::Value {
+        let value: serde_json::Value = serde_json::from_str(&self.stdout).expect("JSON");
+        let errors = schema::errors(schema, &value);
+        assert!(errors.is_empty(), "{errors:?}");
+        value
+    }
+
+    /// The digest at the end of a replay.
+    pub fn digest(&self) -> &str {
+        self.stdout.lines().last().and_then(|line| line.strip_prefix("digest ")).expect("a digest")
+    }
+}

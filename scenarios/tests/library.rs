@@ -1,0 +1,144 @@
+//! The library, as a stranger uses it: a trial of one's own, from a test.
+#![cfg(feature = "run")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zoocheck::trials::event::{End, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises::ExclusionAmongLiveSessions;
+use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zoocheck::{Answer, Scenario, Verdict, Zoo};
+
+/// A lock without any locking.
+struct Anarchy;
+
+const ROOT: &str = "/anarchy";
+
+fn about(name: &'static str) -> About {
+    About {
+        name,
+        summary: "Everybody enters.",
+        source: "a test",
+        breaks: None,
+        bounds: Bounds::clients(2),
+        reductions: Reductions::default(),
+    }
+}
+
+impl Trial for Anarchy {
+    fn about(&self) -> About {
+        about("anarchy")
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let root = ZPath::parse(ROOT).expect("a path");
+        for _ in 0..part.rounds {
+            if zk.exists(&root).await.is_err() {
+                return End::SessionLost;
+            }
+            probe.observe(Observation::Enters { lock: ROOT.into() });
+            probe.work().await;
+            probe.observe(Observation::Leaves { lock: ROOT.into() });
+        }
+        End::Done
+    }
+}
+
+/// Takes chance from where no seed reaches.
+struct Dice;
+
+static ROLLS: AtomicU64 = AtomicU64::new(0);
+
+impl Trial for Dice {
+    fn about(&self) -> About {
+        about("dice")
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, _probe: P, _part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let roll = ROLLS.fetch_add(1, Ordering::Relaxed);
+        zk.sleep(Duration::from_millis(roll % 97)).await;
+        let path = ZPath::parse(&format!("{ROOT}/{roll}")).expect("a path");
+        match zk.create(&path, Data::NULL, CreateMode::Ephemeral).await {
+            Ok(_) => End::Done,
+            Err(_) => End::SessionLost,
+        }
+    }
+}
+
+fn calm(zoo: &Zoo, name: &str) -> Scenario {
+    zoo.scenario(name).expect("it is there").without_faults()
+}
+
+#[test]
+fn a_strangers_trial_is_swept() {
+    let zoo = Zoo::default().with(Anarchy);
+    let report = zoo.sweep(&calm(&zoo, "anarchy"), 0..10).expect("a sweep");
+    assert_eq!(report.answer, Answer::Broken, "{report}");
+    assert_eq!(report.promises[0].verdict, Verdict::Broken, "{report}");
+    let failure = &report.failures[0];
+    let replay = zoo.replay(&calm(&zoo, "anarchy"), failure.seed).expect("a replay");
+    assert_eq!((replay.digest, replay.violations[0].virtual_ns), (failure.digest, failure.virtual_ns));
+}
+
+#[test]
+fn a_strangers_trial_is_checked() {
+    let zoo = Zoo::empty().with(Anarchy);
+    let report = zoo.check("anarchy", &zoo.check_config("anarchy").expect("it is there")).expect("a check");
+    assert!(!report.held(), "{report}");
+    assert!(!report.steps.is_empty(), "{report}");
+}
+
+#[test]
+fn a_hidden_source_of_chance_is_caught() {
+    let zoo = Zoo::empty().with(Dice);
+    let report = zoo.sweep(&calm(&zoo, "dice"), 0..5).expect("a sweep");
+    let determinism = report.promise("determinism").expect("it is always watched");
+    assert_eq!(determinism.verdict, Verdict::Broken, "{report}");
+    let failure =
+        report.failures.iter().find(|failure| failure.promise == "determinism").expect("it is told");
+    assert!(failure.what.contains("first differed here"), "{}", failure.what);
+}
+
+#[test]
+#[should_panic(expected = "two trials are called 'anarchy'")]
+fn a_name_is_given_once() {
+    let _ = Zoo::default().with(Anarchy).with(Anarchy);
+}
+
+#[test]
+fn an_impossible_scenario_is_refused() {
+    let zoo = Zoo::default();
+    let scenario = Scenario { clients: 0, ..zoo.scenario("lock").expect("it is there") };
+    let error = zoo.sweep(&scenario, 0..1).expect_err("nobody is there").to_string();
+    assert!(error.starts_with("clients: 0"), "{error}");
+    let scenario = zoo.scenario("lock").expect("it is there");
+    zoo.sweep(&scenario, 5..5).expect_err("no seed");
+    let unknown = Scenario { recipe: "lokc".into(), ..scenario };
+    assert!(zoo.replay(&unknown, 1).expect_err("unknown").to_string().contains("did you mean 'lock'?"));
+}

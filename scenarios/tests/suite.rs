@@ -1,0 +1,33 @@
+//! Every scenario file is what it says it is.
+#![cfg(feature = "run")]
+
+mod common;
+
+use common::zoocheck;
+use std::fs;
+
+fn files() -> Vec<String> {
+    let dir = format!("{}/suite", env!("CARGO_MANIFEST_DIR"));
+    let entries = fs::read_dir(dir).expect("the suite").map(|entry| entry.expect("an entry").file_name());
+    let mut names: Vec<String> = entries.map(|name| name.into_string().expect("UTF-8")).collect();
+    names.sort();
+    assert!(names.len() >= 6);
+    names
+}
+
+#[test]
+fn the_lock_holds_in_every_scenario() {
+    for name in files() {
+        let ran = zoocheck(&format!("run suite/{name} --seeds 8"));
+        assert!(matches!(ran.status, 0 | 3), "{name}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
+#[test]
+fn every_scenario_says_what_it_is_for() {
+    for name in files() {
+        let text = fs::read_to_string(format!("{}/suite/{name}", env!("CARGO_MANIFEST_DIR"))).expect("UTF-8");
+        assert!(text.starts_with("# "), "{name} begins with its purpose");
+        assert!(text.contains("\nabout = "), "{name}");
+    }
+}

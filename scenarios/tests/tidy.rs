@@ -1,0 +1,165 @@
+//! What every file and every crate of the workspace must keep to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates, by directory and name, and which of the workspace's crates each may know.
+const ARROWS: [(&str, &str, &[&str]); 8] = [
+    ("sim/api", "zk-api", &[]),
+    ("sim/proto", "zk-proto", &["zk-api"]),
+    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials"]),
+    ("recipes", "zk-recipes", &["zk-api"]),
+    ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
+    ("model", "zk-model", &["zk-api", "zk-proto", "zk-trials"]),
+    ("reports", "zk-reports", &[]),
+    ("scenarios", "zoocheck", &["zk-api", "zk-trials", "zk-model", "zk-reports", "zk-world"]),
+];
+
+/// Crates whose code must be a function of its arguments.
+const PURE: [&str; 4] = ["sim/api", "sim/proto", "recipes", "recipes/trials"];
+
+/// What would make it something else.
+const IMPURE: [&str; 12] = [
+    "HashMap",
+    "HashSet",
+    "Instant",
+    "SystemTime",
+    "thread",
+    "rand",
+    "println",
+    "eprintln",
+    "dbg",
+    "TcpStream",
+    "File",
+    "RandomState",
+];
+
+const MOST_LINES: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The Rust files below a directory, but not those of a crate inside it.
+fn rust_files(dir: &Path, out: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            if !path.join("Cargo.toml").exists() && !path.ends_with("target") {
+                rust_files(&path, out);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+fn files_of(crate_dir: &str) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    rust_files(&root().join(crate_dir), &mut files);
+    assert!(!files.is_empty(), "{crate_dir} has no Rust files");
+    files.into_iter().map(|path| (path.clone(), fs::read_to_string(path).expect("UTF-8"))).collect()
+}
+
+fn manifest(crate_dir: &str) -> toml::Table {
+    let text = fs::read_to_string(root().join(crate_dir).join("Cargo.toml")).expect("a manifest");
+    text.parse().expect("TOML")
+}
+
+/// What a crate's code, tests and build script depend on.
+fn dependencies(manifest: &toml::Table, sections: &[&str]) -> BTreeSet<String> {
+    let tables = sections.iter().filter_map(|section| manifest.get(*section)?.as_table());
+    tables.flat_map(|table| table.keys().cloned()).collect()
+}
+
+const ALL: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+/// Whether a word stands in a line of code. Comments and texts may say what code may not.
+fn says(line: &str, word: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    let outside: String = code.split('"').step_by(2).collect::<Vec<_>>().join(" ");
+    outside.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
+}
+
+#[test]
+fn the_workspace_has_these_crates_and_no_others() {
+    let workspace = manifest(".");
+    let members = workspace["workspace"]["members"].as_array().expect("members");
+    let members: BTreeSet<&str> = members.iter().map(|member| member.as_str().expect("a path")).collect();
+    assert_eq!(members, ARROWS.iter().map(|(dir, _, _)| *dir).collect());
+    for (dir, name, _) in ARROWS {
+        assert_eq!(manifest(dir)["package"]["name"].as_str(), Some(name));
+    }
+}
+
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let names: BTreeSet<&str> = ARROWS.iter().map(|(_, name, _)| *name).collect();
+    for (dir, name, allowed) in ARROWS {
+        for dependency in dependencies(&manifest(dir), &["dependencies", "build-dependencies"]) {
+            let is_allowed = !names.contains(dependency.as_str()) || allowed.contains(&dependency.as_str());
+            assert!(is_allowed, "{name} must not know {dependency}");
+        }
+    }
+}
+
+#[test]
+fn engines_are_known_to_one_crate_each() {
+    for (dir, name, _) in ARROWS {
+        let all = dependencies(&manifest(dir), &ALL);
+        assert_eq!(all.contains("madsim"), name == "zk-world", "{name} and madsim");
+        assert_eq!(all.contains("stateright"), name == "zk-model", "{name} and stateright");
+    }
+}
+
+#[test]
+fn pure_crates_are_without_clock_chance_threads_and_output() {
+    for dir in PURE {
+        for (path, text) in files_of(dir) {
+            // Tests may write files and start threads.
+            let is_test = path.components().any(|part| part.as_os_str() == "tests");
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for (number, line) in code.lines().enumerate().filter(|_| !is_test) {
+                for word in IMPURE {
+                    assert!(!says(line, word), "{}:{}: {word}", path.display(), number + 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_a_reader_bears_and_nothing_is_left_to_do() {
+    let mut long = BTreeMap::new();
+    for (dir, _, _) in ARROWS {
+        for (path, text) in files_of(dir) {
+            let lines = text.lines().count();
+            if lines > MOST_LINES {
+                long.insert(path.clone(), lines);
+            }
+            for word in ["todo", "unimplemented", "TODO", "FIXME"] {
+                // In comments as well: only texts may say it.
+                let found = text.lines().position(|line| says(&line.replace("//", " "), word));
+                assert!(found.is_none(), "{}:{}: {word}", path.display(), found.unwrap_or(0) + 1);
+            }
+        }
+    }
+    assert!(long.is_empty(), "more than {MOST_LINES} lines: {long:?}");
+}
+
+#[test]
+fn every_crate_keeps_to_the_workspaces_lints() {
+    for (dir, name, _) in ARROWS {
+        assert_eq!(manifest(dir)["lints"]["workspace"].as_bool(), Some(true), "{name}");
+    }
+}
+
+#[test]
+fn the_tidy_test_sees_code_and_not_texts() {
+    assert!(says("let now = Instant::now();", "Instant"));
+    assert!(!says("let text = \"Instant\"; // Instant", "Instant"));
+    assert!(!says("let operand = 3;", "rand"));
+}

@@ -1,0 +1,71 @@
+//! How fast the world is, and whether it keeps its memory: on one core, faults on, everything watched.
+//!
+//! `cargo bench -p zk-world`. Each figure is printed with its load.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zk_trials::trial::AnyTrial;
+use zk_world::{RunOptions, Scenario, run};
+
+/// What a number of runs took and gave.
+#[derive(Default)]
+struct Sum {
+    runs: u64,
+    virtual_ns: u64,
+    messages: u64,
+    steps: u64,
+    wall: Duration,
+}
+
+fn sweep(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Sum {
+    let mut sum = Sum::default();
+    let begin = Instant::now();
+    for seed in seeds {
+        let run = run(trial, scenario, seed, &RunOptions::default());
+        sum.runs += 1;
+        sum.virtual_ns += run.virtual_ns;
+        sum.messages += run.messages;
+        sum.steps += run.steps;
+    }
+    sum.wall = begin.elapsed();
+    sum
+}
+
+fn print(load: &str, sum: &Sum) {
+    let wall = sum.wall.as_secs_f64();
+    let virtual_s = sum.virtual_ns as f64 / 1e9;
+    println!("{load}");
+    println!("  {:>10.0} virtual seconds per wall second", virtual_s / wall);
+    println!("  {:>10.0} ns per message ({} messages)", wall * 1e9 / sum.messages as f64, sum.messages);
+    println!("  {:>10.0} ns per queue event ({} events)", wall * 1e9 / sum.steps as f64, sum.steps);
+    println!(
+        "  {:>10.0} seeds per second ({} seeds, {:.1} virtual s each)",
+        sum.runs as f64 / wall,
+        sum.runs,
+        virtual_s / sum.runs as f64
+    );
+}
+
+/// Memory of this process that is in use, in kilobytes.
+fn resident_kb() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(statm.split(' ').nth(1)?.parse::<u64>().ok()? * 4)
+}
+
+fn main() {
+    let lock = zk_trials::catalogue().into_iter().find(|t| t.about().name == "lock").expect("the lock");
+    let scenario = Scenario::default();
+    sweep(&lock, &scenario, 0..100);
+    let sum = sweep(&lock, &scenario, 0..2_000);
+    print("lock, 5 clients x 3 rounds, default faults, all watched", &sum);
+    let many = Scenario { rounds: 100, ..scenario.clone() };
+    let sum = sweep(&lock, &many, 0..100);
+    print("lock, 5 clients x 100 rounds, default faults, all watched", &sum);
+    let calm = scenario.clone().without_faults();
+    let sum = sweep(&lock, &calm, 0..1_000);
+    print("lock, 5 clients x 3 rounds, no faults, all watched", &sum);
+    let Some(before) = resident_kb() else { return };
+    sweep(&lock, &scenario, 0..10_000);
+    let after = resident_kb().unwrap_or(before);
+    println!("memory over 10000 seeds in one process: {before} kB before, {after} kB after");
+}

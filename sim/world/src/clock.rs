@@ -1,0 +1,80 @@
+//! Clocks: each process has its own, which may be wrong.
+
+/// A process's clock: an offset, and a rate in parts per thousand away from true.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// True time when the rate was last changed.
+    anchor_ns: u64,
+    /// What the clock showed then, in nanoseconds since the Unix epoch.
+    shown_ns: i64,
+    rate_permille: i64,
+}
+
+/// What a right clock shows at the start of a run: an arbitrary day.
+const START_NS: i64 = 1_700_000_000_000 * 1_000_000;
+
+impl Clock {
+    /// A clock that is wrong by `offset_ms`.
+    pub fn new(offset_ms: i64) -> Clock {
+        Clock { anchor_ns: 0, shown_ns: START_NS + offset_ms * 1_000_000, rate_permille: 1000 }
+    }
+
+    fn shows_ns(&self, now_ns: u64) -> i64 {
+        let passed = (now_ns - self.anchor_ns) as i128 * i128::from(self.rate_permille) / 1000;
+        self.shown_ns + passed as i64
+    }
+
+    /// What it shows, in milliseconds since the Unix epoch.
+    pub fn now_ms(&self, now_ns: u64) -> i64 {
+        self.shows_ns(now_ns).div_euclid(1_000_000)
+    }
+
+    /// How long it really takes until this clock has gone on by `local_ns`. Rounded up, so that it then shows it.
+    pub fn real_ns(&self, local_ns: u64) -> u64 {
+        (u128::from(local_ns) * 1000).div_ceil(self.rate_permille as u128) as u64
+    }
+
+    /// From now on it runs fast (or slow, below zero) by so many parts per thousand.
+    pub fn skew(&mut self, now_ns: u64, permille: i32) {
+        self.shown_ns = self.shows_ns(now_ns);
+        self.anchor_ns = now_ns;
+        self.rate_permille = (1000 + i64::from(permille)).max(1);
+    }
+
+    /// It jumps. Timers that run do not.
+    pub fn jump(&mut self, by_ms: i64) {
+        self.shown_ns += by_ms * 1_000_000;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fast_clock_fires_its_timers_early() {
+        let mut clock = Clock::new(0);
+        clock.skew(0, 250);
+        assert_eq!(clock.real_ns(1_000), 800);
+        assert_eq!(clock.now_ms(800_000_000) - clock.now_ms(0), 1000);
+    }
+
+    #[test]
+    fn a_jump_moves_the_clock_and_no_timer() {
+        let mut clock = Clock::new(-5);
+        let before = clock.now_ms(0);
+        clock.jump(-2_000);
+        assert_eq!(clock.now_ms(0) - before, -2_000);
+        assert_eq!(clock.real_ns(1_000), 1_000);
+    }
+
+    #[test]
+    fn a_change_of_rate_does_not_move_the_clock() {
+        let mut clock = Clock::new(0);
+        clock.skew(0, -500);
+        let before = clock.now_ms(10_000_000_000);
+        clock.skew(10_000_000_000, 0);
+        assert_eq!(clock.now_ms(10_000_000_000), before);
+        assert_eq!(before - Clock::new(0).now_ms(0), 5_000);
+    }
+}

@@ -1,0 +1,76 @@
+//! The judge: shows every event to every promise, and keeps what they find.
+
+use crate::run::RunViolation;
+use std::collections::BTreeMap;
+use zk_trials::event::Event;
+use zk_trials::promise::{AnyPromise, Finding, Rest};
+
+/// The promises of a run and what came of them.
+pub struct Judge {
+    promises: Vec<Box<dyn AnyPromise>>,
+    tested: Vec<u64>,
+    /// In order of time; the first of each name with and without an excuse.
+    violations: Vec<RunViolation>,
+    found: Vec<Finding>,
+}
+
+impl Judge {
+    /// Nothing has been seen yet.
+    pub fn new(promises: Vec<Box<dyn AnyPromise>>) -> Judge {
+        let tested = vec![0; promises.len()];
+        Judge { promises, tested, violations: Vec::new(), found: Vec::new() }
+    }
+
+    /// Shows an event.
+    pub fn see(&mut self, now_ns: u64, event: &Event) {
+        self.each(now_ns, |promise, found| promise.see(event, found));
+    }
+
+    /// Shows what is left.
+    pub fn at_rest(&mut self, now_ns: u64, rest: &Rest) {
+        self.each(now_ns, |promise, found| promise.at_rest(rest, found));
+    }
+
+    fn each(&mut self, now_ns: u64, show: impl Fn(&mut Box<dyn AnyPromise>, &mut Vec<Finding>)) {
+        let mut found = std::mem::take(&mut self.found);
+        for index in 0..self.promises.len() {
+            show(&mut self.promises[index], &mut found);
+            let name = self.promises[index].name();
+            for finding in found.drain(..) {
+                self.tested[index] += 1;
+                match finding {
+                    Finding::Tested => {}
+                    Finding::Broken(v) => {
+                        self.keep(RunViolation {
+                            promise: name,
+                            at_ns: now_ns,
+                            what: v.what,
+                            excuse: v.excuse,
+                        });
+                    }
+                }
+            }
+        }
+        self.found = found;
+    }
+
+    /// An invariant that is always watched was broken.
+    pub fn broken(&mut self, now_ns: u64, name: &'static str, what: String) {
+        self.keep(RunViolation { promise: name, at_ns: now_ns, what, excuse: None });
+    }
+
+    fn keep(&mut self, violation: RunViolation) {
+        let same = |v: &RunViolation| {
+            v.promise == violation.promise && v.excuse.is_some() == violation.excuse.is_some()
+        };
+        if !self.violations.iter().any(same) {
+            self.violations.push(violation);
+        }
+    }
+
+    /// How often each promise was put to the test, and what was broken.
+    pub fn finish(self) -> (BTreeMap<&'static str, u64>, Vec<RunViolation>) {
+        let names = self.promises.iter().map(|promise| promise.name());
+        (names.zip(self.tested).collect(), self.violations)
+    }
+}

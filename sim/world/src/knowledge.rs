@@ -1,0 +1,199 @@
+//! What the world knows of the ensemble, kept outside every server: transactions, sessions and their actors,
+//! znodes and their owners. The facts that promises are judged by come from here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zk_api::{EventType, SessionId, Text, Zxid, split};
+use zk_proto::txn::{NodeKind, Txn, TxnBody};
+use zk_trials::event::{ActorId, Fact};
+
+/// A change and whose watches it fired.
+pub type Woken = BTreeMap<(Zxid, Text, EventKind), Vec<ActorId>>;
+
+/// An event type as part of a key.
+pub type EventKind = EventType;
+
+/// What is known.
+#[derive(Debug, Default)]
+pub struct Knowledge {
+    offered: i64,
+    /// Every session that was offered, and to whom.
+    actors: BTreeMap<SessionId, ActorId>,
+    /// Sessions whose opening is applied and whose close is not committed.
+    open: BTreeSet<SessionId>,
+    /// Sessions whose clients know of them. One whose opening was not told in time is nobody's: its client asks
+    /// for another.
+    known: BTreeSet<SessionId>,
+    /// Sessions that ended before their clients knew of them, and whether they expired.
+    still_born: BTreeMap<SessionId, bool>,
+    /// Proposed and not applied.
+    proposed: BTreeMap<Zxid, Arc<Txn>>,
+    /// Committed up to here.
+    pub committed: Zxid,
+    /// Applied up to here, by the server that is furthest.
+    pub applied: Zxid,
+    /// The owners of all znodes that are not a server's own from the start.
+    owners: BTreeMap<Text, SessionId>,
+    /// What actors hold, by their own account.
+    holding: BTreeSet<(ActorId, Text)>,
+}
+
+impl Knowledge {
+    /// A session id that was never offered, for an actor that asks for a session.
+    pub fn offer(&mut self, actor: ActorId) -> SessionId {
+        self.offered += 1;
+        let session = SessionId(0x1000_0000 + self.offered);
+        self.actors.insert(session, actor);
+        session
+    }
+
+    /// Whose session this is.
+    pub fn actor(&self, session: SessionId) -> Option<ActorId> {
+        self.actors.get(&session).copied()
+    }
+
+    /// A client knows of its session now: the facts that follow.
+    pub fn learned(&mut self, session: SessionId, actor: ActorId) -> Vec<Fact> {
+        if !self.known.insert(session) {
+            return Vec::new();
+        }
+        let mut facts = vec![Fact::SessionOpened { session, actor }];
+        if let Some(expired) = self.still_born.remove(&session) {
+            facts.push(Fact::SessionClosed { session, actor, expired });
+        }
+        facts
+    }
+
+    /// Whether a session's client knows of it.
+    pub fn is_known(&self, session: SessionId) -> bool {
+        self.known.contains(&session)
+    }
+
+    /// The open sessions and their actors.
+    pub fn sessions(&self) -> impl Iterator<Item = (SessionId, ActorId)> {
+        self.open.iter().filter_map(|session| Some((*session, self.actor(*session)?)))
+    }
+
+    /// Whether a session is open.
+    pub fn is_open(&self, session: SessionId) -> bool {
+        self.open.contains(&session)
+    }
+
+    /// A transaction was proposed. A crash may have lost another one of the same id.
+    pub fn proposed(&mut self, txn: Arc<Txn>) {
+        self.proposed.insert(txn.zxid, txn);
+    }
+
+    /// A transaction that is proposed and not applied.
+    pub fn txn(&self, zxid: Zxid) -> Option<Arc<Txn>> {
+        self.proposed.get(&zxid).cloned()
+    }
+
+    /// Transactions above `from` up to `to` that were proposed and not applied, in order.
+    pub fn between(&self, from: Zxid, to: Zxid) -> Vec<Zxid> {
+        self.proposed.keys().copied().filter(|zxid| *zxid > from && *zxid <= to).collect()
+    }
+
+    /// A server has lost what it had proposed above this.
+    pub fn lost_above(&mut self, zxid: Zxid) {
+        self.proposed.retain(|proposed, _| *proposed <= zxid);
+    }
+
+    /// A transaction has first committed: gives the fact that follows.
+    pub fn commit(&mut self, txn: &Txn) -> Option<Fact> {
+        self.committed = self.committed.max(txn.zxid);
+        match &txn.body {
+            TxnBody::CloseSession { expired, .. } if self.open.remove(&txn.session) => {
+                let actor = self.actor(txn.session)?;
+                if !self.known.contains(&txn.session) {
+                    self.still_born.insert(txn.session, *expired);
+                    return None;
+                }
+                Some(Fact::SessionClosed { session: txn.session, actor, expired: *expired })
+            }
+            _ => None,
+        }
+    }
+
+    /// A transaction has first been applied: adds the facts that follow.
+    pub fn apply(&mut self, txn: &Txn, woken: &mut Woken, facts: &mut Vec<Fact>) {
+        self.applied = txn.zxid;
+        self.proposed.remove(&txn.zxid);
+        self.change(txn, &txn.body, woken, facts);
+    }
+
+    fn change(&mut self, txn: &Txn, body: &TxnBody, woken: &mut Woken, facts: &mut Vec<Fact>) {
+        match body {
+            TxnBody::CreateSession { .. } => {
+                self.open.insert(txn.session);
+            }
+            TxnBody::CloseSession { ephemerals, .. } => {
+                for path in ephemerals {
+                    self.delete(txn.zxid, path, SessionId::NONE, woken, facts);
+                }
+            }
+            TxnBody::Create { path, kind, .. } => {
+                let owner = match kind {
+                    NodeKind::Ephemeral(owner) => *owner,
+                    NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
+                };
+                self.owners.insert(path.clone(), owner);
+                facts.push(Fact::NodeCreated { path: path.clone(), by: txn.session, owner, czxid: txn.zxid });
+                fired(txn.zxid, path, EventType::NodeCreated, woken, facts);
+            }
+            TxnBody::Delete { path } => self.delete(txn.zxid, path, txn.session, woken, facts),
+            TxnBody::SetData { path, .. } => fired(txn.zxid, path, EventType::NodeDataChanged, woken, facts),
+            TxnBody::Multi { ops } => {
+                for op in ops {
+                    self.change(txn, op, woken, facts);
+                }
+            }
+            TxnBody::SetAcl { .. } | TxnBody::Check { .. } | TxnBody::Error(_) | TxnBody::MultiError(_) => {}
+        }
+    }
+
+    fn delete(&mut self, zxid: Zxid, path: &Text, by: SessionId, woken: &mut Woken, facts: &mut Vec<Fact>) {
+        // An ephemeral that was listed but deleted meanwhile is not deleted twice.
+        if let Some(owner) = self.owners.remove(path) {
+            facts.push(Fact::NodeDeleted { path: path.clone(), by, owner });
+            fired(zxid, path, EventType::NodeDeleted, woken, facts);
+        }
+    }
+
+    /// The session that owns a znode, if it is ephemeral.
+    pub fn owner(&self, path: &str) -> Option<SessionId> {
+        self.owners.get(path).copied().filter(|owner| *owner != SessionId::NONE)
+    }
+
+    /// An actor says that it holds something.
+    pub fn holds(&mut self, actor: ActorId, what: Text) {
+        self.holding.insert((actor, what));
+    }
+
+    /// An actor says that it holds something no more.
+    pub fn left(&mut self, actor: ActorId, what: &Text) {
+        self.holding.remove(&(actor, what.clone()));
+    }
+
+    /// An actor is gone.
+    pub fn ended(&mut self, actor: ActorId) {
+        self.holding.retain(|(holder, _)| *holder != actor);
+    }
+
+    /// Whether an actor holds anything.
+    pub fn is_holding(&self, actor: ActorId) -> bool {
+        self.holding.iter().any(|(holder, _)| *holder == actor)
+    }
+}
+
+/// A change of a znode, and for a creation or deletion that of its parent's children.
+fn fired(zxid: Zxid, path: &Text, kind: EventType, woken: &mut Woken, facts: &mut Vec<Fact>) {
+    let mut fire = |path: Text, kind| {
+        let woken = woken.remove(&(zxid, path.clone(), kind)).unwrap_or_default();
+        facts.push(Fact::Fired { path, kind, woken });
+    };
+    fire(path.clone(), kind);
+    if kind != EventType::NodeDataChanged {
+        fire(split(path).0.into(), EventType::NodeChildrenChanged);
+    }
+}

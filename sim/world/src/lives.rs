@@ -1,0 +1,326 @@
+//! The lives of client processes: how they begin, what their tasks ask for, and how they end.
+
+use crate::choices::Stream;
+use crate::client::SimClient;
+use crate::executor::{Polled, TaskId};
+use crate::mailbox::{Ask, Mailbox};
+use crate::probe::SimProbe;
+use crate::watched::Invariant;
+use crate::world::{Happening, MS, Phase, World};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{Completer, CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, Zxid};
+use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId};
+use zk_proto::server::ServerId;
+use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
+use zk_trials::probe::Probe;
+use zk_trials::trial::Part;
+
+/// So many polls in one turn, and the process would go on for ever.
+const POLLS_PER_TURN: u32 = 20_000;
+
+impl World<'_> {
+    /// The process that makes the trial's znodes begins.
+    pub fn begin_setup(&mut self) {
+        let actor = ActorId { process: self.scenario.clients, life: 0 };
+        let zk = SimClient(self.begin_session(actor));
+        let paths = self.setup.clone();
+        let code = async move {
+            for path in paths {
+                let path = ZPath::parse(&path).expect("a trial's own paths are valid");
+                // The server has just started: it may not serve yet.
+                while let Err(error) = zk.create(&path, Data::NULL, CreateMode::Persistent).await {
+                    if error.code == ErrorCode::NodeExists {
+                        break;
+                    }
+                    zk.sleep(Duration::from_millis(10)).await;
+                }
+            }
+            let _ = zk.close().await;
+            Some(End::Done)
+        };
+        self.executor.spawn(actor.process, Box::pin(code));
+    }
+
+    /// The trial's znodes are there: everybody else begins.
+    fn begin_actors(&mut self) {
+        self.phase = Phase::Faults;
+        // All at once, or within a while.
+        let spread_ms = [1, 50, 500, 3000][self.choices.below(Stream::Swarm, 3, 4) as usize];
+        for process in 0..self.scenario.clients {
+            let after = self.choices.below(Stream::Start, process.into(), spread_ms * MS);
+            let actor = ActorId { process, life: 0 };
+            self.queue.push(self.now + after, Happening::Begin { actor });
+        }
+        for (index, fault) in self.schedule.faults.iter().enumerate() {
+            self.queue.push(self.now.max(fault.at_ms * MS), Happening::Fault(index));
+        }
+        self.queue.push(self.now.max(self.heal_ns()), Happening::Heal);
+    }
+
+    /// A life begins, with a new session.
+    pub fn begin_life(&mut self, actor: ActorId) {
+        let process = &mut self.processes[usize::from(actor.process)];
+        let rounds = process.rounds_left;
+        process.comes_back = false;
+        let mailbox = self.begin_session(actor);
+        let part = Part { me: actor, clients: self.scenario.clients, rounds, effects: true };
+        let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) =
+            (Arc::new(SimClient(mailbox.clone())), Arc::new(SimProbe(mailbox)));
+        let code = self.trial.clone().actor(zk, probe, part);
+        self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
+    }
+
+    fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
+        let mut servers: Vec<ServerId> = (0..self.scenario.servers).map(ServerId).collect();
+        for last in (1..servers.len()).rev() {
+            let other = self.choices.below(Stream::Servers, actor.process.into(), last as u64 + 1);
+            servers.swap(last, other as usize);
+        }
+        let mailbox = Arc::new(Mailbox::new(actor));
+        let process = &mut self.processes[usize::from(actor.process)];
+        process.actor = actor;
+        process.mailbox = mailbox.clone();
+        process.finished = None;
+        process.next_call = 0;
+        let timeout_ms = self.scenario.session_timeout_ms;
+        process.client = Some(ClientSession::new(ClientConfig { servers, timeout_ms }));
+        self.client_event(actor.process, ClientEvent::Start);
+        mailbox
+    }
+
+    /// Runs ready tasks until all wait.
+    pub fn run_tasks(&mut self) {
+        let mut polls = 0;
+        let mut last = None;
+        while let Some((task, process)) = self.executor.pick(&mut self.choices) {
+            if last != Some(process) {
+                last = Some(process);
+                self.processes[usize::from(process)].mailbox.begin_turn();
+            }
+            polls += 1;
+            if polls > POLLS_PER_TURN {
+                self.spun(process);
+            } else {
+                self.run_task(task, process);
+            }
+            if self.over {
+                return;
+            }
+        }
+        self.watched.report.tested(Invariant::NoSpin);
+        if let Some(process) = last {
+            self.purge_watches(process);
+        }
+    }
+
+    fn run_task(&mut self, task: TaskId, process: u8) {
+        self.watched.report.tested(Invariant::NoPanic);
+        let polled = self.executor.poll(task);
+        self.serve(process);
+        match polled {
+            Polled::Waits | Polled::Ended(None) => {}
+            Polled::Ended(Some(end)) => self.finished(process, end),
+            Polled::Panicked(what) => {
+                let actor = self.processes[usize::from(process)].actor;
+                self.watched.report.broken(Invariant::NoPanic, format!("{actor} panicked: {what}"));
+                self.tell_broken();
+                self.crash_process(process);
+            }
+            Polled::Spun => self.spun(process),
+        }
+    }
+
+    fn spun(&mut self, process: u8) {
+        let actor = self.processes[usize::from(process)].actor;
+        self.watched.report.broken(Invariant::NoSpin, format!("{actor} does not end its turn"));
+        self.tell_broken();
+        self.crash_process(process);
+    }
+
+    /// Serves what the process's tasks have asked for, in the order in which they did.
+    fn serve(&mut self, process: u8) {
+        let mut asks = Vec::new();
+        self.processes[usize::from(process)].mailbox.take(&mut asks);
+        for ask in asks {
+            self.serve_one(process, ask);
+        }
+    }
+
+    fn serve_one(&mut self, process: u8, ask: Ask) {
+        let p = &mut self.processes[usize::from(process)];
+        let actor = p.actor;
+        match ask {
+            Ask::Submit { request, completer } => {
+                let call = p.next_call;
+                p.next_call += 1;
+                p.calls.insert(call, completer);
+                self.client_event(process, ClientEvent::Submit { call: CallId(call), request });
+            }
+            Ask::Sleep { duration, completer } => {
+                let ns = u64::try_from(duration.min(Duration::from_secs(1 << 30)).as_nanos());
+                let after = p.clock.real_ns(ns.expect("thirty years are not too many nanoseconds"));
+                self.wake_after(actor, after, completer);
+            }
+            Ask::Point { completer } => {
+                let [_, most] = self.latency_ns;
+                let after = self.choices.below(Stream::Point, process.into(), most.max(1));
+                self.wake_after(actor, after, completer);
+            }
+            Ask::Work { completer } => {
+                let after = self.work(process);
+                self.wake_after(actor, after, completer);
+            }
+            Ask::Write { resource, token, completer } => self.write(actor, resource, token, completer),
+            Ask::Observe(what) => self.observed(actor, what),
+            Ask::Spawn(task) => {
+                let code = async move {
+                    task.await;
+                    None
+                };
+                self.executor.spawn(process, Box::pin(code));
+            }
+        }
+    }
+
+    fn wake_after(&mut self, actor: ActorId, after_ns: u64, completer: Completer<()>) {
+        self.queue.push(self.now.saturating_add(after_ns), Happening::Wake { actor, completer });
+    }
+
+    /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
+    fn work(&mut self, process: u8) -> u64 {
+        let [least, most] = self.work_ns;
+        let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
+        let mut share = 1u128 << 16;
+        for _ in 0..self.work_power {
+            share = (share * u128::from(x)) >> 16;
+        }
+        let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
+        least + ((u128::from(spread) * share) >> 16) as u64
+    }
+
+    /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
+    fn write(&mut self, actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool>) {
+        let after = self.travel(actor.process);
+        let happening = Happening::WriteArrives { actor, resource, token, completer };
+        self.queue.push(self.now + after, happening);
+    }
+
+    fn travel(&mut self, process: u8) -> u64 {
+        let most = u64::from(self.scenario.session_timeout_ms) * MS * 3 / 2;
+        let slow = self.choices.below(Stream::Write, process.into(), 16) == 0;
+        let scale = if slow && self.phase == Phase::Faults { most } else { self.latency_ns[1] };
+        self.choices.below(Stream::Write, process.into(), scale.max(1))
+    }
+
+    /// A write reaches the resource, whether or not its writer still lives.
+    pub fn write_arrives(
+        &mut self,
+        actor: ActorId,
+        resource: Resource,
+        token: Option<Zxid>,
+        completer: Completer<bool>,
+    ) {
+        let accepted = self.outside.write(resource, token);
+        if !self.processes[usize::from(actor.process)].is(actor) {
+            self.once("write arrived after its writer's death");
+        }
+        self.fact(Fact::Wrote { resource, actor, token, accepted });
+        let after = self.choices.below(Stream::Write, actor.process.into(), self.latency_ns[1].max(1));
+        self.queue.push(self.now + after, Happening::WriteAnswered { actor, accepted, completer });
+    }
+
+    fn observed(&mut self, actor: ActorId, what: Observation) {
+        match &what {
+            Observation::Granted { lock, .. } | Observation::Enters { lock } => {
+                self.knowledge.holds(actor, lock.clone());
+            }
+            Observation::Leaves { lock } => {
+                self.knowledge.left(actor, lock);
+                let process = &mut self.processes[usize::from(actor.process)];
+                process.rounds_left = process.rounds_left.saturating_sub(1);
+            }
+            Observation::Released { lock } => self.knowledge.left(actor, lock),
+            Observation::Attempts { .. } | Observation::GivesUp { .. } => {}
+        }
+        self.says(actor, what);
+    }
+
+    /// The main task of a life has ended.
+    fn finished(&mut self, process: u8, end: End) {
+        if self.phase == Phase::Setup {
+            self.begin_actors();
+            self.processes[usize::from(process)].finished = Some(end);
+            return;
+        }
+        let p = &mut self.processes[usize::from(process)];
+        p.finished = Some(end);
+        let actor = p.actor;
+        self.fact(Fact::Finished { actor, end });
+        match end {
+            End::Done | End::Failed => {}
+            End::SessionLost => {
+                self.end_life(process);
+                let after = self.choices.below(Stream::Point, process.into(), 200 * MS);
+                self.come_back(process, after);
+            }
+        }
+    }
+
+    /// The process crashes; its session lives on until it expires.
+    pub fn crash_process(&mut self, process: u8) {
+        let actor = self.processes[usize::from(process)].actor;
+        self.end_life(process);
+        self.fact(Fact::Crashed { actor });
+    }
+
+    /// Tasks, session and connections of a life are gone.
+    fn end_life(&mut self, process: u8) {
+        for conn in self.network.of_process(process) {
+            self.close_by_client(conn);
+        }
+        let actor = self.processes[usize::from(process)].actor;
+        self.knowledge.ended(actor);
+        self.processes[usize::from(process)].end_life();
+        self.executor.kill(process);
+    }
+
+    /// The process begins another life after a while, if there is anything left to do.
+    pub fn come_back(&mut self, process: u8, after_ns: u64) {
+        let p = &mut self.processes[usize::from(process)];
+        let Some(life) = p.actor.life.checked_add(1) else { return };
+        if p.rounds_left > 0 {
+            p.comes_back = true;
+            let actor = ActorId { life, ..p.actor };
+            self.queue.push(self.now + after_ns, Happening::Begin { actor });
+        }
+    }
+
+    /// Purges the watches that nobody waits for any more.
+    fn purge_watches(&mut self, process: u8) {
+        let p = &self.processes[usize::from(process)];
+        if p.watches.values().all(|completer| !completer.is_abandoned()) {
+            return;
+        }
+        let abandoned: Vec<WatchId> =
+            p.watches.iter().filter(|(_, c)| c.is_abandoned()).map(|(id, _)| *id).collect();
+        for watch in abandoned {
+            self.processes[usize::from(process)].watches.remove(&watch);
+            self.client_event(process, ClientEvent::Abandon { watch });
+        }
+    }
+
+    /// The locks' znodes that make a case interesting: whether an actor holds anything.
+    pub fn is_holding(&self, actor: ActorId) -> bool {
+        self.knowledge.is_holding(actor)
+    }
+
+    /// The trial's own paths, as the rest needs them.
+    pub fn is_below_setup(&self, path: &str) -> bool {
+        let below = |own: &Text| {
+            path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/'))
+                || (&**own == "/" && path != "/")
+        };
+        self.setup.iter().any(below) && !self.setup.iter().any(|own| **own == *path)
+    }
+}

@@ -1,0 +1,183 @@
+//! What the tasks of a client process ask of the world, and what they may look at.
+
+use crate::client::Spin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use zk_api::{Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, Zxid};
+use zk_trials::event::{ActorId, Observation, Resource};
+use zk_trials::probe::Task;
+
+/// How much a process may ask for in one turn. A turn is what it does before the next event of the queue.
+pub const ASKS_PER_TURN: u32 = 5_000;
+
+/// Fills the slot of a call.
+pub type CallCompleter = Completer<Result<(Response, Option<Watch>), Error>>;
+
+/// Something a task asks for.
+pub enum Ask {
+    Submit { request: Request, completer: CallCompleter },
+    Sleep { duration: Duration, completer: Completer<()> },
+    Point { completer: Completer<()> },
+    Work { completer: Completer<()> },
+    Write { resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
+    Observe(Observation),
+    Spawn(Task),
+}
+
+/// One life of a client process as seen from inside. Locked for moments only, and by one thread.
+pub struct Mailbox {
+    actor: ActorId,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    asks: Vec<Ask>,
+    asked_this_turn: u32,
+    seen: Seen,
+    waiting_for_state: Vec<Completer<KeeperState>>,
+    guids: u32,
+    dead: bool,
+}
+
+/// What a task may look at.
+#[derive(Clone, Copy)]
+pub struct Seen {
+    pub session: SessionId,
+    pub state: KeeperState,
+}
+
+impl Mailbox {
+    /// The mailbox of a life that begins.
+    pub fn new(actor: ActorId) -> Mailbox {
+        Mailbox {
+            actor,
+            inner: Mutex::new(Inner {
+                asks: Vec::new(),
+                asked_this_turn: 0,
+                seen: Seen { session: SessionId::NONE, state: KeeperState::Disconnected },
+                waiting_for_state: Vec::new(),
+                guids: 0,
+                dead: false,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lock, for something that a task does; unwinds the task where it does too much of it.
+    fn count(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.lock();
+        inner.asked_this_turn += 1;
+        // A second panic while the first unwinds would end the process.
+        if inner.asked_this_turn > ASKS_PER_TURN && !inner.dead && !std::thread::panicking() {
+            drop(inner);
+            std::panic::panic_any(Spin);
+        }
+        inner
+    }
+
+    /// Takes an order. What a dead process asks for is forgotten: nobody will ever answer.
+    pub fn ask(&self, ask: Ask) {
+        let mut inner = self.count();
+        if !inner.dead {
+            inner.asks.push(ask);
+        }
+    }
+
+    /// What is known of the session.
+    pub fn look(&self) -> Seen {
+        self.count().seen
+    }
+
+    /// The next state that differs from the one now.
+    pub fn state_change(&self) -> Pending<KeeperState> {
+        let (completer, pending) = Pending::slot();
+        self.count().waiting_for_state.push(completer);
+        pending
+    }
+
+    /// A text that no other call gives: who asks and how often it did so before.
+    pub fn guid(&self) -> Text {
+        let mut inner = self.count();
+        inner.guids += 1;
+        format!("g{:02x}x{:02x}x{:x}", self.actor.process, self.actor.life, inner.guids).into()
+    }
+
+    /// A turn begins.
+    pub fn begin_turn(&self) {
+        self.lock().asked_this_turn = 0;
+    }
+
+    /// Moves what was asked for into `asks`.
+    pub fn take(&self, asks: &mut Vec<Ask>) {
+        std::mem::swap(&mut self.lock().asks, asks);
+    }
+
+    /// The client has learned something.
+    pub fn learn(&self, seen: Seen) {
+        let waiting = {
+            let mut inner = self.lock();
+            let changed = inner.seen.state != seen.state;
+            inner.seen = seen;
+            if changed { std::mem::take(&mut inner.waiting_for_state) } else { Vec::new() }
+        };
+        for completer in waiting {
+            completer.complete(seen.state);
+        }
+    }
+
+    /// The process is gone.
+    pub fn die(&self) {
+        let mut inner = self.lock();
+        inner.dead = true;
+        let dropped = (std::mem::take(&mut inner.asks), std::mem::take(&mut inner.waiting_for_state));
+        drop(inner);
+        drop(dropped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mailbox() -> Mailbox {
+        Mailbox::new(ActorId { process: 1, life: 0 })
+    }
+
+    #[test]
+    fn guids_are_unlike_and_fit_for_names() {
+        let of = |process, life| Mailbox::new(ActorId { process, life });
+        let all = [of(1, 0).guid(), of(1, 1).guid(), of(2, 0).guid()];
+        let again = mailbox();
+        assert_eq!(again.guid(), all[0]);
+        assert_ne!(again.guid(), all[0]);
+        assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
+        assert!(all.iter().all(|g| !g.contains(['-', '_', '/'])));
+    }
+
+    #[test]
+    fn a_state_change_is_told_to_who_asked_before_it() {
+        let mailbox = mailbox();
+        let mut before = mailbox.state_change();
+        mailbox.learn(Seen { session: SessionId(7), state: KeeperState::Disconnected });
+        assert_eq!(before.try_take(), None);
+        mailbox.learn(Seen { session: SessionId(7), state: KeeperState::SyncConnected });
+        let mut after = mailbox.state_change();
+        assert_eq!(before.try_take(), Some(KeeperState::SyncConnected));
+        assert_eq!(after.try_take(), None);
+        assert_eq!(mailbox.look().session, SessionId(7));
+    }
+
+    #[test]
+    fn a_dead_process_is_not_served() {
+        let mailbox = mailbox();
+        mailbox.die();
+        let (completer, _pending) = Pending::slot();
+        mailbox.ask(Ask::Point { completer });
+        let mut asks = Vec::new();
+        mailbox.take(&mut asks);
+        assert!(asks.is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
+
+use crate::process::Armed;
+use crate::schedule::{Fault, Loss, Node, RequestKind, When};
+use crate::trace::{Place, What};
+use crate::world::{Happening, MS, Phase, World};
+use zk_api::SessionId;
+use zk_proto::server::Event;
+use zk_trials::event::{ActorId, Fact};
+
+impl World<'_> {
+    /// A fault's time has come.
+    pub fn fault(&mut self, index: usize) {
+        if self.phase != Phase::Faults {
+            return;
+        }
+        let schedule = self.schedule;
+        let fault = &schedule.faults[index].fault;
+        self.note(Place::World, &What::Fault(fault));
+        match *fault {
+            Fault::ServerCrash { server, down_ms } => {
+                if server < self.scenario.servers {
+                    self.crash_server(server, down_ms);
+                }
+            }
+            Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),
+            Fault::Drop { client, when, what } => self.drop_connection(client, when, what),
+            Fault::SlowLink { client, factor, for_ms } => self.slow_link(client, factor, for_ms),
+            Fault::Expire { client } => self.expire(client),
+            Fault::ExpireOwner { reader } => {
+                if reader < self.scenario.clients {
+                    let armed = (RequestKind::Read, Armed::ExpireOwner);
+                    self.processes[usize::from(reader)].armed.push(armed);
+                }
+            }
+            Fault::ClientCrash { client, restart_after_ms } => self.crash_client(client, restart_after_ms),
+            Fault::ClientPause { client, for_ms } => self.pause(client, for_ms),
+            Fault::ClockSkew { node, permille } => self.skew(node, permille),
+            Fault::ClockJump { server, by_ms } => {
+                if let Some(host) = self.servers.get_mut(usize::from(server)) {
+                    host.clock.jump(by_ms);
+                    self.server_event(server, Event::ClockSet { by_ms });
+                }
+            }
+        }
+    }
+
+    fn slow_sync(&mut self, server: u8, sync_ms: u64, for_ms: u64) {
+        let until_ns = self.now + for_ms * MS;
+        if let Some(host) = self.servers.get_mut(usize::from(server)) {
+            host.slow_sync_ns = Some(sync_ms * MS);
+            host.slow_until_ns = until_ns;
+            self.queue.push(until_ns, Happening::SlowSyncEnds { server, until_ns });
+        }
+    }
+
+    /// A while of slow syncs ends, unless another one has begun.
+    pub fn slow_sync_ends(&mut self, server: u8, until_ns: u64) {
+        let host = &mut self.servers[usize::from(server)];
+        if host.slow_until_ns == until_ns {
+            host.slow_sync_ns = None;
+        }
+    }
+
+    fn drop_connection(&mut self, client: u8, when: When, what: Loss) {
+        if client >= self.scenario.clients {
+            return;
+        }
+        match when {
+            When::NextRequest(kind) => {
+                self.processes[usize::from(client)].armed.push((kind, Armed::Lose(what)))
+            }
+            When::Now => {
+                for conn in self.network.of_process(client) {
+                    self.lose(conn, what);
+                }
+            }
+        }
+    }
+
+    fn slow_link(&mut self, client: u8, factor: u32, for_ms: u64) {
+        if client < self.scenario.clients {
+            let until_ns = self.now + for_ms * MS;
+            let process = &mut self.processes[usize::from(client)];
+            process.slow_factor = factor.max(1);
+            process.slow_until_ns = until_ns;
+            self.queue.push(until_ns, Happening::SlowLinkEnds { client, until_ns });
+        }
+    }
+
+    /// A while of slow messages ends, unless another one has begun.
+    pub fn slow_link_ends(&mut self, client: u8, until_ns: u64) {
+        let process = &mut self.processes[usize::from(client)];
+        if process.slow_until_ns == until_ns {
+            process.slow_factor = 1;
+        }
+    }
+
+    fn expire(&mut self, client: u8) {
+        if client >= self.scenario.clients {
+            return;
+        }
+        let Some(session) = self.processes[usize::from(client)].client.as_ref().map(|c| c.session()) else {
+            return;
+        };
+        self.expire_session(session);
+    }
+
+    /// Servers end a session although its client is well.
+    pub fn expire_session(&mut self, session: SessionId) {
+        for server in 0..self.scenario.servers {
+            self.server_event(server, Event::Expire { session });
+        }
+    }
+
+    fn crash_client(&mut self, client: u8, restart_after_ms: u64) {
+        if client < self.scenario.clients && self.processes[usize::from(client)].client.is_some() {
+            if self.is_holding(self.processes[usize::from(client)].actor) {
+                self.once("crashed while holding");
+            }
+            self.crash_process(client);
+            self.come_back(client, restart_after_ms * MS);
+        }
+    }
+
+    fn pause(&mut self, client: u8, for_ms: u64) {
+        if client >= self.scenario.clients {
+            return;
+        }
+        let process = &mut self.processes[usize::from(client)];
+        if process.client.is_none() || process.held_back.is_some() {
+            return;
+        }
+        process.held_back = Some(Vec::new());
+        process.pauses += 1;
+        let (actor, pause) = (process.actor, process.pauses);
+        if self.is_holding(actor) {
+            self.once("paused while holding");
+        }
+        self.fact(Fact::Paused { actor });
+        self.queue.push(self.now + for_ms * MS, Happening::Resume { actor, pause });
+    }
+
+    /// A process goes on: its timers fire first, then it sees what the network has brought.
+    pub fn resume(&mut self, actor: ActorId, pause: u32) {
+        let process = &mut self.processes[usize::from(actor.process)];
+        if process.actor != actor || process.pauses != pause {
+            return;
+        }
+        let Some(held_back) = process.held_back.take() else { return };
+        self.fact(Fact::Resumed { actor });
+        let is_timer = |happening: &Happening| {
+            matches!(happening, Happening::ClientTimer { .. } | Happening::Wake { .. })
+        };
+        let (timers, network): (Vec<_>, Vec<_>) = held_back.into_iter().partition(is_timer);
+        for happening in timers.into_iter().chain(network) {
+            self.at_process(happening);
+            self.turn();
+        }
+    }
+
+    fn skew(&mut self, node: Node, permille: i32) {
+        let now = self.now;
+        match node {
+            Node::Server(server) => {
+                if let Some(host) = self.servers.get_mut(usize::from(server)) {
+                    host.clock.skew(now, permille);
+                }
+            }
+            Node::Client(client) => {
+                if client < self.scenario.clients {
+                    self.processes[usize::from(client)].clock.skew(now, permille);
+                }
+            }
+        }
+    }
+
+    /// Faults are over: what is paused goes on, what is down starts, what is slow is fast. Clocks stay as wrong
+    /// as they are.
+    pub fn heal(&mut self) {
+        if self.phase != Phase::Faults {
+            return;
+        }
+        self.note(Place::World, &What::Heal);
+        self.phase = Phase::Healed;
+        self.deadline = self.now + u64::from(self.scenario.heal_seconds) * 1000 * MS;
+        for server in 0..self.scenario.servers {
+            let host = &mut self.servers[usize::from(server)];
+            host.slow_sync_ns = None;
+            if host.server.is_none() {
+                let incarnation = host.incarnation;
+                self.server_up(server, incarnation);
+            }
+        }
+        for client in 0..self.scenario.clients {
+            let process = &mut self.processes[usize::from(client)];
+            process.armed.clear();
+            process.slow_factor = 1;
+            let (actor, pause) = (process.actor, process.pauses);
+            self.resume(actor, pause);
+        }
+    }
+}

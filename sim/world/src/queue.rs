@@ -1,0 +1,61 @@
+//! The event queue: what happens next, and in which order at one time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Events by time; those of one time in the order in which they were put in.
+///
+/// The heap holds small keys only, and the events stay where they are.
+pub struct Queue<E> {
+    heap: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    slots: Vec<Option<E>>,
+    free: Vec<u32>,
+    sequence: u64,
+}
+
+impl<E> Queue<E> {
+    /// Empty.
+    pub fn new() -> Queue<E> {
+        Queue { heap: BinaryHeap::new(), slots: Vec::new(), free: Vec::new(), sequence: 0 }
+    }
+
+    /// Puts in an event for the time `at_ns`.
+    pub fn push(&mut self, at_ns: u64, event: E) {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(event);
+                slot
+            }
+            None => {
+                self.slots.push(Some(event));
+                u32::try_from(self.slots.len() - 1).expect("far fewer events than 2^32")
+            }
+        };
+        self.heap.push(Reverse((at_ns, self.sequence, slot)));
+        self.sequence += 1;
+    }
+
+    /// Takes the next event and its time.
+    pub fn pop(&mut self) -> Option<(u64, E)> {
+        let Reverse((at_ns, _, slot)) = self.heap.pop()?;
+        self.free.push(slot);
+        Some((at_ns, self.slots[slot as usize].take().expect("a queued slot is full")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_by_time_and_then_in_the_order_they_were_put_in() {
+        let mut queue = Queue::new();
+        for (at, name) in [(5, 'c'), (1, 'a'), (5, 'd'), (1, 'b')] {
+            queue.push(at, name);
+        }
+        assert_eq!(queue.pop(), Some((1, 'a')));
+        queue.push(5, 'e');
+        let rest: Vec<char> = std::iter::from_fn(|| queue.pop()).map(|(_, name)| name).collect();
+        assert_eq!(rest, ['b', 'c', 'd', 'e']);
+    }
+}

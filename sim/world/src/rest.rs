@@ -1,0 +1,82 @@
+//! The end of a run: when nothing moves any more, and what is left then.
+
+use crate::trace::{Place, What};
+use crate::world::{MS, Phase, World};
+use zk_api::SessionId;
+use zk_proto::txn::NodeKind;
+use zk_trials::event::ActorId;
+use zk_trials::promise::Rest;
+
+impl World<'_> {
+    /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
+    /// Ends the faults as soon as all actors are done: nobody is left to suffer from them.
+    pub fn is_at_rest(&mut self) -> bool {
+        if !self.processes.iter().all(|p| p.is_done()) {
+            self.done_since = None;
+            return false;
+        }
+        let since = *self.done_since.get_or_insert(self.now);
+        let timeout = self.granted_timeout_ns();
+        // What was sent last is done by now, and a dead session had time to expire by ticks.
+        self.now >= since + timeout && (self.only_the_living() || self.now >= since + 6 * timeout)
+    }
+
+    /// Whether all actors are done while faults go on.
+    pub fn may_heal_early(&self) -> bool {
+        self.phase == Phase::Faults && self.processes.iter().all(|p| p.is_done())
+    }
+
+    /// The session timeout that servers grant.
+    fn granted_timeout_ns(&self) -> u64 {
+        let tick = u64::from(self.scenario.tick_ms);
+        u64::from(self.scenario.session_timeout_ms).clamp(2 * tick, 20 * tick) * MS
+    }
+
+    /// Whether every open session is that of a process that lives.
+    fn only_the_living(&self) -> bool {
+        self.knowledge.sessions().all(|(session, actor)| self.is_present_session(session, actor))
+    }
+
+    fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {
+        let process = &self.processes[usize::from(actor.process)];
+        process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
+    }
+
+    /// Judges what is left.
+    pub fn judge_rest(&mut self) {
+        let mut rest = Rest::default();
+        for process in &self.processes[..usize::from(self.scenario.clients)] {
+            let Some(client) = &process.client else { continue };
+            if process.finished.is_none() && self.knowledge.is_open(client.session()) {
+                rest.unfinished.push(process.actor);
+            }
+        }
+        // The process that made the trial's znodes is no actor.
+        let clients = self.scenario.clients;
+        let known = |(session, actor): &(SessionId, ActorId)| {
+            actor.process < clients && self.knowledge.is_known(*session)
+        };
+        rest.sessions = self.knowledge.sessions().filter(known).collect();
+        let mut znodes = 0;
+        if let Some(server) = self.servers.iter().find_map(|host| host.server.as_ref()) {
+            for (path, node) in server.tree().nodes() {
+                znodes += 1;
+                if self.is_below_setup(path) {
+                    let owner = match node.kind {
+                        NodeKind::Ephemeral(owner) => owner,
+                        NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
+                    };
+                    rest.nodes.push((path.clone(), owner));
+                }
+            }
+            let knowledge = &self.knowledge;
+            self.watched.at_rest(server.tree(), |session| knowledge.is_open(session));
+        }
+        if !rest.unfinished.is_empty() {
+            self.once("somebody was stuck");
+        }
+        self.note(Place::World, &What::End { znodes });
+        self.tell_broken();
+        self.judge.at_rest(self.now, &rest);
+    }
+}

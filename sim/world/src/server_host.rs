@@ -1,0 +1,413 @@
+//! Servers and the machines they run on: timers, disk, clock, crashes.
+
+use crate::choices::{Choices, Stream};
+use crate::clock::Clock;
+use crate::disk::Disk;
+use crate::executor::{Caught, quietly};
+use crate::knowledge::Woken;
+use crate::network::Arrival;
+use crate::scenario::Scenario;
+use crate::trace::{Place, What};
+use crate::watched::Invariant;
+use crate::world::{Happening, MS, World};
+use zk_api::Zxid;
+use zk_proto::disk::{DiskOp, FileId};
+use zk_proto::message::{ConnId, Password, ToClient, ToServer};
+use zk_proto::prepare::TreeConfig;
+use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
+
+/// A machine with a server.
+pub struct ServerHost {
+    pub config: ServerConfig,
+    /// `None` while it is down.
+    pub server: Option<Server>,
+    /// Counts starts: what belongs to a former one is void.
+    pub incarnation: u32,
+    pub disk: Disk,
+    pub clock: Clock,
+    timers: [u32; 3],
+    /// How long a sync takes, where it is slow.
+    pub slow_sync_ns: Option<u64>,
+    pub slow_until_ns: u64,
+}
+
+impl ServerHost {
+    /// A machine with an empty disk and no server yet.
+    pub fn new(id: u8, scenario: &Scenario, choices: &mut Choices) -> ServerHost {
+        let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
+        // Few transactions between snapshots, and small steps, so that a run sees many.
+        let snapshot_every =
+            [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
+        let config = ServerConfig {
+            id: ServerId(id),
+            tick_ms: scenario.tick_ms,
+            snapshot_every,
+            snapshot_step: 3,
+            snapshots_kept: 2,
+            tree: TreeConfig { extended_types: true, order_salt: choices.below(Stream::Swarm, 8, u64::MAX) },
+        };
+        ServerHost {
+            config,
+            server: None,
+            incarnation: 0,
+            disk: Disk::default(),
+            clock: Clock::new(offset_ms),
+            timers: [0; 3],
+            slow_sync_ns: None,
+            slow_until_ns: 0,
+        }
+    }
+
+    fn timer(&mut self, timer: Timer) -> &mut u32 {
+        match timer {
+            Timer::Sessions => &mut self.timers[0],
+            Timer::Containers => &mut self.timers[1],
+            Timer::Snapshot => &mut self.timers[2],
+        }
+    }
+}
+
+impl World<'_> {
+    fn host(&mut self, server: u8) -> &mut ServerHost {
+        &mut self.servers[usize::from(server)]
+    }
+
+    /// Starts a server from its disk.
+    pub fn start_server(&mut self, id: u8) {
+        let now = self.now;
+        let host = self.host(id);
+        host.incarnation += 1;
+        let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
+        match started {
+            Ok((server, mut out)) => {
+                let zxid = server.tree().last_zxid();
+                host.server = Some(server);
+                self.note(Place::Server(id), &What::Started { zxid });
+                self.recovered(id, zxid);
+                self.server_outputs(id, &mut out);
+            }
+            Err(error) => {
+                let what = format!("s{id} does not start: {error}");
+                self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
+            }
+        }
+    }
+
+    /// A server has recovered. What it replayed and had not applied before the crash is committed by that.
+    fn recovered(&mut self, id: u8, last: Zxid) {
+        let before = self.knowledge.applied;
+        for zxid in self.knowledge.between(before, last) {
+            self.once("unacknowledged write recovered");
+            self.committed(id, zxid, true);
+            self.applied(id, zxid, &mut Woken::new());
+        }
+        self.knowledge.lost_above(last);
+        if let Some(server) = &self.servers[usize::from(id)].server {
+            self.watched.recovered(server.tree());
+        }
+    }
+
+    /// A crash, and the start after `down_ms`.
+    pub fn crash_server(&mut self, id: u8, down_ms: u64) {
+        if self.host(id).server.take().is_none() {
+            return;
+        }
+        self.note(Place::Server(id), &What::Down);
+        let host = &mut self.servers[usize::from(id)];
+        let choices = &mut self.choices;
+        let report = host.disk.crash(&mut |n| choices.below(Stream::Torn, id.into(), n));
+        host.timers = host.timers.map(|count| count + 1);
+        let incarnation = host.incarnation;
+        if report.lost > 0 {
+            self.once("unsynced writes lost");
+        }
+        if report.torn > 0 {
+            self.once("torn tail cut");
+        }
+        self.watched.crashed();
+        for conn in self.network.of_server(id) {
+            self.break_by_server(conn);
+        }
+        self.queue.push(self.now + down_ms * MS, Happening::ServerUp { server: id, incarnation });
+    }
+
+    /// The server's machine is gone: of what it had sent, some may still arrive.
+    fn break_by_server(&mut self, id: ConnId) {
+        self.watched.closed(id);
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.server_open = false;
+        let (process, in_flight) = (conn.actor.process, conn.to_client.in_flight());
+        let kept = self.choices.below(Stream::CrashLoss, process.into(), in_flight + 1);
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.to_client.cut(kept);
+        self.tell_client(id);
+        self.network.forget_closed(id);
+    }
+
+    /// It is time for a server to start again.
+    pub fn server_up(&mut self, id: u8, incarnation: u32) {
+        let host = self.host(id);
+        if host.server.is_none() && host.incarnation == incarnation {
+            self.once("server restarted");
+            self.start_server(id);
+        }
+    }
+
+    /// A message arrives at a server.
+    pub fn at_server(&mut self, id: ConnId, number: u64, message: ToServer) {
+        let now = self.now;
+        let Some(conn) = self.network.conn(id) else { return };
+        match conn.to_server.arrive(number, now) {
+            Arrival::Here => {}
+            Arrival::Lost => {
+                if matches!(message, ToServer::Request { .. }) {
+                    self.once("request lost");
+                }
+                return;
+            }
+            Arrival::Later(at) => {
+                self.queue.push(at, Happening::AtServer { conn: id, number, message });
+                return;
+            }
+        }
+        if !conn.server_open {
+            // The server's machine answers with a reset.
+            self.tell_client(id);
+            return;
+        }
+        let (actor, server, greeted, client_open) = (conn.actor, conn.server, conn.greeted, conn.client_open);
+        conn.greeted = true;
+        self.messages += 1;
+        self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
+        let event = match message {
+            ToServer::Connect(request) if !greeted => {
+                let session = self.knowledge.offer(actor);
+                Event::Connecting { conn: id, request, offer: (session, password(session.0)) }
+            }
+            message => {
+                if let ToServer::Request { request, .. } = &message
+                    && request.is_write()
+                    && !client_open
+                {
+                    self.once("request arrived after its client knew of the loss");
+                }
+                self.watched.arrived(id, &message);
+                Event::Received { conn: id, message }
+            }
+        };
+        self.server_event(server, event);
+    }
+
+    /// A server notices that a connection is closed.
+    pub fn server_sees(&mut self, id: ConnId) {
+        let Some(conn) = self.network.conn(id) else { return };
+        if !conn.server_open {
+            return;
+        }
+        conn.server_open = false;
+        let (server, greeted) = (conn.server, conn.greeted);
+        self.network.forget_closed(id);
+        self.watched.closed(id);
+        if greeted {
+            self.note(Place::Server(server), &What::Dropped { conn: id });
+            self.server_event(server, Event::Dropped { conn: id });
+        }
+    }
+
+    /// A server's timer has come.
+    pub fn server_timer(&mut self, id: u8, incarnation: u32, timer: Timer, generation: u32) {
+        let host = self.host(id);
+        if host.incarnation == incarnation && *host.timer(timer) == generation && host.server.is_some() {
+            self.note(Place::Server(id), &What::ServerTimer(timer));
+            self.server_event(id, Event::Timer(timer));
+        }
+    }
+
+    /// A server's disk has done something.
+    pub fn disk_done(&mut self, id: u8, incarnation: u32, file: FileId, ticket: u64) {
+        let host = self.host(id);
+        if host.incarnation != incarnation || host.server.is_none() {
+            return;
+        }
+        let length = host.disk.done(file, ticket);
+        self.note(Place::Server(id), &What::Synced { file, length: length as u64 });
+        self.watched.synced(file, length);
+        self.server_event(id, Event::Synced { file, ticket });
+    }
+
+    /// Steps a server and does what it wants done.
+    pub fn server_event(&mut self, id: u8, event: Event) {
+        let now = self.now;
+        let mut out = std::mem::take(&mut self.server_out);
+        let host = self.host(id);
+        let now_ms = host.clock.now_ms(now);
+        let Some(server) = &mut host.server else { return };
+        let stepped = quietly(|| server.step(Input { now_ms, event }, &mut out));
+        self.watched.report.tested(Invariant::NoPanic);
+        match stepped {
+            Ok(()) => self.server_outputs(id, &mut out),
+            Err(Caught::Panic(what)) => {
+                self.watched.report.broken(Invariant::NoPanic, format!("s{id} panicked: {what}"));
+                self.over = true;
+            }
+            Err(Caught::Spin) => unreachable!("only tasks of clients spin"),
+        }
+        out.clear();
+        self.server_out = out;
+    }
+
+    fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
+        let mut woken = self.woken(out);
+        let mut logged = None;
+        for output in out.drain(..) {
+            match output {
+                Output::Send { conn, message } => self.send_to_client(conn, message),
+                Output::Close { conn } => self.close_by_server(conn),
+                Output::Disk(op) => self.disk_op(id, op, &mut logged),
+                Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
+                Output::Note(Note::Proposed(txn)) => {
+                    self.note(Place::Server(id), &What::Propose(&txn));
+                    self.watched.proposed(&txn);
+                    self.knowledge.proposed(txn);
+                }
+                Output::Note(Note::Committed(zxid)) => self.committed(id, zxid, false),
+                Output::Note(Note::Applied(zxid)) => self.applied(id, zxid, &mut woken),
+            }
+        }
+        if let Some((file, end)) = logged {
+            self.watched.logged(file, end);
+        }
+    }
+
+    /// Whose watches the changes of these outputs fire.
+    fn woken(&mut self, out: &[Output]) -> Woken {
+        let mut woken = Woken::new();
+        if !out.iter().any(|output| matches!(output, Output::Note(Note::Applied(_)))) {
+            return woken;
+        }
+        for output in out {
+            if let Output::Send { conn, message: ToClient::Event { zxid: Some(zxid), event } } = output
+                && let Some(conn) = self.network.conn(*conn)
+            {
+                let actors = woken.entry((*zxid, event.path.clone(), event.kind)).or_default();
+                if !actors.contains(&conn.actor) {
+                    actors.push(conn.actor);
+                }
+            }
+        }
+        woken
+    }
+
+    fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
+        let host = self.host(id);
+        let after = host.clock.real_ns(u64::from(after_ms) * MS);
+        let count = host.timer(timer);
+        *count += 1;
+        let generation = *count;
+        let incarnation = host.incarnation;
+        self.queue
+            .push(self.now + after, Happening::ServerTimer { server: id, incarnation, timer, generation });
+    }
+
+    fn disk_op(&mut self, id: u8, op: DiskOp, logged: &mut Option<(FileId, usize)>) {
+        let disk = &mut self.servers[usize::from(id)].disk;
+        match op {
+            DiskOp::Append { file, bytes } => {
+                let end = disk.append(file, &bytes);
+                if matches!(file, FileId::Log(_)) {
+                    *logged = Some((file, end));
+                }
+            }
+            DiskOp::Sync { file, ticket } => {
+                disk.begin_sync(file, ticket);
+                self.disk_busy(id, file, ticket);
+            }
+            DiskOp::Truncate { file, len } => disk.truncate(file, len),
+            DiskOp::Replace { file, bytes, ticket } => {
+                disk.begin_replace(file, ticket, bytes);
+                self.disk_busy(id, file, ticket);
+            }
+            DiskOp::Remove { file } => disk.remove(file),
+        }
+    }
+
+    /// The disk does one thing after the other.
+    fn disk_busy(&mut self, id: u8, file: FileId, ticket: u64) {
+        let usual = self.choices.range(Stream::Sync, id.into(), MS / 20, 4 * MS);
+        let now = self.now;
+        let host = self.host(id);
+        let takes = host.slow_sync_ns.unwrap_or(usual);
+        let done = host.disk.busy_until_ns.max(now) + takes;
+        host.disk.busy_until_ns = done;
+        let incarnation = host.incarnation;
+        self.queue.push(done, Happening::DiskDone { server: id, incarnation, file, ticket });
+    }
+
+    fn send_to_client(&mut self, id: ConnId, message: ToClient) {
+        self.watched.answering(id, &message);
+        let Some(conn) = self.network.conn(id) else { return };
+        if let ToClient::Connected(response) = &message {
+            conn.session = response.session;
+            self.watched.connected(id, response.session);
+        }
+        let (process, server) = (conn.actor.process, conn.server);
+        let at = self.now + self.latency(process, server, false);
+        let Some(conn) = self.network.conn(id) else { return };
+        let (number, at) = conn.to_client.send(at);
+        self.queue.push(at, Happening::AtClient { conn: id, number, message });
+    }
+
+    fn close_by_server(&mut self, id: ConnId) {
+        self.watched.closed(id);
+        let Some(conn) = self.network.conn(id) else { return };
+        conn.server_open = false;
+        self.tell_client(id);
+        self.network.forget_closed(id);
+    }
+
+    /// A transaction is committed, by a quorum or by being recovered.
+    fn committed(&mut self, id: u8, zxid: Zxid, recovered: bool) {
+        if zxid <= self.knowledge.committed {
+            return;
+        }
+        let Some(txn) = self.knowledge.txn(zxid) else { return };
+        self.note(Place::Server(id), &What::Commit { zxid });
+        self.watched.committed(&txn, recovered);
+        if let Some(fact) = self.knowledge.commit(&txn) {
+            let actor = self.knowledge.actor(txn.session);
+            if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {
+                self.once("session ended while its actor held the lock");
+            }
+            if let Some(actor) = actor
+                && self.processes[usize::from(actor.process)].held_back.is_some()
+            {
+                self.once("pause outlived the session");
+            }
+            self.fact(fact);
+        }
+    }
+
+    /// A transaction is applied to a server's tree.
+    fn applied(&mut self, id: u8, zxid: Zxid, woken: &mut Woken) {
+        if zxid <= self.knowledge.applied {
+            return;
+        }
+        let Some(txn) = self.knowledge.txn(zxid) else { return };
+        self.note(Place::Server(id), &What::Apply { zxid });
+        let mut facts = Vec::new();
+        self.knowledge.apply(&txn, woken, &mut facts);
+        if let Some(server) = &self.servers[usize::from(id)].server {
+            self.watched.applied(&txn, server.tree());
+        }
+        for fact in facts {
+            self.fact(fact);
+        }
+    }
+}
+
+/// A session's password: no secret, but unlike any other's.
+fn password(session: i64) -> Password {
+    let mut password = [0x5a; 16];
+    password[..8].copy_from_slice(&session.to_le_bytes());
+    password
+}

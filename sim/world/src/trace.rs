@@ -1,0 +1,251 @@
+//! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
+
+use crate::encode::Bytes;
+use crate::schedule::Fault;
+use std::fmt;
+use xxhash_rust::xxh3::Xxh3;
+use zk_api::{KeeperState, Zxid};
+use zk_proto::client::ClientTimer;
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ToClient, ToServer};
+use zk_proto::server::Timer;
+use zk_proto::txn::Txn;
+use zk_trials::event::{ActorId, Fact, Observation};
+
+/// Where something happened.
+#[derive(Clone, Copy)]
+pub enum Place {
+    /// At no process: the nemesis, the ensemble as a whole, the outside resource.
+    World,
+    /// At a server.
+    Server(u8),
+    /// At a client process, in one of its lives.
+    Client(ActorId),
+}
+
+/// What happened.
+pub enum What<'a> {
+    Opened { conn: ConnId },
+    Refused { conn: ConnId },
+    Lost { conn: ConnId },
+    Dropped { conn: ConnId },
+    ToServer { conn: ConnId, message: &'a ToServer },
+    ToClient { conn: ConnId, message: &'a ToClient },
+    ServerTimer(Timer),
+    ClientTimer(ClientTimer),
+    Synced { file: FileId, length: u64 },
+    Started { zxid: Zxid },
+    Down,
+    Propose(&'a Txn),
+    Commit { zxid: Zxid },
+    Apply { zxid: Zxid },
+    State(KeeperState),
+    Says(&'a Observation),
+    Is(&'a Fact),
+    Fault(&'a Fault),
+    Heal,
+    Broken { name: &'a str },
+    End { znodes: u64 },
+}
+
+/// Hashes a run and, if asked, writes it out.
+pub struct Trace {
+    hash: Xxh3,
+    bytes: Bytes,
+    lines: Option<Vec<String>>,
+    log: bool,
+}
+
+impl Trace {
+    /// `keep` keeps lines of text; `log` sends them to `tracing`. Neither changes the digest.
+    pub fn new(keep: bool, log: bool) -> Trace {
+        Trace { hash: Xxh3::new(), bytes: Bytes::default(), lines: keep.then(Vec::new), log }
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
+        let bytes = &mut self.bytes;
+        bytes.0.clear();
+        bytes.u64(at_ns);
+        match place {
+            Place::World => bytes.byte(0),
+            Place::Server(id) => {
+                bytes.byte(1);
+                bytes.byte(id);
+            }
+            Place::Client(actor) => {
+                bytes.byte(2);
+                bytes.actor(actor);
+            }
+        }
+        what.encode(bytes);
+        self.hash.update(&bytes.0);
+        if self.log || self.lines.is_some() {
+            self.write(at_ns, place, what);
+        }
+    }
+
+    #[cold]
+    fn write(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
+        let (seconds, millis) = (at_ns / 1_000_000_000, at_ns / 1_000_000 % 1000);
+        let line = format!("{seconds}.{millis:03}s {place} {what}");
+        if self.log {
+            tracing::info!(target: "zoocheck", "{line}");
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.push(line);
+        }
+    }
+
+    /// The digest and the lines.
+    pub fn finish(self) -> (u64, Vec<String>) {
+        (self.hash.digest(), self.lines.unwrap_or_default())
+    }
+}
+
+impl What<'_> {
+    fn encode(&self, b: &mut Bytes) {
+        match self {
+            What::Opened { conn } => tagged(b, 0, conn.0),
+            What::Refused { conn } => tagged(b, 1, conn.0),
+            What::Lost { conn } => tagged(b, 2, conn.0),
+            What::Dropped { conn } => tagged(b, 3, conn.0),
+            What::ToServer { conn, message } => {
+                tagged(b, 4, conn.0);
+                b.request_message(message);
+            }
+            What::ToClient { conn, message } => {
+                tagged(b, 5, conn.0);
+                b.answer_message(message);
+            }
+            What::ServerTimer(timer) => tagged(b, 6, *timer as u64),
+            What::ClientTimer(timer) => tagged(b, 7, *timer as u64),
+            What::Synced { file, length } => {
+                tagged(b, 8, *length);
+                file_id(b, *file);
+            }
+            What::Started { zxid } => tagged(b, 9, zxid.to_i64() as u64),
+            What::Down => b.byte(10),
+            What::Propose(txn) => {
+                tagged(b, 11, txn.zxid.to_i64() as u64);
+                b.session(txn.session);
+                b.i32(txn.xid.0);
+                b.i64(txn.time_ms);
+            }
+            What::Commit { zxid } => tagged(b, 12, zxid.to_i64() as u64),
+            What::Apply { zxid } => tagged(b, 13, zxid.to_i64() as u64),
+            What::State(state) => tagged(b, 14, *state as u64),
+            What::Says(observation) => {
+                b.byte(15);
+                b.observation(observation);
+            }
+            What::Is(fact) => {
+                b.byte(16);
+                b.fact(fact);
+            }
+            What::Fault(fault) => {
+                b.byte(17);
+                b.text(&format!("{fault:?}"));
+            }
+            What::Heal => b.byte(18),
+            What::Broken { name } => {
+                b.byte(19);
+                b.text(name);
+            }
+            What::End { znodes } => tagged(b, 20, *znodes),
+        }
+    }
+}
+
+fn tagged(b: &mut Bytes, tag: u8, value: u64) {
+    b.byte(tag);
+    b.u64(value);
+}
+
+fn file_id(b: &mut Bytes, file: FileId) {
+    match file {
+        FileId::Log(zxid) => tagged(b, 0, zxid.to_i64() as u64),
+        FileId::Snapshot(zxid) => tagged(b, 1, zxid.to_i64() as u64),
+        FileId::AcceptedEpoch => b.byte(2),
+        FileId::CurrentEpoch => b.byte(3),
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::World => f.write_str("--"),
+            Place::Server(id) => write!(f, "s{id}"),
+            Place::Client(actor) => actor.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for What<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            What::Opened { conn } => write!(f, "Opened {conn:?}"),
+            What::Refused { conn } => write!(f, "Refused {conn:?}"),
+            What::Lost { conn } => write!(f, "Lost {conn:?}"),
+            What::Dropped { conn } => write!(f, "Dropped {conn:?}"),
+            What::ToServer { conn, message } => write!(f, "Got {conn:?} {message:?}"),
+            What::ToClient { conn, message } => write!(f, "Got {conn:?} {message:?}"),
+            What::ServerTimer(timer) => write!(f, "Timer {timer:?}"),
+            What::ClientTimer(timer) => write!(f, "Timer {timer:?}"),
+            What::Synced { file, length } => write!(f, "Synced {file:?} length={length}"),
+            What::Started { zxid } => write!(f, "Started zxid={zxid}"),
+            What::Down => f.write_str("Down"),
+            What::Propose(txn) => {
+                let (session, xid) = (txn.session, txn.xid.0);
+                write!(f, "Propose zxid={} session={session} xid={xid} {:?}", txn.zxid, txn.body)
+            }
+            What::Commit { zxid } => write!(f, "Commit zxid={zxid}"),
+            What::Apply { zxid } => write!(f, "Apply zxid={zxid}"),
+            What::State(state) => write!(f, "State {state:?}"),
+            What::Says(observation) => write!(f, "Says {observation:?}"),
+            What::Is(fact) => write!(f, "Fact {fact:?}"),
+            What::Fault(fault) => write!(f, "Fault {fault:?}"),
+            What::Heal => f.write_str("Heal"),
+            What::Broken { name } => write!(f, "Broken {name}"),
+            What::End { znodes } => write!(f, "End znodes={znodes}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traced(keep: bool, events: &[(u64, u64)]) -> (u64, Vec<String>) {
+        let mut trace = Trace::new(keep, false);
+        for (at, counter) in events {
+            let zxid = Zxid::new(1, *counter as u32);
+            trace.add(*at, Place::Server(0), &What::Commit { zxid });
+        }
+        trace.finish()
+    }
+
+    #[test]
+    fn a_line_is_data_in_a_fixed_order() {
+        assert_eq!(traced(true, &[(12_040_900_000, 7)]).1, ["12.040s s0 Commit zxid=1:7"]);
+    }
+
+    #[test]
+    fn the_digest_is_that_of_published_bytes_and_does_not_depend_on_keeping_lines() {
+        let mut bytes = Vec::new();
+        bytes.extend(5u64.to_le_bytes());
+        bytes.extend([1, 0, 12]);
+        bytes.extend(((1u64 << 32) | 7).to_le_bytes());
+        let expected = xxhash_rust::xxh3::xxh3_64(&bytes);
+        assert_eq!(traced(false, &[(5, 7)]).0, expected);
+        assert_eq!(traced(true, &[(5, 7)]).0, expected);
+    }
+
+    #[test]
+    fn time_place_and_content_change_the_digest() {
+        let digest = |events| traced(false, events).0;
+        assert_ne!(digest(&[(5, 7)]), digest(&[(6, 7)]));
+        assert_ne!(digest(&[(5, 7)]), digest(&[(5, 8)]));
+        assert_ne!(digest(&[(5, 7), (6, 8)]), digest(&[(6, 8), (5, 7)]));
+    }
+}

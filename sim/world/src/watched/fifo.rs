@@ -1,0 +1,82 @@
+//! A session's requests are done and answered in the order in which they were asked.
+
+use super::{Invariant, Report};
+use std::collections::{BTreeMap, VecDeque};
+use zk_api::SessionId;
+use zk_proto::message::{ConnId, Xid};
+
+/// What is under way.
+#[derive(Debug, Default)]
+pub struct SessionFifo {
+    /// Sent on a connection and not answered; and whether it is a write.
+    sent: BTreeMap<ConnId, VecDeque<(Xid, bool)>>,
+    /// The last write of each session that was committed.
+    committed: BTreeMap<SessionId, Xid>,
+}
+
+const NAME: Invariant = Invariant::SessionFifo;
+
+impl SessionFifo {
+    pub fn sent(&mut self, conn: ConnId, xid: Xid, is_write: bool) {
+        self.sent.entry(conn).or_default().push_back((xid, is_write));
+    }
+
+    /// A client gets an answer. Gives whether it is one to a write.
+    pub fn delivered(&mut self, conn: ConnId, xid: Xid, report: &mut Report) -> bool {
+        let first = self.sent.get_mut(&conn).and_then(VecDeque::pop_front);
+        let expected = first.map(|(xid, _)| xid);
+        report.check(NAME, expected == Some(xid), || {
+            format!("on {conn:?} came the answer to {xid:?}, but {expected:?} is first")
+        });
+        first.is_some_and(|(_, is_write)| is_write)
+    }
+
+    /// A session's write is committed. The server's own have the number zero.
+    pub fn committed(&mut self, session: SessionId, xid: Xid, report: &mut Report) {
+        if xid == Xid(0) {
+            return;
+        }
+        let last = self.committed.insert(session, xid);
+        report.check(NAME, last.is_none_or(|last| last < xid), || {
+            format!("{xid:?} of {session} was committed after {last:?}")
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const C: ConnId = ConnId(1);
+    const S: SessionId = SessionId(1);
+
+    #[test]
+    fn answers_in_order_pass_and_tell_writes_from_reads() {
+        let (mut fifo, mut report) = (SessionFifo::default(), Report::default());
+        fifo.sent(C, Xid(1), true);
+        fifo.sent(C, Xid(2), false);
+        assert!(fifo.delivered(C, Xid(1), &mut report));
+        assert!(!fifo.delivered(C, Xid(2), &mut report));
+        assert!(report.broken.is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_overtakes_another_is_caught() {
+        let (mut fifo, mut report) = (SessionFifo::default(), Report::default());
+        fifo.sent(C, Xid(1), true);
+        fifo.sent(C, Xid(2), false);
+        fifo.delivered(C, Xid(2), &mut report);
+        assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn writes_of_a_session_committed_in_another_order_are_caught() {
+        let (mut fifo, mut report) = (SessionFifo::default(), Report::default());
+        fifo.committed(S, Xid(2), &mut report);
+        fifo.committed(SessionId(2), Xid(1), &mut report);
+        fifo.committed(S, Xid(0), &mut report);
+        assert!(report.broken.is_empty());
+        fifo.committed(S, Xid(1), &mut report);
+        assert_eq!(report.broken[0].0, NAME);
+    }
+}

@@ -1,0 +1,281 @@
+//! What is always watched, whatever the recipe.
+//!
+//! | file | invariant |
+//! |---|---|
+//! | `survive` | acknowledged and synced writes survive every restart |
+//! | `answers` | every answer is that of the naive reference tree |
+//! | `real_time` | a write that begins after another was acknowledged comes after it |
+//! | `zxids` | what a session sees never goes back in time |
+//! | `fifo` | a session's requests are done and answered in their order |
+//! | `watches` | an event is sent before any answer that shows the change |
+//! | `ephemerals` | the ephemerals of dead sessions are gone |
+//!
+//! Each sees the same events as every other engine part would, and shares no code with the server. That no task
+//! panics or spins and that the steps suffice is watched where tasks and steps are run.
+
+mod answers;
+mod ephemerals;
+mod fifo;
+mod real_time;
+mod survive;
+mod watches;
+mod zxids;
+
+use crate::reference::Reference;
+use answers::Answers;
+use fifo::SessionFifo;
+use real_time::RealTime;
+use std::collections::BTreeMap;
+use survive::Survive;
+use watches::Watches;
+use zk_api::{Request, SessionId, Zxid};
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
+use zk_proto::tree::DataTree;
+use zk_proto::txn::Txn;
+use zxids::Zxids;
+
+/// What is always watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    AcknowledgedWritesSurvive,
+    AnswersMatchReference,
+    RealTimeOrderOfWrites,
+    ZxidsNeverGoBack,
+    SessionFifo,
+    WatchBeforeAnswer,
+    EphemeralsOfDeadSessionsGone,
+    NoPanic,
+    NoSpin,
+    StepBudget,
+}
+
+impl Invariant {
+    /// All of them.
+    pub const ALL: [Invariant; 10] = [
+        Invariant::AcknowledgedWritesSurvive,
+        Invariant::AnswersMatchReference,
+        Invariant::RealTimeOrderOfWrites,
+        Invariant::ZxidsNeverGoBack,
+        Invariant::SessionFifo,
+        Invariant::WatchBeforeAnswer,
+        Invariant::EphemeralsOfDeadSessionsGone,
+        Invariant::NoPanic,
+        Invariant::NoSpin,
+        Invariant::StepBudget,
+    ];
+
+    /// Its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Invariant::AcknowledgedWritesSurvive => "acknowledged-writes-survive",
+            Invariant::AnswersMatchReference => "answers-match-reference",
+            Invariant::RealTimeOrderOfWrites => "real-time-order-of-writes",
+            Invariant::ZxidsNeverGoBack => "zxids-never-go-back",
+            Invariant::SessionFifo => "session-fifo",
+            Invariant::WatchBeforeAnswer => "watch-before-answer",
+            Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
+            Invariant::NoPanic => "no-panic",
+            Invariant::NoSpin => "no-spin",
+            Invariant::StepBudget => "step-budget",
+        }
+    }
+
+    /// Whether what follows would only be its consequences. A task that panics or spins is a process that
+    /// crashes, which the others must bear.
+    pub const fn ends_the_run(self) -> bool {
+        !matches!(self, Invariant::NoPanic | Invariant::NoSpin)
+    }
+}
+
+/// How often each was put to the test, and what was broken.
+#[derive(Debug, Default)]
+pub struct Report {
+    tested: [u64; Invariant::ALL.len()],
+    pub broken: Vec<(Invariant, String)>,
+}
+
+impl Report {
+    /// It could have been broken and was not.
+    pub fn tested(&mut self, invariant: Invariant) {
+        self.tested[invariant as usize] += 1;
+    }
+
+    /// It was broken.
+    pub fn broken(&mut self, invariant: Invariant, what: String) {
+        self.tested(invariant);
+        self.broken.push((invariant, what));
+    }
+
+    /// It was put to the test, and held or not.
+    pub fn check(&mut self, invariant: Invariant, holds: bool, what: impl FnOnce() -> String) {
+        self.tested(invariant);
+        if !holds {
+            self.broken.push((invariant, what()));
+        }
+    }
+
+    /// By name, how often each was put to the test.
+    pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
+        Invariant::ALL.into_iter().map(|i| (i.name(), self.tested[i as usize])).collect()
+    }
+}
+
+/// Everything that is always watched.
+pub struct Watched {
+    pub report: Report,
+    reference: Reference,
+    /// The sessions of connections, once a server said so.
+    sessions: BTreeMap<ConnId, SessionId>,
+    survive: Survive,
+    answers: Answers,
+    real_time: RealTime,
+    zxids: Zxids,
+    fifo: SessionFifo,
+    watches: Watches,
+}
+
+impl Watched {
+    /// Nothing has happened yet.
+    pub fn new() -> Watched {
+        Watched {
+            report: Report::default(),
+            reference: Reference::new(),
+            sessions: BTreeMap::new(),
+            survive: Survive::default(),
+            answers: Answers::default(),
+            real_time: RealTime::default(),
+            zxids: Zxids::default(),
+            fifo: SessionFifo::default(),
+            watches: Watches::default(),
+        }
+    }
+
+    /// A client sends a request.
+    pub fn sent(&mut self, conn: ConnId, session: SessionId, xid: Xid, request: &Request) {
+        self.fifo.sent(conn, xid, request.is_write());
+        if request.is_write() {
+            self.real_time.sent(session, xid);
+        }
+    }
+
+    /// A client's message arrives at a server.
+    pub fn arrived(&mut self, conn: ConnId, message: &ToServer) {
+        match message {
+            ToServer::Request { xid, request } => {
+                if let Some(session) = self.sessions.get(&conn) {
+                    self.answers.arrived(conn, *session, *xid, request);
+                }
+            }
+            ToServer::SetWatches { since, watches } => self.watches.asked_again(conn, *since, watches),
+            ToServer::Connect(_) | ToServer::Ping => {}
+        }
+    }
+
+    /// A server tells a client which session it has.
+    pub fn connected(&mut self, conn: ConnId, session: SessionId) {
+        self.sessions.insert(conn, session);
+    }
+
+    /// A server's end of a connection is closed: nothing is sent on it any more.
+    pub fn closed(&mut self, conn: ConnId) {
+        self.answers.closed(conn);
+        self.watches.closed(conn);
+    }
+
+    /// A server proposes a transaction.
+    pub fn proposed(&mut self, txn: &Txn) {
+        self.survive.proposed(txn.zxid);
+    }
+
+    /// What was proposed before is in a log, up to this length.
+    pub fn logged(&mut self, file: FileId, end: usize) {
+        self.survive.logged(file, end);
+    }
+
+    /// A file is durable up to this length.
+    pub fn synced(&mut self, file: FileId, length: usize) {
+        self.survive.synced(file, length);
+    }
+
+    /// A transaction is committed: by a quorum, or by having been recovered.
+    pub fn committed(&mut self, txn: &Txn, recovered: bool) {
+        self.survive.committed(txn.zxid, recovered, &mut self.report);
+        self.real_time.committed(txn.session, txn.xid, txn.zxid, &mut self.report);
+        self.fifo.committed(txn.session, txn.xid, &mut self.report);
+    }
+
+    /// A transaction is applied to a server's tree.
+    pub fn applied(&mut self, txn: &Txn, tree: &DataTree) {
+        self.answers.applied(&mut self.reference, txn, &mut self.report);
+        self.watches.applied(txn);
+        ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
+    }
+
+    /// A server sends something.
+    pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
+        let report = &mut self.report;
+        match message {
+            ToClient::Reply { xid, zxid, result } => {
+                self.watches.answering(conn, *zxid, report);
+                if let Some(request) =
+                    self.answers.answering(&self.reference, conn, *xid, *zxid, result, report)
+                {
+                    if request.is_write() {
+                        self.survive.acknowledged(*zxid);
+                    }
+                    self.watches.answered(conn, &request, result);
+                }
+            }
+            ToClient::Event { zxid, event } => self.watches.event(conn, *zxid, event, report),
+            ToClient::WatchesSet { zxid } => {
+                self.watches.answering(conn, *zxid, report);
+                self.watches.set_again(conn, &self.reference, report);
+            }
+            ToClient::Pong { zxid } => self.watches.answering(conn, *zxid, report),
+            ToClient::Connected(_) => {}
+        }
+    }
+
+    /// A client gets something.
+    pub fn delivered(&mut self, conn: ConnId, message: &ToClient) {
+        let report = &mut self.report;
+        let session = self.sessions.get(&conn).copied().unwrap_or_default();
+        let zxid = match message {
+            ToClient::Reply { xid, zxid, .. } => {
+                if self.fifo.delivered(conn, *xid, report) {
+                    self.real_time.acknowledged(*zxid);
+                }
+                *zxid
+            }
+            ToClient::WatchesSet { zxid } | ToClient::Pong { zxid } => *zxid,
+            ToClient::Event { zxid, .. } => zxid.unwrap_or(Zxid::ZERO),
+            ToClient::Connected(_) => Zxid::ZERO,
+        };
+        if zxid != Zxid::ZERO {
+            self.zxids.delivered(session, zxid, report);
+        }
+    }
+
+    /// A server's machine has crashed.
+    pub fn crashed(&mut self) {
+        self.survive.crashed();
+    }
+
+    /// A server has recovered this tree.
+    pub fn recovered(&mut self, tree: &DataTree) {
+        self.survive.recovered(tree.last_zxid(), &mut self.report);
+        self.compare(tree, Invariant::AcknowledgedWritesSurvive);
+    }
+
+    /// The run is over. `is_open` tells of a session whether it is.
+    pub fn at_rest(&mut self, tree: &DataTree, is_open: impl Fn(SessionId) -> bool) {
+        self.compare(tree, Invariant::AnswersMatchReference);
+        ephemerals::at_rest(tree.ephemeral_owners(), is_open, &mut self.report);
+    }
+
+    fn compare(&mut self, tree: &DataTree, invariant: Invariant) {
+        let difference = self.reference.difference(tree);
+        self.report.check(invariant, difference.is_none(), || difference.clone().unwrap_or_default());
+    }
+}

@@ -1,0 +1,280 @@
+//! A watch's event is sent before any answer that shows the change, and nothing else is sent as an event.
+//!
+//! This is what ZooKeeper promises to watches that are registered with the server a client is connected to. What
+//! a client missed while it was away is told when it registers its watches again, before that is answered.
+
+use super::{Invariant, Report};
+use crate::reference::Reference;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
+use zk_proto::message::{ConnId, WatchList};
+use zk_proto::txn::{Txn, TxnBody};
+
+/// The watches of all connections.
+#[derive(Debug, Default)]
+pub struct Watches {
+    conns: BTreeMap<ConnId, Of>,
+}
+
+/// The watches of one connection.
+#[derive(Debug, Default)]
+struct Of {
+    /// Set by getData and exists.
+    data: BTreeSet<Text>,
+    child: BTreeSet<Text>,
+    persistent: BTreeSet<Text>,
+    recursive: BTreeSet<Text>,
+    /// Events that the connection is owed, and not sent.
+    due: Vec<(Zxid, Text, EventType)>,
+    /// Watches that the client asks to have again, and since when it has missed changes.
+    again: Option<(Zxid, WatchList)>,
+    /// Events that were told without a zxid since then.
+    caught_up: Vec<(Text, EventType)>,
+}
+
+const NAME: Invariant = Invariant::WatchBeforeAnswer;
+
+impl Watches {
+    pub fn closed(&mut self, conn: ConnId) {
+        self.conns.remove(&conn);
+    }
+
+    /// A client asks for its watches again.
+    pub fn asked_again(&mut self, conn: ConnId, since: Zxid, watches: &WatchList) {
+        self.conns.entry(conn).or_default().again = Some((since, watches.clone()));
+    }
+
+    /// A transaction is applied where all connections are: their watches owe them events.
+    pub fn applied(&mut self, txn: &Txn) {
+        let mut changes = Vec::new();
+        collect(&txn.body, &mut changes);
+        for (path, kind) in &changes {
+            for of in self.conns.values_mut() {
+                of.changed(txn.zxid, path, *kind);
+            }
+        }
+    }
+
+    /// An event is sent.
+    pub fn event(&mut self, conn: ConnId, zxid: Option<Zxid>, event: &WatchedEvent, report: &mut Report) {
+        let of = self.conns.entry(conn).or_default();
+        let Some(zxid) = zxid else {
+            of.caught_up.push((event.path.clone(), event.kind));
+            return;
+        };
+        let owed = (zxid, event.path.clone(), event.kind);
+        let place = of.due.iter().position(|due| *due == owed);
+        report.check(NAME, place.is_some(), || {
+            format!("{conn:?} is told of {owed:?}, which no watch of it asks")
+        });
+        if let Some(place) = place {
+            of.due.remove(place);
+        }
+    }
+
+    /// An answer is sent that shows everything up to `zxid`.
+    pub fn answering(&self, conn: ConnId, zxid: Zxid, report: &mut Report) {
+        let Some(of) = self.conns.get(&conn) else { return };
+        if let Some(due) = of.due.iter().find(|(due, _, _)| *due <= zxid) {
+            report.broken(NAME, format!("{conn:?} gets an answer at {zxid} before the event {due:?}"));
+        }
+    }
+
+    /// A request is answered: it may have set a watch, or removed some.
+    pub fn answered(&mut self, conn: ConnId, request: &Request, result: &Result<Response, ErrorCode>) {
+        if result.is_err() {
+            return;
+        }
+        let of = self.conns.entry(conn).or_default();
+        match request {
+            Request::Exists { path, watch: true } | Request::GetData { path, watch: true } => {
+                of.data.insert(path.clone());
+            }
+            Request::GetChildren { path, watch: true, .. } => {
+                of.child.insert(path.clone());
+            }
+            Request::AddWatch { path, mode: AddWatchMode::Persistent } => {
+                of.persistent.insert(path.clone());
+            }
+            Request::AddWatch { path, mode: AddWatchMode::PersistentRecursive } => {
+                of.recursive.insert(path.clone());
+            }
+            Request::RemoveWatches { path, kind } => of.remove(path, *kind),
+            _ => {}
+        }
+    }
+
+    /// The watches are registered again, and what the client has missed was told.
+    pub fn set_again(&mut self, conn: ConnId, reference: &Reference, report: &mut Report) {
+        let of = self.conns.entry(conn).or_default();
+        let Some((since, watches)) = of.again.take() else {
+            report.broken(NAME, format!("{conn:?} has its watches again, for which it did not ask"));
+            return;
+        };
+        let mut missed = Vec::new();
+        for path in watches.data {
+            match reference.stat(&path) {
+                None => missed.push((path, EventType::NodeDeleted)),
+                Some(stat) if stat.mzxid > since => missed.push((path, EventType::NodeDataChanged)),
+                Some(_) => _ = of.data.insert(path),
+            }
+        }
+        for path in watches.exist {
+            match reference.stat(&path) {
+                Some(_) => missed.push((path, EventType::NodeCreated)),
+                None => _ = of.data.insert(path),
+            }
+        }
+        for path in watches.child {
+            match reference.stat(&path) {
+                None => missed.push((path, EventType::NodeDeleted)),
+                Some(stat) if stat.pzxid > since => missed.push((path, EventType::NodeChildrenChanged)),
+                Some(_) => _ = of.child.insert(path),
+            }
+        }
+        of.persistent.extend(watches.persistent);
+        of.recursive.extend(watches.recursive);
+        let mut told = std::mem::take(&mut of.caught_up);
+        told.sort();
+        missed.sort();
+        report.check(NAME, told == missed, || {
+            format!("{conn:?} has missed {missed:?} since {since} and is told {told:?}")
+        });
+    }
+}
+
+impl Of {
+    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType) {
+        let one_shot = match kind {
+            EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
+            EventType::NodeCreated | EventType::NodeDataChanged => self.data.remove(path),
+            EventType::NodeChildrenChanged | EventType::None => false,
+        };
+        if one_shot || self.persistent.contains(path) || self.is_under_recursive(path) {
+            self.due.push((zxid, path.clone(), kind));
+        }
+        if kind == EventType::NodeDataChanged {
+            return;
+        }
+        let parent = match path.rfind('/') {
+            Some(0) | None => "/",
+            Some(slash) => &path[..slash],
+        };
+        if self.child.remove(parent) | self.persistent.contains(parent) {
+            self.due.push((zxid, parent.into(), EventType::NodeChildrenChanged));
+        }
+    }
+
+    fn is_under_recursive(&self, path: &str) -> bool {
+        self.recursive.iter().any(|root| {
+            **root == *path
+                || &**root == "/"
+                || path.strip_prefix(&**root).is_some_and(|rest| rest.starts_with('/'))
+        })
+    }
+
+    fn remove(&mut self, path: &Text, kind: WatcherKind) {
+        if matches!(kind, WatcherKind::Data | WatcherKind::Any) {
+            self.data.remove(path);
+        }
+        if matches!(kind, WatcherKind::Children | WatcherKind::Any) {
+            self.child.remove(path);
+        }
+        if kind == WatcherKind::Any {
+            self.persistent.remove(path);
+            self.recursive.remove(path);
+        }
+    }
+}
+
+/// The changes of a transaction, in order.
+fn collect(body: &TxnBody, changes: &mut Vec<(Text, EventType)>) {
+    match body {
+        TxnBody::Create { path, .. } => changes.push((path.clone(), EventType::NodeCreated)),
+        TxnBody::Delete { path } => changes.push((path.clone(), EventType::NodeDeleted)),
+        TxnBody::SetData { path, .. } => changes.push((path.clone(), EventType::NodeDataChanged)),
+        TxnBody::CloseSession { ephemerals, .. } => {
+            changes.extend(ephemerals.iter().map(|path| (path.clone(), EventType::NodeDeleted)));
+        }
+        TxnBody::Multi { ops } => ops.iter().for_each(|op| collect(op, changes)),
+        TxnBody::CreateSession { .. }
+        | TxnBody::SetAcl { .. }
+        | TxnBody::Check { .. }
+        | TxnBody::Error(_)
+        | TxnBody::MultiError(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_api::SessionId;
+    use zk_proto::message::Xid;
+
+    const C: ConnId = ConnId(1);
+
+    fn z(counter: u32) -> Zxid {
+        Zxid::new(1, counter)
+    }
+
+    fn delete(counter: u32) -> Txn {
+        let body = TxnBody::Delete { path: "/l/a".into() };
+        Txn { zxid: z(counter), session: SessionId(1), xid: Xid(1), time_ms: 0, body }
+    }
+
+    fn deleted() -> WatchedEvent {
+        WatchedEvent::node(EventType::NodeDeleted, "/l/a".into())
+    }
+
+    /// A connection with data and child watches on a znode that was then deleted.
+    fn history() -> (Watches, Report) {
+        let mut watches = Watches::default();
+        let exists = Request::Exists { path: "/l/a".into(), watch: true };
+        watches.answered(C, &exists, &Ok(Response::Exists(None)));
+        let list = Request::GetChildren { path: "/l/a".into(), watch: true, stat: false };
+        watches.answered(C, &list, &Ok(Response::Children { names: Vec::new(), stat: None }));
+        watches.applied(&delete(7));
+        (watches, Report::default())
+    }
+
+    #[test]
+    fn an_event_once_and_before_the_answer_passes() {
+        let (mut watches, mut report) = history();
+        watches.answering(C, z(6), &mut report);
+        watches.event(C, Some(z(7)), &deleted(), &mut report);
+        watches.answering(C, z(7), &mut report);
+        watches.applied(&delete(8));
+        watches.answering(C, z(8), &mut report);
+        assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 1, "{report:?}");
+    }
+
+    #[test]
+    fn an_answer_that_shows_the_change_before_the_event_is_caught() {
+        let (watches, mut report) = history();
+        watches.answering(C, z(7), &mut report);
+        assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn an_event_that_comes_twice_is_caught() {
+        let (mut watches, mut report) = history();
+        watches.event(C, Some(z(7)), &deleted(), &mut report);
+        watches.event(C, Some(z(7)), &deleted(), &mut report);
+        assert_eq!(report.broken.len(), 1);
+    }
+
+    #[test]
+    fn what_was_missed_must_be_told_when_watches_are_set_again() {
+        let again = WatchList { data: vec!["/gone".into()], child: vec!["/".into()], ..WatchList::default() };
+        let reference = Reference::new();
+        let mut report = Report::default();
+        let mut watches = Watches::default();
+        watches.asked_again(C, z(1), &again);
+        watches.event(C, None, &WatchedEvent::node(EventType::NodeDeleted, "/gone".into()), &mut report);
+        watches.set_again(C, &reference, &mut report);
+        assert!(report.broken.is_empty(), "{report:?}");
+        watches.asked_again(C, z(1), &again);
+        watches.set_again(C, &reference, &mut report);
+        assert!(report.broken[0].1.contains("/gone"), "{report:?}");
+    }
+}

@@ -1,0 +1,367 @@
+//! The world: one loop that takes one event after the other, and owns everything that they happen to.
+
+use crate::choices::{Choices, Stream};
+use crate::executor::Executor;
+use crate::judge::Judge;
+use crate::knowledge::Knowledge;
+use crate::network::Network;
+use crate::process::Process;
+use crate::queue::Queue;
+use crate::resource::Outside;
+use crate::run::RunOptions;
+use crate::scenario::Scenario;
+use crate::schedule::Schedule;
+use crate::server_host::ServerHost;
+use crate::trace::{Place, Trace, What};
+use crate::watched::{Invariant, Watched};
+use madsim::time::TimeHandle;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{Completer, Text, Zxid};
+use zk_proto::client::{ClientOutput, ClientTimer};
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ToClient, ToServer};
+use zk_proto::server::{Output, Timer};
+use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
+use zk_trials::trial::AnyTrial;
+
+/// Nanoseconds of a millisecond.
+pub const MS: u64 = 1_000_000;
+
+/// Something that happens at a time.
+pub enum Happening {
+    /// A message arrives at a server.
+    AtServer {
+        conn: ConnId,
+        number: u64,
+        message: ToServer,
+    },
+    /// A message arrives at a client.
+    AtClient {
+        conn: ConnId,
+        number: u64,
+        message: ToClient,
+    },
+    /// A server notices that a connection is closed.
+    ServerSees {
+        conn: ConnId,
+    },
+    /// A client notices that a connection is closed.
+    ClientSees {
+        conn: ConnId,
+    },
+    /// A connection that a client has asked for is open, or refused.
+    Opening {
+        conn: ConnId,
+    },
+    ServerTimer {
+        server: u8,
+        incarnation: u32,
+        timer: Timer,
+        generation: u32,
+    },
+    ClientTimer {
+        actor: ActorId,
+        timer: ClientTimer,
+        generation: u32,
+    },
+    DiskDone {
+        server: u8,
+        incarnation: u32,
+        file: FileId,
+        ticket: u64,
+    },
+    /// A sleep, a piece of work or a scheduling point is over.
+    Wake {
+        actor: ActorId,
+        completer: Completer<()>,
+    },
+    /// A write arrives at the outside resource.
+    WriteArrives {
+        actor: ActorId,
+        resource: Resource,
+        token: Option<Zxid>,
+        completer: Completer<bool>,
+    },
+    /// Its answer arrives at the writer.
+    WriteAnswered {
+        actor: ActorId,
+        accepted: bool,
+        completer: Completer<bool>,
+    },
+    /// A life of a client process begins.
+    Begin {
+        actor: ActorId,
+    },
+    /// A fault of the schedule, by its place in it.
+    Fault(usize),
+    ServerUp {
+        server: u8,
+        incarnation: u32,
+    },
+    Resume {
+        actor: ActorId,
+        pause: u32,
+    },
+    SlowSyncEnds {
+        server: u8,
+        until_ns: u64,
+    },
+    SlowLinkEnds {
+        client: u8,
+        until_ns: u64,
+    },
+    /// Faults are over.
+    Heal,
+}
+
+/// What a run is at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// The trial's znodes are made; nobody else acts.
+    Setup,
+    /// Actors act, and faults happen.
+    Faults,
+    /// Faults are over; everybody is to come to an end.
+    Healed,
+}
+
+/// Everything there is in a run.
+pub struct World<'a> {
+    pub scenario: &'a Scenario,
+    pub schedule: &'a Schedule,
+    pub trial: Arc<dyn AnyTrial>,
+    /// The trial's own znodes, made before anybody acts.
+    pub setup: Vec<Text>,
+    pub now: u64,
+    pub phase: Phase,
+    pub queue: Queue<Happening>,
+    pub choices: Choices,
+    pub trace: Trace,
+    pub network: Network,
+    pub servers: Vec<ServerHost>,
+    /// The clients, then one more that makes the trial's znodes.
+    pub processes: Vec<Process>,
+    pub executor: Executor,
+    pub outside: Outside,
+    pub knowledge: Knowledge,
+    pub watched: Watched,
+    pub judge: Judge,
+    pub sometimes: BTreeMap<&'static str, u64>,
+    pub steps: u64,
+    pub messages: u64,
+    /// When the run is over in any case.
+    pub deadline: u64,
+    /// When the last actor was done and faults were over.
+    pub done_since: Option<u64>,
+    pub over: bool,
+    /// The longest way of a message and the longest work in this run, and how work is spread: drawn (swarm).
+    pub latency_ns: [u64; 2],
+    pub work_ns: [u64; 2],
+    pub work_power: u32,
+    pub server_out: Vec<Output>,
+    pub client_out: Vec<ClientOutput>,
+    time: RealTime,
+}
+
+/// madsim's clock, which is what code under test sees of real time; it follows the queue's.
+struct RealTime {
+    handle: TimeHandle,
+    shown_ns: u64,
+}
+
+impl<'a> World<'a> {
+    /// A world in which nothing has happened yet. Must be called inside a madsim runtime.
+    pub fn new(
+        trial: &Arc<dyn AnyTrial>,
+        scenario: &'a Scenario,
+        seed: u64,
+        schedule: &'a Schedule,
+        options: &RunOptions,
+    ) -> World<'a> {
+        let mut choices = Choices::new(seed, &options.choices, options.record_choices);
+        let servers = (0..scenario.servers).map(|id| ServerHost::new(id, scenario, &mut choices)).collect();
+        let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
+        let [latency_ns, work_ns, [power, _]] = swarm(scenario, &mut choices);
+        World {
+            scenario,
+            schedule,
+            setup: trial.setup(),
+            trial: trial.clone(),
+            now: 0,
+            phase: Phase::Setup,
+            queue: Queue::new(),
+            choices,
+            trace: Trace::new(options.trace, options.log),
+            network: Network::default(),
+            servers,
+            processes,
+            executor: Executor::new(),
+            outside: Outside::default(),
+            knowledge: Knowledge::default(),
+            watched: Watched::new(),
+            judge: Judge::new(trial.promises()),
+            sometimes: BTreeMap::new(),
+            steps: 0,
+            messages: 0,
+            deadline: u64::MAX,
+            done_since: None,
+            over: false,
+            latency_ns,
+            work_ns,
+            work_power: power as u32,
+            server_out: Vec::new(),
+            client_out: Vec::new(),
+            time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
+        }
+    }
+
+    /// Runs until nothing more is to be learned.
+    pub fn run(&mut self) {
+        self.deadline = self.heal_ns() + u64::from(self.scenario.heal_seconds) * 1000 * MS;
+        for server in 0..self.scenario.servers {
+            self.start_server(server);
+        }
+        self.begin_setup();
+        self.turn();
+        while !self.over {
+            let Some((at, happening)) = self.queue.pop() else { break };
+            if at > self.deadline {
+                self.now = self.deadline;
+                break;
+            }
+            self.now = at;
+            self.steps += 1;
+            if self.steps > self.scenario.step_budget {
+                let what = format!("{} events were not enough", self.scenario.step_budget);
+                self.watched.report.broken(Invariant::StepBudget, what);
+                self.tell_broken();
+                return;
+            }
+            self.happen(happening);
+            self.turn();
+            self.tell_broken();
+            if self.may_heal_early() {
+                self.heal();
+                self.turn();
+            }
+            if self.phase == Phase::Healed && self.is_at_rest() {
+                break;
+            }
+        }
+        self.watched.report.tested(Invariant::StepBudget);
+        if !self.over {
+            self.judge_rest();
+        }
+    }
+
+    /// When faults are over at the latest.
+    pub fn heal_ns(&self) -> u64 {
+        u64::from(self.scenario.fault_seconds) * 1000 * MS
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::AtServer { conn, number, message } => self.at_server(conn, number, message),
+            Happening::ServerSees { conn } => self.server_sees(conn),
+            Happening::ServerTimer { server, incarnation, timer, generation } => {
+                self.server_timer(server, incarnation, timer, generation);
+            }
+            Happening::DiskDone { server, incarnation, file, ticket } => {
+                self.disk_done(server, incarnation, file, ticket);
+            }
+            Happening::WriteArrives { actor, resource, token, completer } => {
+                self.write_arrives(actor, resource, token, completer);
+            }
+            Happening::Begin { actor } => self.begin_life(actor),
+            Happening::Fault(index) => self.fault(index),
+            Happening::ServerUp { server, incarnation } => self.server_up(server, incarnation),
+            Happening::Resume { actor, pause } => self.resume(actor, pause),
+            Happening::SlowSyncEnds { server, until_ns } => self.slow_sync_ends(server, until_ns),
+            Happening::SlowLinkEnds { client, until_ns } => self.slow_link_ends(client, until_ns),
+            Happening::Heal => self.heal(),
+            at_client @ (Happening::AtClient { .. }
+            | Happening::ClientSees { .. }
+            | Happening::Opening { .. }
+            | Happening::ClientTimer { .. }
+            | Happening::Wake { .. }
+            | Happening::WriteAnswered { .. }) => self.at_process(at_client),
+        }
+    }
+
+    /// Runs the tasks that are ready until all wait. Before that, real clocks show the queue's time.
+    pub fn turn(&mut self) {
+        if self.executor.has_ready() {
+            let behind = self.now - self.time.shown_ns;
+            self.time.handle.advance(Duration::from_nanos(behind));
+            self.time.shown_ns = self.now;
+            self.run_tasks();
+        }
+    }
+
+    /// Notes that an interesting case was reached.
+    pub fn once(&mut self, case: &'static str) {
+        *self.sometimes.entry(case).or_insert(0) += 1;
+    }
+
+    /// Traces something.
+    pub fn note(&mut self, place: Place, what: &What<'_>) {
+        self.trace.add(self.now, place, what);
+    }
+
+    /// An actor says something.
+    pub fn says(&mut self, actor: ActorId, what: Observation) {
+        self.note(Place::Client(actor), &What::Says(&what));
+        self.judge.see(self.now, &Event::Says { actor, what });
+    }
+
+    /// Something is so. What concerns the process that makes the trial's znodes is nobody's business.
+    pub fn fact(&mut self, fact: Fact) {
+        if self.phase != Phase::Setup {
+            self.note(Place::World, &What::Is(&fact));
+            self.judge.see(self.now, &Event::Is(fact));
+        }
+    }
+
+    /// How long a message from or to a client travels.
+    pub fn latency(&mut self, process: u8, server: u8, to_server: bool) -> u64 {
+        let [least, most] = self.latency_ns;
+        let link = u64::from(server) << 9 | u64::from(process) << 1 | u64::from(to_server);
+        let x = self.choices.below(Stream::Latency, link, 1 << 20);
+        let spread = match self.phase {
+            Phase::Setup => 0,
+            Phase::Faults => most - least,
+            Phase::Healed => (most - least) / 4,
+        };
+        // Squared: most messages are fast, some take very long.
+        let ns = least + ((u128::from(spread) * u128::from(x) * u128::from(x)) >> 40) as u64;
+        ns * u64::from(self.processes[usize::from(process)].slow_factor)
+    }
+
+    /// Takes over what the invariants have found since the last event. A broken one ends the run: what follows
+    /// would only be its consequences.
+    pub fn tell_broken(&mut self) {
+        if self.watched.report.broken.is_empty() {
+            return;
+        }
+        for (invariant, what) in std::mem::take(&mut self.watched.report.broken) {
+            self.note(Place::World, &What::Broken { name: invariant.name() });
+            self.judge.broken(self.now, invariant.name(), what);
+            self.over |= invariant.ends_the_run();
+        }
+    }
+}
+
+/// How this run is: its latencies, its work and how the latter is spread. Half of the runs are as the scenario
+/// says at most, the others milder.
+fn swarm(scenario: &Scenario, choices: &mut Choices) -> [[u64; 2]; 3] {
+    let ns = |ms: f64| (ms * MS as f64) as u64;
+    let [least, most] = scenario.latency_ms;
+    let mut share = |entity| [100, 100, 30, 10][choices.below(Stream::Swarm, entity, 4) as usize];
+    let latency = [ns(least), ns(least) + (ns(most) - ns(least)) * share(0) / 100];
+    let [least, most] = scenario.work_ms.map(|ms| u64::from(ms) * MS);
+    let work = [least, least + (most - least) * share(1) / 100];
+    // Work is the third to sixth power of an even draw: mostly short.
+    [latency, work, [3 + choices.below(Stream::Swarm, 2, 4), 0]]
+}

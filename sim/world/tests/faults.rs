@@ -1,0 +1,226 @@
+//! Each fault does what it says.
+
+mod common;
+
+use common::{calm, path, published, run_with, said, say, scripted, times};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZooKeeper};
+use zk_trials::event::End;
+use zk_trials::trial::AnyTrial;
+use zk_world::schedule::{Loss, Node, RequestKind, When};
+use zk_world::{Fault, Run, RunOptions, Scenario, run};
+
+/// Makes a znode at one second; says how that ended; once connected again says whether it is there.
+fn creator() -> Arc<dyn AnyTrial> {
+    scripted(|zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(1)).await;
+        let created = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+        say(&probe, created.map_or_else(|error| format!("{:?}", error.code), |path| path.to_string()));
+        for _ in 0..2 {
+            while zk.state() != KeeperState::SyncConnected {
+                let _ = zk.state_change().await;
+            }
+            let there = zk.exists(&path("/t/a")).await.expect("it is connected").is_some();
+            say(&probe, if there { "there" } else { "not there" });
+            zk.sleep(Duration::from_secs(5)).await;
+        }
+        End::Done
+    })
+}
+
+fn drop_at_create(what: Loss) -> Run {
+    let when = When::NextRequest(RequestKind::Create);
+    let run = run_with(&creator(), &calm(), 1, &[(500, Fault::Drop { client: 0, when, what })]);
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+    run
+}
+
+#[test]
+fn nothing_is_lost_without_a_fault() {
+    assert_eq!(said(&run_with(&creator(), &calm(), 1, &[])), ["/t/a", "there", "there"]);
+}
+
+#[test]
+fn a_lost_request_is_never_applied() {
+    let run = drop_at_create(Loss::RequestsLost);
+    assert_eq!(said(&run), ["ConnectionLoss", "not there", "not there"]);
+    assert_eq!(run.sometimes["request lost"], 1);
+}
+
+#[test]
+fn a_lost_answer_is_that_of_a_request_that_was_applied() {
+    let run = drop_at_create(Loss::AnswersLost);
+    assert_eq!(said(&run), ["ConnectionLoss", "there", "there"]);
+}
+
+#[test]
+fn a_request_in_flight_is_applied_after_its_client_knows_of_the_loss() {
+    let run = drop_at_create(Loss::InFlight { for_ms: 40 });
+    assert_eq!(said(&run)[0], "ConnectionLoss");
+    let (lost, applied) =
+        (times(&run, "State Disconnected"), times(&run, "NodeCreated { path: \"/t/a\", by"));
+    assert!(lost[0] < applied[0], "{lost:?} {applied:?}");
+    assert_eq!(run.sometimes["request arrived after its client knew of the loss"], 1);
+}
+
+#[test]
+fn a_request_in_flight_is_dropped_where_the_session_is_back_before_it() {
+    // A server that sees the session on a new connection closes the old one.
+    let run = drop_at_create(Loss::InFlight { for_ms: 1000 });
+    assert_eq!(said(&run), ["ConnectionLoss", "not there", "not there"]);
+}
+
+#[test]
+fn silence_is_found_out_by_timeouts_alone() {
+    let run = drop_at_create(Loss::Silence);
+    assert_eq!(said(&run), ["ConnectionLoss", "not there", "not there"]);
+    let lost = times(&run, "State Disconnected")[0];
+    // Two thirds of the session timeout after the last pong, of which there was one each second.
+    assert!((2000..=3100).contains(&lost), "{lost}");
+    assert!(times(&run, "p0 Lost c").is_empty(), "nobody was told");
+}
+
+/// Sleeps for a second and waits for a watch; says what comes when.
+fn waiter() -> Arc<dyn AnyTrial> {
+    scripted(|zk, probe, part| async move {
+        if part.me.process == 1 {
+            zk.sleep(Duration::from_millis(1500)).await;
+            let _ = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+            zk.sleep(Duration::from_secs(20)).await;
+            return End::Done;
+        }
+        let (_, watch) = zk.exists_watch(&path("/t/a")).await.expect("it is connected");
+        let (sleeper, teller) = (zk.clone(), probe.clone());
+        probe.spawn(Box::pin(async move {
+            sleeper.sleep(Duration::from_millis(1550)).await;
+            say(&teller, format!("slept, {:?}", sleeper.state()));
+        }));
+        say(&probe, format!("{:?}", watch.await.kind));
+        zk.sleep(Duration::from_secs(1)).await;
+        say(&probe, format!("{:?}", zk.state()));
+        End::Done
+    })
+}
+
+#[test]
+fn what_came_during_a_pause_comes_after_it_timers_first() {
+    let scenario = Scenario { clients: 2, ..calm() };
+    let run = run_with(&waiter(), &scenario, 1, &[(1200, Fault::ClientPause { client: 0, for_ms: 1300 })]);
+    assert_eq!(said(&run), ["slept, SyncConnected", "NodeCreated", "SyncConnected"]);
+    // Nothing before the end of the pause, though the event was there first, and the sleep over next.
+    assert_eq!(times(&run, "Says GivesUp")[..2], [2500, 2500]);
+}
+
+#[test]
+fn a_pause_may_outlive_the_session_and_who_resumes_does_not_know_it() {
+    let scenario = Scenario { clients: 2, ..calm() };
+    let run = run_with(&waiter(), &scenario, 1, &[(1200, Fault::ClientPause { client: 0, for_ms: 9000 })]);
+    assert_eq!(said(&run)[0], "slept, SyncConnected");
+    let (closed, learned) = (times(&run, "Fact SessionClosed")[0], times(&run, "Fact LearnsExpiry")[0]);
+    assert!(closed < 6000 && learned > 10_000, "{closed} {learned}");
+    assert_eq!(run.sometimes["pause outlived the session"], 1);
+}
+
+#[test]
+fn a_session_ends_if_its_owner_is_looked_at() {
+    let trial = scripted(|zk, probe, part| async move {
+        if part.me.life > 0 {
+            return End::Done;
+        }
+        if part.me.process == 1 {
+            let _ = zk.create(&path("/t/mine"), Data::NULL, CreateMode::Ephemeral).await;
+            while !zk.state().is_final() {
+                let _ = zk.state_change().await;
+            }
+            return End::SessionLost;
+        }
+        zk.sleep(Duration::from_secs(2)).await;
+        let _ = zk.exists(&path("/t/mine")).await;
+        zk.sleep(Duration::from_secs(1)).await;
+        say(&probe, format!("{:?}", zk.exists(&path("/t/mine")).await.map(|s| s.is_some())));
+        End::Done
+    });
+    let scenario = Scenario { clients: 2, heal_seconds: 5, fault_seconds: 5, ..calm() };
+    let run = run_with(&trial, &scenario, 1, &[(1000, Fault::ExpireOwner { reader: 0 })]);
+    assert_eq!(said(&run), ["Ok(false)"]);
+    assert_eq!(times(&run, "LearnsExpiry { actor: p1 }").len(), 1);
+}
+
+#[test]
+fn a_slow_disk_and_a_slow_link_delay_answers() {
+    let took = |faults: &[(u64, Fault)]| {
+        let trial = scripted(|zk, probe, _| async move {
+            let _ = zk.exists(&path("/t")).await;
+            zk.sleep(Duration::from_secs(1)).await;
+            say(&probe, "asked");
+            let _ = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+            say(&probe, "created");
+            End::Done
+        });
+        let run = run_with(&trial, &calm(), 1, faults);
+        times(&run, "why: \"created")[0] - times(&run, "why: \"asked")[0]
+    };
+    assert!(took(&[]) < 50);
+    assert!(took(&[(500, Fault::SlowSync { server: 0, sync_ms: 400, for_ms: 3000 })]) >= 400);
+    let usual = took(&[]);
+    let slow = took(&[(500, Fault::SlowLink { client: 0, factor: 50, for_ms: 3000 })]);
+    assert!(slow > 5 * usual, "{slow} {usual}");
+}
+
+#[test]
+fn a_fast_clock_sleeps_less_and_a_jump_shows_in_stats_only() {
+    let trial = scripted(|zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(1)).await;
+        zk.sleep(Duration::from_secs(1)).await;
+        say(&probe, "slept");
+        for name in ["/t/a", "/t/b"] {
+            let made = zk.create2(&path(name), Data::NULL, zk_api::open_acl(), CreateMode::Persistent).await;
+            say(&probe, made.expect("it is connected").1.ctime_ms);
+            zk.sleep(Duration::from_secs(1)).await;
+        }
+        End::Done
+    });
+    let skew = Fault::ClockSkew { node: Node::Client(0), permille: 250 };
+    let usual = times(&run_with(&trial, &calm(), 1, &[]), "slept")[0];
+    let run =
+        run_with(&trial, &calm(), 1, &[(1, skew), (2300, Fault::ClockJump { server: 0, by_ms: -60_000 })]);
+    assert!((usual - 405..usual - 300).contains(&times(&run, "slept")[0]), "{usual}");
+    let ctimes: Vec<i64> = said(&run)[1..].iter().map(|t| t.parse().unwrap()).collect();
+    assert!(ctimes[1] < ctimes[0], "{ctimes:?}");
+    assert!(run.violations.is_empty() && times(&run, "Disconnected").is_empty());
+}
+
+#[test]
+fn crashes_tear_logs_and_no_promised_write_is_lost() {
+    let lock = published("lock");
+    let mut scenario = Scenario { rounds: 10, ..Scenario::default() };
+    scenario.faults = zk_world::Faults { server_crashes: 20, slow_syncs: 10, ..zk_world::Faults::none() };
+    let mut sometimes = std::collections::BTreeMap::new();
+    for seed in 0..60 {
+        let run = run(&lock, &scenario, seed, &RunOptions::default());
+        assert!(run.violations.iter().all(|v| v.excuse.is_some()), "seed {seed}: {:?}", run.violations);
+        assert!(run.tested["acknowledged-writes-survive"] > 10);
+        for (case, n) in run.sometimes {
+            *sometimes.entry(case).or_insert(0) += n;
+        }
+    }
+    for case in
+        ["torn tail cut", "unsynced writes lost", "unacknowledged write recovered", "server restarted"]
+    {
+        assert!(sometimes.get(case).is_some_and(|n| *n > 0), "{case}: {sometimes:?}");
+    }
+}
+
+#[test]
+fn an_expired_session_fails_with_expired() {
+    let trial = scripted(|zk, probe, _| async move {
+        let _ = zk.exists(&path("/t")).await;
+        zk.sleep(Duration::from_secs(2)).await;
+        let code = zk.exists(&path("/t")).await.map_err(|error| error.code);
+        say(&probe, format!("{} {:?}", code == Err(ErrorCode::SessionExpired), zk.state()));
+        End::Done
+    });
+    let run = run_with(&trial, &calm(), 1, &[(1000, Fault::Expire { client: 0 })]);
+    assert_eq!(said(&run), ["true Expired"]);
+}

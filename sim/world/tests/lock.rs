@@ -1,0 +1,72 @@
+//! The lock and its variants under chaos.
+
+mod common;
+
+use common::published;
+use std::collections::BTreeMap;
+use zk_world::{RunOptions, Scenario, run};
+
+#[test]
+fn the_lock_keeps_its_promises_through_all_faults() {
+    let lock = published("lock");
+    let (mut tested, mut excused) = (BTreeMap::new(), 0);
+    for seed in 0..100 {
+        let run = run(&lock, &Scenario::default(), seed, &RunOptions::default());
+        assert!(run.violations.iter().all(|v| v.excuse.is_some()), "seed {seed}: {:?}", run.violations);
+        excused += run.violations.len();
+        for (name, n) in run.tested {
+            *tested.entry(name).or_insert(0) += n;
+        }
+    }
+    assert!(tested.len() > 10 && tested.values().all(|n| *n > 0), "{tested:?}");
+    // Where a holder acts after its session has ended, exclusion at the outside must break.
+    assert!(excused > 0);
+}
+
+/// Finds what a published variant is known to break, within so many seeds.
+fn chaos_finds(name: &str, seeds: u64, faults: bool) {
+    let trial = published(name);
+    let promise = trial.about().breaks.expect("it is known to be wrong").promise;
+    let all = Scenario::default();
+    let scenario = if faults { all } else { all.without_faults() };
+    let breaks = |seed| {
+        let run = run(&trial, &scenario, seed, &RunOptions::default());
+        run.violations.iter().any(|v| v.promise == promise && v.excuse.is_none())
+    };
+    assert!((0..seeds).any(breaks), "{name}: {promise} held for {seeds} seeds");
+}
+
+#[test]
+fn s_050_a_repeated_create_without_a_guid_waits_for_itself() {
+    chaos_finds("lock/no-guid", 100, true);
+}
+
+#[test]
+fn s_056_a_waiter_that_does_not_look_again_after_the_middle_one_expired_holds_as_well() {
+    chaos_finds("lock/no-recheck", 100, true);
+}
+
+#[test]
+fn s_057_a_waiter_that_does_not_loop_waits_for_a_znode_that_is_gone() {
+    chaos_finds("lock/no-loop", 200, false);
+}
+
+#[test]
+fn s_070_the_simple_lock_waits_for_a_znode_that_is_gone() {
+    chaos_finds("lock/simple", 300, false);
+}
+
+#[test]
+fn s_071_the_simple_lock_waits_for_its_own_znode_after_a_lost_answer() {
+    chaos_finds("lock/simple-looped", 200, true);
+}
+
+#[test]
+fn s_081_a_missing_predecessor_is_no_lock() {
+    chaos_finds("lock/null-is-held", 200, true);
+}
+
+#[test]
+fn s_082_a_notification_before_the_wait_is_lost() {
+    chaos_finds("lock/java", 200, false);
+}
