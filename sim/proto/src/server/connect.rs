@@ -88,6 +88,11 @@ impl Server {
         };
         let response = ConnectResponse { timeout_ms, session, password: request.password };
         self.occupy(conn, Waiting::Connect { after, response }, timeout_ms, session);
+        if let (Some(after), Some(connection)) =
+            (self.pipeline.last_of(session), self.connections.get_mut(&conn))
+        {
+            connection.waiting.push_back(Waiting::Former { after });
+        }
         self.drain(conn, step);
     }
 

@@ -59,6 +59,11 @@ impl Pipeline {
         if self.proposed.epoch == self.epoch { self.proposed.next() } else { Zxid::new(self.epoch, 1) }
     }
 
+    /// The last transaction in flight that a session has asked for.
+    pub(super) fn last_of(&self, session: SessionId) -> Option<Zxid> {
+        self.in_flight.iter().rev().find(|p| p.txn.session == session).map(|p| p.txn.zxid)
+    }
+
     fn propose(&mut self, txn: Arc<Txn>) {
         self.proposed = txn.zxid;
         self.in_flight.push_back(Proposal { txn, acks: BTreeSet::new() });

@@ -1,7 +1,7 @@
 //! Requests take their places in their session's order, and are answered in it.
 //!
-//! A write is prepared and proposed as it comes. Everything waits for what its own connection asked before:
-//! a read for its session's earlier writes and syncs, while other sessions do not wait for it.
+//! A write is prepared and proposed as it comes. Everything waits for what its own session asked before, on
+//! this connection or on a former one: a read for earlier writes and syncs. Other sessions do not wait.
 
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
@@ -19,6 +19,9 @@ use zk_api::{Data, ErrorCode, Identity, Request, Response, Zxid};
 pub(super) enum Waiting {
     /// To be connected; answered when everything up to `after` is applied.
     Connect { after: Zxid, response: ConnectResponse },
+    /// Not asked by anybody: what the session asked on its former connection must be applied before what
+    /// it asks on this one is answered.
+    Former { after: Zxid },
     /// A write; answered when its own transaction is applied.
     Write { xid: Xid, zxid: Zxid, request: Request },
     /// A sync; answered when everything that was proposed before it is applied.
@@ -38,7 +41,9 @@ impl Waiting {
     /// A write is answered as it is applied, and only then.
     pub(super) fn is_due(&self, applied: Zxid) -> bool {
         match self {
-            Waiting::Connect { after, .. } | Waiting::Sync { after, .. } => *after <= applied,
+            Waiting::Connect { after, .. } | Waiting::Former { after } | Waiting::Sync { after, .. } => {
+                *after <= applied
+            }
             Waiting::Write { .. } => false,
             Waiting::Read { .. } | Waiting::Auth { .. } | Waiting::SetWatches { .. } | Waiting::Ping => true,
         }
@@ -116,6 +121,7 @@ impl Server {
         let zxid = self.tree.last_zxid();
         match waiting {
             Waiting::Connect { after: _, response } => step.send(conn, ToClient::Connected(response)),
+            Waiting::Former { after: _ } => {}
             Waiting::Sync { xid, after: _, request } => {
                 let result = Ok(Response::Synced { path: request.path() });
                 step.send(conn, ToClient::Reply { xid, zxid, result });

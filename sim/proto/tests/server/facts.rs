@@ -33,7 +33,7 @@ pub fn new_session(timeout_ms: u32) -> ConnectRequest {
     ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms, session: SessionId::NONE, password: [0; 16] }
 }
 
-fn again(granted: &ConnectResponse) -> ConnectRequest {
+pub fn again(granted: &ConnectResponse) -> ConnectRequest {
     ConnectRequest {
         last_zxid: Zxid::ZERO,
         timeout_ms: granted.timeout_ms,
@@ -43,7 +43,7 @@ fn again(granted: &ConnectResponse) -> ConnectRequest {
 }
 
 /// A raw connection with a new session, as the server has granted it.
-fn raw_session(rig: &mut Rig, timeout_ms: u32) -> (ConnId, ConnectResponse) {
+pub fn raw_session(rig: &mut Rig, timeout_ms: u32) -> (ConnId, ConnectResponse) {
     let conn = rig.raw(new_session(timeout_ms));
     rig.settle();
     match &rig.seen(conn)[0] {
@@ -52,7 +52,7 @@ fn raw_session(rig: &mut Rig, timeout_ms: u32) -> (ConnId, ConnectResponse) {
     }
 }
 
-fn ask(rig: &mut Rig, conn: ConnId, xid: i32, request: Request) {
+pub fn ask(rig: &mut Rig, conn: ConnId, xid: i32, request: Request) {
     rig.say(conn, ToServer::Request { xid: Xid(xid), request });
 }
 
@@ -61,7 +61,7 @@ fn is_eof(rig: &Rig, conn: ConnId) -> bool {
 }
 
 /// The answers on a raw connection, by xid.
-fn replies(rig: &Rig, conn: ConnId) -> Vec<(i32, Result<Response, ErrorCode>)> {
+pub fn replies(rig: &Rig, conn: ConnId) -> Vec<(i32, Result<Response, ErrorCode>)> {
     rig.seen(conn)
         .iter()
         .filter_map(|message| match message {

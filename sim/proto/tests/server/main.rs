@@ -7,6 +7,7 @@
 //! | `driver` | the commands of the scripts under `testdata/session` and `testdata/recovery` |
 //! | `facts` | what a real ZooKeeper was measured to do, a test for each fact about sessions |
 //! | `client` | the same for the client's side of a session |
+//! | `takeover` | what a session that comes back on another connection finds |
 //! | `robust` | whatever a client says, the server goes on |
 //! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
 //! | `bytes` | what bit rot and torn tails do to logs and snapshots |
@@ -21,3 +22,4 @@ mod rig;
 mod robust;
 #[path = "../common/script.rs"]
 mod script;
+mod takeover;
