@@ -13,7 +13,7 @@ use zk_model::{CheckConfig, Engine};
 ///
 /// WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
 /// Exit status: 0 every promise held, 1 a promise was broken, 2 bad command line, file or environment,
-/// 3 undecided.
+/// 3 undecided: the search was cut short, or a promise was never put to the test.
 #[derive(Parser, Debug)]
 #[command(name = "zoocheck", version, verbatim_doc_comment)]
 pub(super) struct Arguments {
