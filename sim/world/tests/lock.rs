@@ -75,11 +75,8 @@ fn s_082_a_notification_before_the_wait_is_lost() {
 fn creates_that_are_in_flight_over_two_lost_connections_leave_no_orphan() {
     use zk_world::schedule::{Loss, RequestKind, TimedFault, When};
     use zk_world::{Fault, Schedule, run_schedule};
-    let lose = Fault::Drop {
-        client: 0,
-        when: When::NextRequest(RequestKind::Create),
-        what: Loss::AnswersLost,
-    };
+    let lose =
+        Fault::Drop { client: 0, when: When::NextRequest(RequestKind::Create), what: Loss::AnswersLost };
     // So slow that who comes back and looks finds its first create done and its second not.
     let slow = Fault::SlowSync { server: 0, sync_ms: 130, for_ms: 5000 };
     let faults = [(100, slow), (100, lose.clone()), (101, lose)]
