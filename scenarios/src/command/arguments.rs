@@ -78,7 +78,7 @@ pub(super) struct RunArguments {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace; one job unless --jobs says more
+    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug; one job unless --jobs says more
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }
@@ -100,7 +100,7 @@ pub(super) struct ReplayArguments {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace
+    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }
