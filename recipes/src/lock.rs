@@ -230,9 +230,17 @@ impl<Z: ZooKeeper> Own<'_, Z> {
     async fn turn(&mut self) -> Result<Zxid, LockError> {
         loop {
             self.checkpoint("lock/list", None);
-            let names = match self.lock.zk.children(&self.lock.parent).await {
-                Ok(names) => names,
-                Err(e) => {
+            // A create of an earlier connection may be on its way still; the sync comes behind it. Without it a
+            // second znode could turn up after the last look, and outlive the attempt.
+            let synced = self.node.is_none().then(|| self.lock.zk.sync(&self.lock.parent));
+            let listed = self.lock.zk.children(&self.lock.parent);
+            let caught_up = match synced {
+                Some(synced) => synced.await,
+                None => Ok(()),
+            };
+            let names = match (caught_up, listed.await) {
+                (Ok(()), Ok(names)) => names,
+                (Err(e), _) | (_, Err(e)) => {
                     self.lock.passing(e).await?;
                     continue;
                 }

@@ -96,6 +96,7 @@ fn a_lost_create_is_looked_up_once_there_is_a_connection() {
     assert_eq!(script.asked(), [""; 0], "nothing can be asked without a connection");
     script.set_state(KeeperState::SyncConnected);
     acquire.waits();
+    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
     script.answer(LIST, names(&[OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(ME));
@@ -109,6 +110,7 @@ fn a_create_that_comes_to_light_late_is_removed() {
     let mut acquire = start(lock.acquire());
     script.fail(CREATE, ErrorCode::ConnectionLoss);
     acquire.waits();
+    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
     script.answer(LIST, names(&[BEFORE]));
     acquire.waits();
     script.answer(CREATE, created("/lock/g-lock-0000000006"));
@@ -132,6 +134,7 @@ fn a_znode_of_another_session_is_neither_claimed_nor_deleted() {
     let mut acquire = start(lock.acquire());
     script.fail(CREATE, ErrorCode::ConnectionLoss);
     acquire.waits();
+    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(SessionId(9)));

@@ -51,8 +51,8 @@ pub struct CheckReport {
     pub wall_seconds: f64,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<CheckedPromise>,
-    /// What the search watches whatever the recipe: that nothing panics, spins, or lies to it. `tested` counts
-    /// nothing here; what is not broken is `held`.
+    /// What the search watches whatever the recipe: that nothing panics, spins, or lies to it. Nobody counts how
+    /// often; what is not broken is `held`.
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
@@ -145,8 +145,8 @@ pub struct CheckedPromise {
     pub name: String,
     /// What became of it.
     pub verdict: Verdict,
-    /// In how many transitions it was put to the test.
-    pub tested: u64,
+    /// In how many transitions it was put to the test; `None` where nobody counts.
+    pub tested: Option<u64>,
     /// The shortest way to break it where it was owed.
     pub broken: Option<Path>,
     /// The shortest way to break it where an assumption did not hold.

@@ -147,18 +147,19 @@ fn headings(paint: Paint, first: &str) -> Vec<(String, String)> {
     [first, "verdict", "tested"].map(|cell| (cell.to_string(), paint.strong(cell))).to_vec()
 }
 
-/// A promise in a table; the assumptions are those that did not hold.
+/// A promise in a table; `tested` is `None` where nobody counts, and the assumptions are those that did not hold.
 fn row(
     paint: Paint,
     name: &str,
     verdict: Verdict,
     words: String,
-    tested: u64,
+    tested: Option<u64>,
     assumptions: &[String],
 ) -> Vec<(String, String)> {
     let plain = |text: String| (text.clone(), text);
     let painted = paint.verdict(verdict, &words);
-    let mut row = vec![plain(name.into()), (words, painted), plain(count(tested))];
+    let mut row =
+        vec![plain(name.into()), (words, painted), plain(tested.map_or("not counted".into(), count))];
     if !assumptions.is_empty() {
         row.push(plain(format!("as it did not hold that {}", assumptions.join(", nor that "))));
     }
@@ -183,7 +184,7 @@ fn promise_tables(
                 &result.name,
                 result.verdict,
                 words(result),
-                result.tested,
+                Some(result.tested),
                 &result.assumptions,
             ));
         }

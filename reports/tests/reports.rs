@@ -129,7 +129,7 @@ fn check() -> CheckReport {
         promises: vec![CheckedPromise {
             name: "exclusion".into(),
             verdict: Verdict::Broken,
-            tested: 4,
+            tested: Some(4),
             broken: Some(path),
             expected: None,
         }],

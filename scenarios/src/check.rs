@@ -63,8 +63,11 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         promise,
         steps: steps.unwrap_or_default(),
         wall_seconds: check.wall.as_secs_f64(),
-        promises: promises.into_iter().map(promise_report).collect(),
-        watched: watched.into_iter().map(watched_report).collect(),
+        promises: promises
+            .into_iter()
+            .map(|result| promise_report(result, config.engine == Engine::Own))
+            .collect(),
+        watched: watched.into_iter().map(|result| promise_report(result, false)).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),
@@ -105,25 +108,17 @@ fn how(about: &About, config: &CheckConfig) -> How {
     }
 }
 
-fn promise_report(result: &PromiseReport) -> CheckedPromise {
+/// `counted` says whether the search counts how often a promise is put to the test. Where it does not, nothing can be
+/// said to be untested.
+fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
+    let (broken, excused) = (result.broken.is_some(), result.excused.is_some());
+    let tested = if counted { result.tested } else { 1 };
     CheckedPromise {
         name: result.name.into(),
-        verdict: Became::of(
-            u64::from(result.broken.is_some()),
-            u64::from(result.excused.is_some()),
-            result.tested,
-        ),
-        tested: result.tested,
+        verdict: Became::of(broken.into(), excused.into(), tested),
+        tested: counted.then_some(result.tested),
         broken: result.broken.as_ref().map(path),
         expected: result.excused.as_ref().map(path),
-    }
-}
-
-fn watched_report(result: &PromiseReport) -> CheckedPromise {
-    let report = promise_report(result);
-    match report.verdict {
-        Became::NeverTested => CheckedPromise { verdict: Became::Held, ..report },
-        Became::Held | Became::Broken | Became::BrokenAsExpected => report,
     }
 }
 
@@ -230,6 +225,23 @@ mod tests {
         let text = report.to_string();
         assert!(!text.contains("holds"), "{text}");
         assert!(text.contains("not broken so far") && text.ends_with("undecided (10 states)\n"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_called_untested_where_nobody_counts() {
+        let check = Check {
+            verdict: Verdict::Holds,
+            states: 1,
+            transitions: 1,
+            depth: 1,
+            promises: vec![promise("exclusion", 0, None)],
+            sometimes: Vec::new(),
+            wall: Duration::ZERO,
+        };
+        let config = CheckConfig { engine: Engine::Stateright, ..default_config(&ABOUT) };
+        let text = report("lock", &ABOUT, &["exclusion"], &config, &check).to_string();
+        assert!(text.contains("holds in Service  not counted"), "{text}");
+        assert!(!text.contains("put to the test"), "{text}");
     }
 
     #[test]

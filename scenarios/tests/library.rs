@@ -91,6 +91,33 @@ impl Trial for Dice {
     }
 }
 
+/// Gives up in the worst way.
+struct Panics;
+
+impl Trial for Panics {
+    fn about(&self) -> About {
+        about("panics")
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        Vec::new()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, _probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        zk.sleep(Duration::from_millis(5)).await;
+        assert_ne!(part.me.process, 1, "the second process has no luck");
+        End::Done
+    }
+}
+
 fn calm(zoo: &Zoo, name: &str) -> Scenario {
     zoo.scenario(name).expect("it is there").without_faults()
 }
@@ -123,6 +150,18 @@ fn a_hidden_source_of_chance_is_caught() {
     let failure =
         report.failures.iter().find(|failure| failure.promise == "determinism").expect("it is told");
     assert!(failure.what.contains("first differed here"), "{}", failure.what);
+}
+
+#[test]
+fn a_panic_of_a_recipe_is_a_broken_invariant_with_its_message() {
+    let zoo = Zoo::empty().with(Panics);
+    let report = zoo.sweep(&calm(&zoo, "panics"), 0..3).expect("a sweep");
+    assert_eq!(report.answer, Answer::Broken, "{report}");
+    let failure = &report.failures[0];
+    assert_eq!(failure.promise, "no-panic");
+    assert!(failure.what.contains("the second process has no luck"), "{}", failure.what);
+    let report = zoo.check("panics", &zoo.check_config("panics").expect("it is there")).expect("a check");
+    assert_eq!(report.promise.as_deref(), Some("no-panic"), "{report}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use zk_model::{CheckConfig, Engine};
 ///
 /// WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
 /// Exit status: 0 every promise held, 1 a promise was broken, 2 bad command line, file or environment,
-/// 3 undecided.
+/// 3 undecided: the search was cut short, or a promise was never put to the test.
 #[derive(Parser, Debug)]
 #[command(name = "zoocheck", version, verbatim_doc_comment)]
 pub(super) struct Arguments {
@@ -78,7 +78,7 @@ pub(super) struct RunArguments {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace; one job unless --jobs says more
+    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug; one job unless --jobs says more
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }
@@ -100,7 +100,7 @@ pub(super) struct ReplayArguments {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as debug or zk_world=trace
+    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }

@@ -27,9 +27,8 @@ impl World<'_> {
     }
 
     /// The session timeout that servers grant.
-    fn granted_timeout_ns(&self) -> u64 {
-        let tick = u64::from(self.scenario.tick_ms);
-        u64::from(self.scenario.session_timeout_ms).clamp(2 * tick, 20 * tick) * MS
+    pub fn granted_timeout_ns(&self) -> u64 {
+        u64::from(self.scenario.granted_timeout_ms()) * MS
     }
 
     /// Whether every open session is that of a process that lives.

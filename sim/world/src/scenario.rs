@@ -155,8 +155,18 @@ impl Scenario {
         if least > most {
             return Err(error("latency-ms", format!("the least, {least}, is more than the most, {most}")));
         }
+        let timeout_ms = s.granted_timeout_ms();
+        if least * 20.0 > f64::from(timeout_ms) {
+            let problem = format!("the least, {least}, is too long for sessions of {timeout_ms} ms to live");
+            return Err(error("latency-ms", problem));
+        }
         ordered("work-ms", s.work_ms, 600_000)?;
         s.faults.validate()
+    }
+
+    /// The session timeout that servers grant: what is asked for, within 2 to 20 ticks.
+    pub fn granted_timeout_ms(&self) -> u32 {
+        self.session_timeout_ms.clamp(2 * self.tick_ms, 20 * self.tick_ms)
     }
 
     /// The same without any fault.
@@ -228,6 +238,10 @@ mod tests {
         assert_eq!(
             says(|s| s.latency_ms = [f64::NAN, 3.0]),
             "latency-ms: [NaN, 3]; each must be from 0.001 to 60000"
+        );
+        assert_eq!(
+            says(|s| s.latency_ms = [200.0, 300.0]),
+            "latency-ms: the least, 200, is too long for sessions of 3000 ms to live"
         );
         assert_eq!(says(|s| s.faults.drops = 1001), "faults.drops: 1001; it must be from 0 to 1000");
         assert_eq!(

@@ -70,3 +70,21 @@ fn s_081_a_missing_predecessor_is_no_lock() {
 fn s_082_a_notification_before_the_wait_is_lost() {
     chaos_finds("lock/java", 200, false);
 }
+
+#[test]
+fn creates_that_are_in_flight_over_two_lost_connections_leave_no_orphan() {
+    use zk_world::schedule::{Loss, RequestKind, TimedFault, When};
+    use zk_world::{Fault, Schedule, run_schedule};
+    let lose =
+        Fault::Drop { client: 0, when: When::NextRequest(RequestKind::Create), what: Loss::AnswersLost };
+    // So slow that who comes back and looks finds its first create done and its second not.
+    let slow = Fault::SlowSync { server: 0, sync_ms: 130, for_ms: 5000 };
+    let faults = [(100, slow), (100, lose.clone()), (101, lose)]
+        .map(|(at_ms, fault)| TimedFault { at_ms, fault })
+        .into();
+    let (lock, schedule) = (published("lock"), Schedule { faults });
+    for seed in 0..20 {
+        let run = run_schedule(&lock, &Scenario::default(), seed, &schedule, &RunOptions::default());
+        assert!(run.violations.is_empty(), "seed {seed}: {:?}", run.violations);
+    }
+}
