@@ -1,4 +1,28 @@
-//! Recipe models, explored exhaustively.
+//! Recipe models, explored exhaustively: every order of events within bounds, not one order per seed.
+//!
+//! A model is N replayed recipes, the ensemble as its clients see it, and the promises, as one state machine.
+//! Recipes, promises and the tree are the very code that runs elsewhere; nothing is described a second time.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `check` | [`check`]: what to explore, and what came of it; [`explore`] |
+//! | `model` | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
+//! | `state`, `actions` | a state, and what can happen in it, always in the same order |
+//! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
+//! | `shell`, `client`, `probe` | what an actor sees of the model, and what it waits for |
+//! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
+//! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
+//! | `message` | what travels between them |
+//! | `monitors` | promises as part of a state |
+//! | `symmetry` | states that differ only in which process is which |
+//! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
+//! | `search` | our own breadth-first search |
+//! | `stateright` | the same model for stateright's searches and its Explorer |
+//! | `describe` | steps, for people to read |
+//! | `quiet` | caught panics |
+//!
+//! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
+//! a process, a client, the ensemble, the promises. A step is a few look-ups.
 
 pub mod actions;
 pub mod check;
@@ -7,7 +31,7 @@ pub mod describe;
 pub mod digest;
 pub mod link;
 mod memo;
-mod message;
+pub mod message;
 pub mod model;
 pub mod monitors;
 mod probe;
@@ -15,7 +39,7 @@ pub mod process;
 mod quiet;
 pub mod search;
 pub mod service;
-mod shell;
+pub mod shell;
 pub mod state;
 pub mod stateright;
 pub mod symmetry;

@@ -339,13 +339,17 @@ impl At<'_> {
                 let awaited = self.client.node.waits.calls.len();
                 let heard = usize::from(self.client.outstanding) <= awaited;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
+                let closed = **answer == Ok(Response::Closed);
+                if closed {
+                    self.client.state = KeeperState::Closed;
+                }
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
                 } else {
                     // Nobody waits for it; the next answer is for the next call.
                     self.unwatched.extend(sets.clone());
                 }
-                if **answer == Ok(Response::Closed) {
+                if closed {
                     self.end_session(KeeperState::Closed);
                 }
             }

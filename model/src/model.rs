@@ -28,6 +28,9 @@ pub struct RecipeModel {
     pub reductions: Reductions,
     /// The promises' names, the model's own last.
     pub promises: Vec<&'static str>,
+    /// The one of them that the trial is known to break.
+    pub to_break: Option<usize>,
+    audit: bool,
     rules: Rules,
     replayer: Replayer,
     start: Start,
@@ -68,11 +71,14 @@ impl RecipeModel {
             Setup { clients: bounds.clients, rounds: bounds.rounds, effects, memo, keys, audit, symmetry };
         let below = trial.setup().iter().map(|path| format!("{path}/")).collect();
         let promises = trial.promises();
-        let promises = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES);
+        let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
+        let breaks = trial.about().breaks;
         RecipeModel {
             bounds,
             reductions,
-            promises: promises.collect(),
+            to_break: breaks.and_then(|breaks| promises.iter().position(|name| *name == breaks.promise)),
+            promises,
+            audit,
             rules: Rules { lag: bounds.lag.into(), true_zxids: config.true_zxids, symmetry },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start { trial, below },
@@ -222,7 +228,9 @@ impl Turn<'_> {
     fn go(&mut self, me: u8, op: &Op) {
         let (at, model) = (usize::from(me), self.model);
         let client = &self.state.clients[at];
-        let key = digest_all(0x60, [client.digest, op.digest()]);
+        // Clients with one digest may have different histories, which the audit is to tell apart.
+        let history = if model.audit { client.node.whole } else { 0 };
+        let key = digest_all(0x60, [client.digest, op.digest(), history]);
         let work = || Arc::new(client.step(op, &model.replayer, model.rules.symmetry));
         let moved = model.moves.get(key, work);
         let trouble = match &client.node.trouble {

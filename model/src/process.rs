@@ -98,7 +98,7 @@ pub struct Node {
     /// The same, as it sees itself; zero without symmetry.
     pub seen: Digest,
     /// The digest of its whole history, whatever the checkpoints say.
-    whole: Digest,
+    pub whole: Digest,
     history: Option<Arc<History>>,
     /// What it waits for.
     pub waits: Waits,
@@ -321,16 +321,17 @@ impl Replayer {
             (input, state_seen).hash(&mut eyes);
             seen = eyes.end();
         }
+        let end_now = end;
+        let end = end.or(before.end);
         if let Some(mark) = mark {
-            digest = digest_all(5, [mark.key, digest_of(5, &state_seen)]);
-            seen = digest_all(5, [mark.seen, digest_of(5, &state_seen)]);
+            let rest = digest_of(5, &(state_seen, end));
+            digest = digest_all(5, [mark.key, rest]);
+            seen = digest_all(5, [mark.seen, rest]);
             if self.audit_tail(digest, &mark, &out, &waits) {
                 let what = format!("{actor} goes on in two ways after one checkpoint");
                 return troubled(before, Trouble::Key(what));
             }
         }
-        let end_now = end;
-        let end = end.or(before.end);
         if is_done {
             // A finished process has no history.
             (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));

@@ -54,7 +54,7 @@ struct Search<'a> {
 /// Explores everything within the bounds, or until something breaks or runs out.
 ///
 /// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
-/// deeper ones.
+/// deeper ones; but for a trial that is known to break a promise the search goes on until that one is broken.
 pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
     let promises = model.promises.iter();
     let found = Found {
@@ -90,7 +90,7 @@ impl Search<'_> {
         let mut level = vec![(state, 0)];
         let mut seen = 0_u64;
         let mut depth = 0;
-        while !level.is_empty() && self.found.violated.is_none() {
+        while !level.is_empty() && !self.is_answered() {
             if self.config.max_depth.is_some_and(|max| depth >= max) {
                 // Only a state from which something may happen is left unexplored.
                 if level.iter().any(|(state, _)| self.can_move(state)) {
@@ -120,6 +120,12 @@ impl Search<'_> {
             }
             level = next;
         }
+    }
+
+    /// Whether something is broken, and that which is known to break as well.
+    fn is_answered(&self) -> bool {
+        let is_broken = |nth: usize| self.found.promises[nth].broken.is_some();
+        self.found.violated.is_some() && self.model.to_break.is_none_or(is_broken)
     }
 
     fn can_move(&self, state: &State) -> bool {
@@ -170,7 +176,7 @@ impl Search<'_> {
             if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
                 self.judge(&taken.findings, index, Some(nth), depth + 1);
             }
-            let is_last = self.found.violated.is_some();
+            let is_last = self.is_answered();
             if !is_last && self.visited.insert(taken.state.fingerprint) {
                 next.push((taken.state, self.parents.len() as u32));
                 self.parents.push((index, nth as u16));

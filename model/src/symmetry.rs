@@ -19,7 +19,7 @@ const OTHER: u8 = 0xfe;
 
 /// The session of an actor.
 pub fn session_of(actor: ActorId) -> SessionId {
-    SessionId(SESSIONS | i64::from(actor.life) << 8 | i64::from(actor.process) + 1)
+    SessionId(SESSIONS | i64::from(actor.life) << 8 | (i64::from(actor.process) + 1))
 }
 
 /// The process that a session belongs to, if it is an actor's.

@@ -20,14 +20,28 @@ type Node = (u8, usize);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
     Creating,
-    Listing { own: Node },
-    Watching { own: Node, before: Node },
-    Claiming { own: Node },
-    Releasing { own: Node },
+    Listing {
+        own: Node,
+    },
+    Watching {
+        own: Node,
+        before: Node,
+    },
+    Claiming {
+        own: Node,
+    },
+    Releasing {
+        own: Node,
+    },
     /// It waits for the watch.
-    Waiting { own: Node, before: Node },
+    Waiting {
+        own: Node,
+        before: Node,
+    },
     /// It is in the critical section.
-    Holding { own: Node },
+    Holding {
+        own: Node,
+    },
     /// It was there when it learnt that the connection is lost, and waits for the next.
     Stranded(Box<At>),
     /// It has come to its end; `true` with its session lost.
@@ -137,7 +151,9 @@ impl World {
                 self.delete(own);
                 Letter::Released
             }
-            At::Waiting { .. } | At::Holding { .. } | At::Stranded(_) | At::Ended(_) => panic!("asks nothing"),
+            At::Waiting { .. } | At::Holding { .. } | At::Stranded(_) | At::Ended(_) => {
+                panic!("asks nothing")
+            }
         };
         self.contenders[who].inbox.push_back(letter);
     }

@@ -1,0 +1,127 @@
+//! What makes a search smaller or faster changes no verdict: for the lock and every variant.
+
+mod common;
+
+use common::{broken, full, run, same_kind, trial};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_model::{CheckConfig, Engine, Verdict};
+use zk_trials::trial::AnyTrial;
+
+/// The lock and its variants, each at bounds that show its defect.
+fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
+    let bounds = zk_trials::catalogue().into_iter().map(|trial| {
+        let config = CheckConfig::new(trial.about().bounds);
+        (trial, config)
+    });
+    bounds.collect()
+}
+
+fn changed(config: &CheckConfig, change: impl Fn(&mut CheckConfig)) -> CheckConfig {
+    let mut config = config.clone();
+    change(&mut config);
+    config
+}
+
+#[test]
+fn without_its_memory_the_search_finds_the_same_states() {
+    for (trial, config) in [(trial("lock"), full(2, 1, 1, 0)), (trial("lock/simple"), full(2, 1, 0, 0))] {
+        let with = run(trial.clone(), &config);
+        let without = run(trial, &changed(&config, |config| config.memo = false));
+        assert_eq!((with.states, with.transitions), (without.states, without.transitions));
+        assert_eq!(with.verdict, without.verdict);
+    }
+}
+
+#[test]
+fn stateright_finds_the_same_states_and_the_same_verdict() {
+    for (trial, config) in all() {
+        let own = run(trial.clone(), &config);
+        let other = run(trial, &changed(&config, |config| config.engine = Engine::Stateright));
+        assert!(same_kind(&own.verdict, &other.verdict), "{:?} {:?}", own.verdict, other.verdict);
+        if own.verdict == Verdict::Holds {
+            assert_eq!(own.states, other.states);
+        }
+    }
+    let config = full(2, 1, 1, 1);
+    let own = run(trial("lock"), &config);
+    let other = run(trial("lock"), &changed(&config, |config| config.engine = Engine::Stateright));
+    assert_eq!((own.verdict, own.states), (other.verdict, other.states));
+}
+
+/// The promises that are broken where they are owed are the same with the change as without.
+fn changes_no_verdict(change: impl Fn(&mut CheckConfig) + Copy) {
+    for (trial, config) in all() {
+        let name = trial.about().name;
+        let plain = run(trial.clone(), &config);
+        let other = run(trial, &changed(&config, change));
+        assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
+        let known = zk_trials::catalogue().iter().find_map(|trial| {
+            let about = trial.about();
+            about.breaks.filter(|_| about.name == name)
+        });
+        if let Some(breaks) = known {
+            assert!(broken(&other).contains(&breaks.promise), "{name} breaks {:?}", broken(&other));
+        }
+    }
+}
+
+#[test]
+fn checkpoints_change_no_verdict() {
+    changes_no_verdict(|config| config.keys = false);
+}
+
+#[test]
+fn symmetry_changes_no_verdict() {
+    changes_no_verdict(|config| config.reductions.symmetry = true);
+}
+
+#[test]
+fn eager_delivery_changes_no_verdict() {
+    changes_no_verdict(|config| config.reductions.eager = true);
+}
+
+#[test]
+fn true_zxids_change_no_verdict() {
+    changes_no_verdict(|config| config.true_zxids = true);
+}
+
+#[test]
+fn reductions_reduce() {
+    let config = full(3, 1, 0, 0);
+    let states = |change: fn(&mut CheckConfig)| run(trial("lock"), &changed(&config, change)).states;
+    let plain = states(|_| ());
+    assert!(states(|config| config.keys = false) > 2 * plain);
+    assert!(states(|config| config.true_zxids = true) > plain);
+    assert!(states(|config| config.reductions.eager = true) * 5 < plain);
+    assert!(states(|config| config.reductions.symmetry = true) * 5 < plain);
+}
+
+#[test]
+fn a_search_that_is_cut_is_undecided() {
+    let cut = |change: fn(&mut CheckConfig)| run(trial("lock"), &changed(&full(2, 1, 0, 0), change)).verdict;
+    let says = |verdict: Verdict, what: &str| match verdict {
+        Verdict::Undecided { ran_out } => assert!(ran_out.contains(what), "{ran_out}"),
+        Verdict::Holds | Verdict::Violated { .. } => panic!("{verdict:?} though it was cut"),
+    };
+    says(cut(|config| config.max_states = Some(100)), "states");
+    says(cut(|config| config.max_depth = Some(5)), "depth");
+    // Time is looked at now and then, so the search must be long enough.
+    let config = changed(&full(2, 1, 1, 1), |config| config.time_limit = Some(Duration::ZERO));
+    says(run(trial("lock"), &config).verdict, "time");
+    let full = run(trial("lock"), &full(2, 1, 0, 0));
+    let enough = cut(|config| config.max_depth = Some(100));
+    assert_eq!((full.verdict, enough), (Verdict::Holds, Verdict::Holds));
+}
+
+#[test]
+fn a_violation_is_found_in_as_few_steps_as_there_are() {
+    for (trial, config) in all().into_iter().filter(|(trial, _)| trial.about().breaks.is_some()) {
+        let name = trial.about().name;
+        let check = run(trial.clone(), &config);
+        let Verdict::Violated { steps, .. } = check.verdict else { panic!("{name} is broken") };
+        let shallow = changed(&config, |config| config.max_depth = Some(steps - 1));
+        let check = run(trial, &shallow);
+        assert!(broken(&check).is_empty(), "{name} breaks {:?} in less than {steps} steps", broken(&check));
+    }
+}

@@ -1,0 +1,150 @@
+//! Recipes that go wrong by themselves are verdicts with counterexamples, not crashes of the checker.
+
+mod common;
+
+use common::{broken, full, run};
+use std::sync::Arc;
+use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
+use zk_model::{Check, CheckConfig, Verdict};
+use zk_trials::event::End;
+use zk_trials::probe::Probe;
+use zk_trials::promise::AnyPromise;
+use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+
+/// How a recipe goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It tries again at once whatever the error is, on a dead session too.
+    Spin,
+    /// It submits without ever waiting.
+    Flood,
+    /// It panics when it is told that its znode exists.
+    Panic,
+    /// Its checkpoint forgets a local that decides what comes next.
+    Forgets,
+    /// The same, two requests later.
+    ForgetsForLong,
+    /// The same, and the checkpoint knows it.
+    Remembers,
+    /// A task of its own does the same forgetting, but then checkpoints do not count.
+    Spawns,
+}
+
+struct Wrong(Way);
+
+impl Trial for Wrong {
+    fn about(&self) -> About {
+        About {
+            name: "wrong",
+            summary: "Goes wrong.",
+            source: "this test",
+            breaks: None,
+            bounds: Bounds::clients(1),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/a".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        Vec::new()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let path: ZPath = "/a/x".parse().expect("a path");
+        let create = || zk.create(&path, Data::NULL, CreateMode::Persistent);
+        match self.0 {
+            Way::Spin => {
+                probe.point().await;
+                while create().await.is_err() {}
+            }
+            Way::Flood => loop {
+                drop(create());
+            },
+            Way::Panic => {
+                create().await.expect("nobody else creates it");
+            }
+            Way::Forgets | Way::ForgetsForLong | Way::Remembers => forget(self.0, &zk, part, &path).await,
+            Way::Spawns => {
+                let (zk, path) = (zk.clone(), path.clone());
+                probe.spawn(Box::pin(async move { forget(Way::Forgets, &zk, part, &path).await }));
+                // It goes on for as long as the task may.
+                for _ in 0..4 {
+                    probe.point().await;
+                }
+            }
+        }
+        End::Done
+    }
+}
+
+async fn forget(way: Way, zk: &impl ZooKeeper, part: Part, path: &ZPath) {
+    let mine = zk.create(path, Data::NULL, CreateMode::Persistent).await.is_ok();
+    let number = if way == Way::Remembers { mine.into() } else { 0 };
+    zk.checkpoint("after the create", &[Local::Number(number), Local::Number(part.rounds.into())]);
+    if way == Way::ForgetsForLong {
+        let _ = zk.exists(path).await;
+        let _ = zk.exists(path).await;
+    } else {
+        let _ = zk.exists(path).await;
+    }
+    if mine {
+        let _ = zk.delete(path, -1).await;
+    }
+}
+
+fn of(way: Way, config: &CheckConfig) -> Check {
+    run(Arc::new(Wrong(way)), config)
+}
+
+#[test]
+fn a_recipe_that_tries_again_on_a_dead_session_is_a_violation() {
+    let check = of(Way::Spin, &full(1, 1, 0, 0));
+    assert_eq!(broken(&check), ["no-spin"]);
+    let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
+    assert!(example.steps.iter().any(|step| step.contains("p0's session expires")), "{:?}", example.steps);
+    assert_eq!(of(Way::Spin, &full(1, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+#[test]
+fn a_recipe_that_never_waits_is_a_violation_from_the_start() {
+    let check = of(Way::Flood, &full(1, 0, 0, 0));
+    assert_eq!(check.verdict, Verdict::Violated { promise: "no-spin".into(), steps: 0 });
+}
+
+#[test]
+fn a_panic_is_a_violation_and_says_what_it_says() {
+    let check = of(Way::Panic, &full(2, 0, 0, 0));
+    assert_eq!(broken(&check), ["no-panic"]);
+    let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
+    assert!(example.what.contains("nobody else creates it"), "{}", example.what);
+    assert_eq!(of(Way::Panic, &full(1, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+#[test]
+fn the_audit_catches_a_checkpoint_that_forgets_a_local() {
+    for way in [Way::Forgets, Way::ForgetsForLong] {
+        let mut config = full(2, 0, 0, 0);
+        assert_eq!(broken(&of(way, &config)), ["honest-checkpoints"]);
+        // Without the audit nothing is said; without keys there is nothing to say.
+        config.audit = false;
+        assert!(broken(&of(way, &config)).is_empty());
+        (config.audit, config.keys) = (true, false);
+        assert!(broken(&of(way, &config)).is_empty());
+    }
+    assert_eq!(of(Way::Remembers, &full(2, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+#[test]
+fn a_checkpoint_of_one_task_says_nothing_of_another() {
+    // Deep enough for two histories with one key to part, not deep enough for the task to be alone.
+    let mut config = full(2, 0, 0, 0);
+    config.max_depth = Some(5);
+    assert!(broken(&of(Way::Spawns, &config)).is_empty());
+}

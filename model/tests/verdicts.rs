@@ -1,0 +1,95 @@
+//! The good lock holds, and each variant breaks what it is known to break, at its own bounds and at no smaller
+//! ones.
+
+mod common;
+
+use common::{broken, full, run, trial};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::trial::Bounds;
+
+#[test]
+fn each_variant_breaks_its_promise_at_its_bounds() {
+    for trial in zk_trials::catalogue() {
+        let about = trial.about();
+        let check = run(trial, &CheckConfig::new(about.bounds));
+        match about.breaks {
+            None => assert_eq!(check.verdict, Verdict::Holds, "{}", about.name),
+            Some(breaks) => {
+                let broken = broken(&check);
+                assert!(broken.contains(&breaks.promise), "{} breaks {broken:?}", about.name);
+            }
+        }
+    }
+}
+
+/// The bounds with one of their numbers less.
+fn smaller(bounds: Bounds) -> Vec<Bounds> {
+    let less = |change: &dyn Fn(&mut Bounds)| {
+        let mut bounds = bounds;
+        change(&mut bounds);
+        bounds
+    };
+    let all = [
+        less(&|b| b.clients = b.clients.saturating_sub(1).max(1)),
+        less(&|b| b.rounds = b.rounds.saturating_sub(1).max(1)),
+        less(&|b| b.expiries = b.expiries.saturating_sub(1)),
+        less(&|b| b.drops = b.drops.saturating_sub(1)),
+        less(&|b| b.crashes = b.crashes.saturating_sub(1)),
+        less(&|b| b.pauses = b.pauses.saturating_sub(1)),
+        less(&|b| b.lag = b.lag.saturating_sub(1)),
+        less(&|b| b.effects = false),
+    ];
+    all.into_iter().filter(|less| *less != bounds).collect()
+}
+
+#[test]
+fn no_variant_breaks_its_promise_at_smaller_bounds() {
+    for trial in zk_trials::catalogue() {
+        let about = trial.about();
+        let Some(breaks) = about.breaks else { continue };
+        for bounds in smaller(about.bounds) {
+            let check = run(trial.clone(), &CheckConfig::new(bounds));
+            assert!(!broken(&check).contains(&breaks.promise), "{} at {bounds:?}", about.name);
+        }
+    }
+}
+
+#[test]
+fn the_lock_holds_with_every_fault_and_with_effects() {
+    for effects in [false, true] {
+        let mut config = full(2, 1, 1, 1);
+        config.effects = effects;
+        let check = run(trial("lock"), &config);
+        assert_eq!(check.verdict, Verdict::Holds);
+        for (what, count) in check.sometimes {
+            let out_of_bounds = what.contains("paused") || what.contains("old state");
+            assert!(count > 0 || out_of_bounds, "never happened: {what}");
+        }
+    }
+}
+
+#[test]
+fn the_lock_holds_with_pauses_and_old_reads() {
+    let bounds = Bounds { expiries: 1, pauses: 1, lag: 1, effects: true, ..Bounds::clients(2) };
+    let check = run(trial("lock"), &CheckConfig::new(bounds));
+    assert_eq!(check.verdict, Verdict::Holds);
+    assert!(
+        check
+            .sometimes
+            .iter()
+            .all(|(what, count)| what.contains("dropped") || what.contains("crashed") || *count > 0)
+    );
+}
+
+#[test]
+fn writing_after_the_session_has_ended_breaks_the_unfenced_resource_with_an_excuse() {
+    let mut config = full(2, 1, 0, 0);
+    config.effects = true;
+    let check = run(trial("lock"), &config);
+    assert_eq!(check.verdict, Verdict::Holds);
+    let report = |name| check.promises.iter().find(|promise| promise.name == name).expect("it is promised");
+    let unfenced = report("exclusion-at-unfenced-resource");
+    assert!(unfenced.excused.is_some() && unfenced.broken.is_none());
+    let fenced = report("exclusion-at-fenced-resource");
+    assert!(fenced.excused.is_none() && fenced.broken.is_none() && fenced.tested > 0);
+}
