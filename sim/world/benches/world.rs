@@ -15,11 +15,12 @@ struct Sum {
     messages: u64,
     steps: u64,
     wall: Duration,
+    cpu_s: f64,
 }
 
 fn sweep(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Sum {
     let mut sum = Sum::default();
-    let begin = Instant::now();
+    let (begin, cpu_s) = (Instant::now(), cpu_seconds());
     for seed in seeds {
         let run = run(trial, scenario, seed, &RunOptions::default());
         sum.runs += 1;
@@ -28,22 +29,36 @@ fn sweep(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: std::ops::Range<
         sum.steps += run.steps;
     }
     sum.wall = begin.elapsed();
+    sum.cpu_s = cpu_seconds() - cpu_s;
     sum
 }
 
+/// Per second of one core, as the machine may be busy with other things; per wall second beside it.
 fn print(load: &str, sum: &Sum) {
-    let wall = sum.wall.as_secs_f64();
+    let (wall, cpu) = (sum.wall.as_secs_f64(), sum.cpu_s);
     let virtual_s = sum.virtual_ns as f64 / 1e9;
     println!("{load}");
-    println!("  {:>10.0} virtual seconds per wall second", virtual_s / wall);
-    println!("  {:>10.0} ns per message ({} messages)", wall * 1e9 / sum.messages as f64, sum.messages);
-    println!("  {:>10.0} ns per queue event ({} events)", wall * 1e9 / sum.steps as f64, sum.steps);
     println!(
-        "  {:>10.0} seeds per second ({} seeds, {:.1} virtual s each)",
-        sum.runs as f64 / wall,
+        "  {:>8.0} virtual seconds per core second ({:.0} per wall second)",
+        virtual_s / cpu,
+        virtual_s / wall
+    );
+    println!("  {:>8.0} ns per message ({} messages)", cpu * 1e9 / sum.messages as f64, sum.messages);
+    println!("  {:>8.0} ns per queue event ({} events)", cpu * 1e9 / sum.steps as f64, sum.steps);
+    println!(
+        "  {:>8.0} seeds per core second ({} seeds, {:.1} virtual s each)",
+        sum.runs as f64 / cpu,
         sum.runs,
         virtual_s / sum.runs as f64
     );
+}
+
+/// What this process and its threads have had of the cores, in steps of a hundredth.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the name in parentheses: state is the first, user and system time the 12th and 13th.
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// Memory of this process that is in use, in kilobytes.
@@ -64,6 +79,9 @@ fn main() {
     let calm = scenario.clone().without_faults();
     let sum = sweep(&lock, &calm, 0..1_000);
     print("lock, 5 clients x 3 rounds, no faults, all watched", &sum);
+    let single = Scenario { clients: 1, rounds: 1, work_ms: [0, 1], ..calm };
+    let sum = sweep(&lock, &single, 0..2_000);
+    print("lock, 1 client x 1 round, no faults, all watched: what a run costs at least", &sum);
     let Some(before) = resident_kb() else { return };
     sweep(&lock, &scenario, 0..10_000);
     let after = resident_kb().unwrap_or(before);

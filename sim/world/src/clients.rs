@@ -1,11 +1,13 @@
 //! Clients: what reaches a client's session, and what it wants done.
 
 use crate::choices::Stream;
+use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::Armed;
 use crate::schedule::{Loss, RequestKind};
 use crate::trace::{Place, What};
+use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_proto::client::{CallId, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
@@ -124,7 +126,15 @@ impl World<'_> {
         let now_ms = p.clock.now_ms(self.now);
         let Some(client) = &mut p.client else { return };
         let mut out = std::mem::take(&mut self.client_out);
-        client.step(ClientInput { now_ms, event }, &mut out);
+        let stepped = quietly(|| client.step(ClientInput { now_ms, event }, &mut out));
+        if let Err(Caught::Panic(what)) = stepped {
+            let actor = self.processes[usize::from(process)].actor;
+            self.watched
+                .report
+                .broken(Invariant::NoPanic, format!("the session of {actor} panicked: {what}"));
+            self.over = true;
+            return;
+        }
         for output in out.drain(..) {
             self.client_output(process, output);
         }

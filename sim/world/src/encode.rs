@@ -1,5 +1,6 @@
 //! Bytes of a trace: explicit, little-endian, the same on every machine and in every version of the compiler.
 
+use crate::schedule::{Fault, Loss, Node, RequestKind, When};
 use zk_api::{
     AclList, AddWatchMode, CreateMode, Data, ErrorCode, EventType, Identity, KeeperState, MultiOutcome, Op,
     OpResult, ReadOp, Request, Response, SessionId, Stat, WatchedEvent, WatcherKind, Zxid,
@@ -92,7 +93,7 @@ impl Bytes {
         self.i64(v.ttl_ms().unwrap_or(0));
     }
 
-    fn stat(&mut self, v: &Stat) {
+    pub fn stat(&mut self, v: &Stat) {
         for zxid in [v.czxid, v.mzxid, v.pzxid] {
             self.zxid(zxid);
         }
@@ -420,6 +421,47 @@ impl Bytes {
         }
     }
 
+    pub fn fault(&mut self, v: &Fault) {
+        match *v {
+            Fault::ServerCrash { server, down_ms } => self.fault_at(0, server, &[down_ms]),
+            Fault::SlowSync { server, sync_ms, for_ms } => self.fault_at(1, server, &[sync_ms, for_ms]),
+            Fault::Drop { client, when, what } => {
+                let when = match when {
+                    When::Now => 0,
+                    When::NextRequest(RequestKind::Any) => 1,
+                    When::NextRequest(RequestKind::Create) => 2,
+                    When::NextRequest(RequestKind::Delete) => 3,
+                    When::NextRequest(RequestKind::Read) => 4,
+                };
+                let (what, for_ms) = match what {
+                    Loss::RequestsLost => (0, 0),
+                    Loss::AnswersLost => (1, 0),
+                    Loss::InFlight { for_ms } => (2, for_ms),
+                    Loss::Silence => (3, 0),
+                };
+                self.fault_at(2, client, &[when, what, for_ms]);
+            }
+            Fault::SlowLink { client, factor, for_ms } => {
+                self.fault_at(3, client, &[factor.into(), for_ms]);
+            }
+            Fault::Expire { client } => self.fault_at(4, client, &[]),
+            Fault::ExpireOwner { reader } => self.fault_at(5, reader, &[]),
+            Fault::ClientCrash { client, restart_after_ms } => {
+                self.fault_at(6, client, &[restart_after_ms]);
+            }
+            Fault::ClientPause { client, for_ms } => self.fault_at(7, client, &[for_ms]),
+            Fault::ClockSkew { node: Node::Server(id), permille } => self.fault_at(8, id, &[permille as u64]),
+            Fault::ClockSkew { node: Node::Client(id), permille } => self.fault_at(9, id, &[permille as u64]),
+            Fault::ClockJump { server, by_ms } => self.fault_at(10, server, &[by_ms as u64]),
+        }
+    }
+
+    fn fault_at(&mut self, tag: u8, node: u8, values: &[u64]) {
+        self.byte(tag);
+        self.byte(node);
+        values.iter().for_each(|value| self.u64(*value));
+    }
+
     fn tagged_actor(&mut self, tag: u8, actor: ActorId) {
         self.byte(tag);
         self.actor(actor);
@@ -457,7 +499,8 @@ fn event_type(v: EventType) -> u8 {
     }
 }
 
-fn keeper_state(v: KeeperState) -> u8 {
+/// The byte of a session's state.
+pub fn keeper_state(v: KeeperState) -> u8 {
     match v {
         KeeperState::Disconnected => 0,
         KeeperState::SyncConnected => 1,

@@ -285,6 +285,14 @@ impl World<'_> {
         self.executor.kill(process);
     }
 
+    /// The run is over: all tasks end here, and nobody serves what they still ask for.
+    pub fn end(&mut self) {
+        for process in 0..=self.scenario.clients {
+            self.processes[usize::from(process)].end_life();
+            self.executor.kill(process);
+        }
+    }
+
     /// The process begins another life after a while, if there is anything left to do.
     pub fn come_back(&mut self, process: u8, after_ns: u64) {
         let p = &mut self.processes[usize::from(process)];

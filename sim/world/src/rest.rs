@@ -56,10 +56,8 @@ impl World<'_> {
             actor.process < clients && self.knowledge.is_known(*session)
         };
         rest.sessions = self.knowledge.sessions().filter(known).collect();
-        let mut znodes = 0;
         if let Some(server) = self.servers.iter().find_map(|host| host.server.as_ref()) {
             for (path, node) in server.tree().nodes() {
-                znodes += 1;
                 if self.is_below_setup(path) {
                     let owner = match node.kind {
                         NodeKind::Ephemeral(owner) => owner,
@@ -68,13 +66,13 @@ impl World<'_> {
                     rest.nodes.push((path.clone(), owner));
                 }
             }
+            self.trace.add(self.now, Place::World, &What::End { tree: server.tree() });
             let knowledge = &self.knowledge;
             self.watched.at_rest(server.tree(), |session| knowledge.is_open(session));
         }
         if !rest.unfinished.is_empty() {
             self.once("somebody was stuck");
         }
-        self.note(Place::World, &What::End { znodes });
         self.tell_broken();
         self.judge.at_rest(self.now, &rest);
     }

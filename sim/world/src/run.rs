@@ -61,7 +61,7 @@ pub struct RunViolation {
     pub excuse: Option<Assumption>,
 }
 
-/// Runs a trial under a seed, in a thread of its own.
+/// Runs a trial under a seed, in a thread of its own. Panics if the scenario is not [valid](Scenario::validate).
 pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
     run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options)
 }
@@ -74,6 +74,9 @@ pub fn run_schedule(
     schedule: &Schedule,
     options: &RunOptions,
 ) -> Run {
+    if let Err(error) = scenario.validate() {
+        panic!("a scenario to run is valid, but {error}");
+    }
     // A thread that has run before has hash seeds and the like of its own.
     std::thread::scope(|scope| {
         let run = || {
@@ -101,6 +104,7 @@ fn run_here(
 ) -> Run {
     let mut world = World::new(trial, scenario, seed, schedule, options);
     world.run();
+    world.end();
     let (digest, trace) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());

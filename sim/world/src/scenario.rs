@@ -249,4 +249,13 @@ mod tests {
             "faults.pause-ms: the least, 2, is more than the most, 1"
         );
     }
+
+    #[test]
+    fn a_scenario_survives_a_file_and_an_unknown_key_is_an_error() {
+        let text = toml::to_string(&Scenario::default()).unwrap();
+        assert_eq!(toml::from_str::<Scenario>(&text).unwrap(), Scenario::default());
+        let short: Scenario = toml::from_str("clients = 7\n[faults]\ndrops = 2\n").unwrap();
+        assert_eq!((short.clients, short.faults.drops, short.rounds), (7, 2, 3));
+        assert!(toml::from_str::<Scenario>("[faults]\ndorps = 2\n").is_err());
+    }
 }

@@ -303,4 +303,17 @@ mod tests {
         }
         assert_eq!(kinds.len(), 10, "{kinds:?}");
     }
+
+    #[test]
+    fn a_schedule_survives_a_file() {
+        let scenario = Scenario::default();
+        for seed in 0..50 {
+            let schedule = Schedule::draw(&scenario, seed);
+            let text = toml::to_string(&schedule).unwrap();
+            assert_eq!(toml::from_str::<Schedule>(&text).unwrap(), schedule, "{text}");
+        }
+        let text = "[[faults]]\nat-ms = 5\nfault = { client-crash = { client = 1, restart-after-ms = 7 } }\n";
+        let fault = Fault::ClientCrash { client: 1, restart_after_ms: 7 };
+        assert_eq!(toml::from_str::<Schedule>(text).unwrap().faults, [TimedFault { at_ms: 5, fault }]);
+    }
 }

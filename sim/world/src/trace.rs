@@ -1,6 +1,6 @@
 //! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
 
-use crate::encode::Bytes;
+use crate::encode::{Bytes, keeper_state};
 use crate::schedule::Fault;
 use std::fmt;
 use xxhash_rust::xxh3::Xxh3;
@@ -9,6 +9,7 @@ use zk_proto::client::ClientTimer;
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_proto::server::Timer;
+use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
 use zk_trials::event::{ActorId, Fact, Observation};
 
@@ -45,7 +46,7 @@ pub enum What<'a> {
     Fault(&'a Fault),
     Heal,
     Broken { name: &'a str },
-    End { znodes: u64 },
+    End { tree: &'a DataTree },
 }
 
 /// Hashes a run and, if asked, writes it out.
@@ -118,8 +119,17 @@ impl What<'_> {
                 tagged(b, 5, conn.0);
                 b.answer_message(message);
             }
-            What::ServerTimer(timer) => tagged(b, 6, *timer as u64),
-            What::ClientTimer(timer) => tagged(b, 7, *timer as u64),
+            What::ServerTimer(timer) => tagged(
+                b,
+                6,
+                match timer {
+                    Timer::Sessions => 0,
+                    Timer::Containers => 1,
+                    Timer::Snapshot => 2,
+                },
+            ),
+            What::ClientTimer(ClientTimer::Liveness) => tagged(b, 7, 0),
+            What::ClientTimer(ClientTimer::Reconnect) => tagged(b, 7, 1),
             What::Synced { file, length } => {
                 tagged(b, 8, *length);
                 file_id(b, *file);
@@ -134,7 +144,7 @@ impl What<'_> {
             }
             What::Commit { zxid } => tagged(b, 12, zxid.to_i64() as u64),
             What::Apply { zxid } => tagged(b, 13, zxid.to_i64() as u64),
-            What::State(state) => tagged(b, 14, *state as u64),
+            What::State(state) => tagged(b, 14, keeper_state(*state).into()),
             What::Says(observation) => {
                 b.byte(15);
                 b.observation(observation);
@@ -145,14 +155,21 @@ impl What<'_> {
             }
             What::Fault(fault) => {
                 b.byte(17);
-                b.text(&format!("{fault:?}"));
+                b.fault(fault);
             }
             What::Heal => b.byte(18),
             What::Broken { name } => {
                 b.byte(19);
                 b.text(name);
             }
-            What::End { znodes } => tagged(b, 20, *znodes),
+            What::End { tree } => {
+                tagged(b, 20, tree.last_zxid().to_i64() as u64);
+                for (path, node) in tree.nodes() {
+                    b.text(path);
+                    b.data(&node.data);
+                    b.stat(&node.stat());
+                }
+            }
         }
     }
 }
@@ -207,7 +224,10 @@ impl fmt::Display for What<'_> {
             What::Fault(fault) => write!(f, "Fault {fault:?}"),
             What::Heal => f.write_str("Heal"),
             What::Broken { name } => write!(f, "Broken {name}"),
-            What::End { znodes } => write!(f, "End znodes={znodes}"),
+            What::End { tree } => {
+                write!(f, "End zxid={}", tree.last_zxid())?;
+                tree.nodes().try_for_each(|(path, _)| write!(f, " {path}"))
+            }
         }
     }
 }
