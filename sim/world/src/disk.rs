@@ -104,7 +104,8 @@ impl Disk {
                 file.bytes.append(&mut file.cut);
             } else if unsynced > 0 {
                 // Nothing and everything are the likeliest; anything between tears a record.
-                let kept = match pick(4) {
+                let how = pick(5);
+                let kept = match how {
                     0 => 0,
                     1 => unsynced,
                     _ => pick(unsynced as u64 + 1) as usize,
@@ -112,6 +113,12 @@ impl Disk {
                 report.lost += u32::from(kept == 0);
                 report.torn += u32::from(kept > 0 && kept < unsynced);
                 file.bytes.truncate(file.synced + kept);
+                if how == 4 {
+                    // The file has got its length, but the last bytes were not written.
+                    let zeros = pick(kept as u64 + 1) as usize;
+                    let written = file.bytes.len() - zeros;
+                    file.bytes[written..].fill(0);
+                }
             }
             file.cut.clear();
             file.synced = file.bytes.len();
@@ -151,6 +158,7 @@ mod tests {
         assert_eq!(crashed(&disk, vec![0]), (b"abc".to_vec(), CrashReport { lost: 1, torn: 0 }));
         assert_eq!(crashed(&disk, vec![1]).0, b"abcdefg");
         assert_eq!(crashed(&disk, vec![2, 2]), (b"abcde".to_vec(), CrashReport { lost: 0, torn: 1 }));
+        assert_eq!(crashed(&disk, vec![4, 3, 2]).0, b"abcd\0\0");
     }
 
     #[test]

@@ -423,7 +423,9 @@ impl Bytes {
 
     pub fn fault(&mut self, v: &Fault) {
         match *v {
-            Fault::ServerCrash { server, down_ms } => self.fault_at(0, server, &[down_ms]),
+            Fault::ServerCrash { server, down_ms, mid_sync } => {
+                self.fault_at(0, server, &[down_ms, mid_sync.into()]);
+            }
             Fault::SlowSync { server, sync_ms, for_ms } => self.fault_at(1, server, &[sync_ms, for_ms]),
             Fault::Drop { client, when, what } => {
                 let when = match when {

@@ -18,9 +18,11 @@ impl World<'_> {
         let fault = &schedule.faults[index].fault;
         self.note(Place::World, &What::Fault(fault));
         match *fault {
-            Fault::ServerCrash { server, down_ms } => {
-                if server < self.scenario.servers {
-                    self.crash_server(server, down_ms);
+            Fault::ServerCrash { server, down_ms, mid_sync } => {
+                match self.servers.get_mut(usize::from(server)) {
+                    Some(host) if mid_sync => host.crash_at_sync_ms = Some(down_ms),
+                    Some(_) => self.crash_server(server, down_ms),
+                    None => {}
                 }
             }
             Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),
@@ -187,6 +189,7 @@ impl World<'_> {
         for server in 0..self.scenario.servers {
             let host = &mut self.servers[usize::from(server)];
             host.slow_sync_ns = None;
+            host.crash_at_sync_ms = None;
             if host.server.is_none() {
                 let incarnation = host.incarnation;
                 self.server_up(server, incarnation);

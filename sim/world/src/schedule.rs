@@ -25,8 +25,14 @@ pub struct TimedFault {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Fault {
-    /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`.
-    ServerCrash { server: u8, down_ms: u64 },
+    /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`. With
+    /// `mid_sync` it crashes in the middle of the next sync of its log.
+    ServerCrash {
+        server: u8,
+        down_ms: u64,
+        #[serde(default)]
+        mid_sync: bool,
+    },
     /// For a while, syncs of the server's disk take `sync_ms`.
     SlowSync { server: u8, sync_ms: u64, for_ms: u64 },
     /// The client's connection drops.
@@ -186,7 +192,8 @@ impl Draw<'_> {
         let f = self.scenario.faults.clone();
         match self.kind {
             Kind::ServerCrash => {
-                Fault::ServerCrash { server: self.server(), down_ms: self.between(f.server_down_ms) }
+                let (server, down_ms) = (self.server(), self.between(f.server_down_ms));
+                Fault::ServerCrash { server, down_ms, mid_sync: self.below(3) > 0 }
             }
             Kind::SlowSync => Fault::SlowSync {
                 server: self.server(),

@@ -9,7 +9,7 @@ use crate::network::Arrival;
 use crate::scenario::Scenario;
 use crate::trace::{Place, What};
 use crate::watched::Invariant;
-use crate::world::{Happening, MS, World};
+use crate::world::{Happening, MS, Phase, World};
 use zk_api::Zxid;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
@@ -29,6 +29,8 @@ pub struct ServerHost {
     /// How long a sync takes, where it is slow.
     pub slow_sync_ns: Option<u64>,
     pub slow_until_ns: u64,
+    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
+    pub crash_at_sync_ms: Option<u64>,
 }
 
 impl ServerHost {
@@ -55,6 +57,7 @@ impl ServerHost {
             timers: [0; 3],
             slow_sync_ns: None,
             slow_until_ns: 0,
+            crash_at_sync_ms: None,
         }
     }
 
@@ -104,6 +107,14 @@ impl World<'_> {
         self.knowledge.lost_above(last);
         if let Some(server) = &self.servers[usize::from(id)].server {
             self.watched.recovered(server.tree());
+        }
+    }
+
+    /// A crash in the middle of a sync, unless the server has crashed before or faults are over.
+    pub fn crash_mid_sync(&mut self, id: u8, incarnation: u32, down_ms: u64) {
+        if self.host(id).incarnation == incarnation && self.phase == Phase::Faults {
+            self.once("crashed in the middle of a sync");
+            self.crash_server(id, down_ms);
         }
     }
 
@@ -340,6 +351,11 @@ impl World<'_> {
         let done = host.disk.busy_until_ns.max(now) + takes;
         host.disk.busy_until_ns = done;
         let incarnation = host.incarnation;
+        if matches!(file, FileId::Log(_))
+            && let Some(down_ms) = host.crash_at_sync_ms.take()
+        {
+            self.queue.push(done - takes / 2, Happening::CrashServer { server: id, incarnation, down_ms });
+        }
         self.queue.push(done, Happening::DiskDone { server: id, incarnation, file, ticket });
     }
 

@@ -96,6 +96,12 @@ pub enum Happening {
     },
     /// A fault of the schedule, by its place in it.
     Fault(usize),
+    /// A server crashes, if it has not since this was decided.
+    CrashServer {
+        server: u8,
+        incarnation: u32,
+        down_ms: u64,
+    },
     ServerUp {
         server: u8,
         incarnation: u32,
@@ -276,6 +282,9 @@ impl<'a> World<'a> {
             }
             Happening::Begin { actor } => self.begin_life(actor),
             Happening::Fault(index) => self.fault(index),
+            Happening::CrashServer { server, incarnation, down_ms } => {
+                self.crash_mid_sync(server, incarnation, down_ms);
+            }
             Happening::ServerUp { server, incarnation } => self.server_up(server, incarnation),
             Happening::Resume { actor, pause } => self.resume(actor, pause),
             Happening::SlowSyncEnds { server, until_ns } => self.slow_sync_ends(server, until_ns),

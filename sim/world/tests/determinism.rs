@@ -24,6 +24,21 @@ fn a_seed_gives_the_same_run_again_to_the_byte() {
 }
 
 #[test]
+fn runs_side_by_side_do_not_disturb_each_other() {
+    let lock = published("lock");
+    let digests = || -> Vec<u64> {
+        (0..20).map(|seed| run(&lock, &Scenario::default(), seed, &RunOptions::default()).digest).collect()
+    };
+    let alone = digests();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(digests)).collect();
+        for thread in threads {
+            assert_eq!(thread.join().expect("no run panics"), alone);
+        }
+    });
+}
+
+#[test]
 fn different_seeds_give_different_runs() {
     let lock = published("lock");
     let digests: Vec<u64> =
@@ -37,7 +52,7 @@ fn different_seeds_give_different_runs() {
 #[test]
 fn what_is_kept_of_a_run_does_not_change_it() {
     let lock = published("lock");
-    let kept = run(&lock, &Scenario::default(), 3, &everything());
+    let kept = run(&lock, &Scenario::default(), 3, &RunOptions { log: true, ..everything() });
     let bare = run(&lock, &Scenario::default(), 3, &RunOptions::default());
     assert_eq!((kept.digest, kept.steps), (bare.digest, bare.steps));
     assert!(bare.trace.is_empty() && bare.choices.is_empty());
