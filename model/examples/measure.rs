@@ -1,10 +1,10 @@
 //! Measures one check: `measure TRIAL clients rounds expiries drops crashes pauses lag [flags]`.
 //!
 //! Flags: `effects`, `eager`, `symmetry`, `whole` (no checkpoint keys), `noaudit`, `nomemo`, `true`
-//! (true zxids), `stateright`.
+//! (true zxids), `stateright`, `explore` (serves stateright's Explorer on port 3000 instead).
 
 use std::io::Write;
-use zk_model::{CheckConfig, Engine, Verdict, check};
+use zk_model::{CheckConfig, Engine, Verdict, check, explore};
 use zk_trials::trial::Bounds;
 
 fn main() {
@@ -30,6 +30,9 @@ fn main() {
     config.true_zxids = has("true");
     if has("stateright") {
         config.engine = Engine::Stateright;
+    }
+    if has("explore") {
+        return explore(trial, &config, ([127, 0, 0, 1], 3000).into());
     }
     let mut err = std::io::stderr();
     let check = check(trial, &config, &mut |progress| {

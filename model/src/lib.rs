@@ -5,7 +5,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `check` | [`check`]: what to explore, and what came of it; [`explore`] |
+//! | `check` | [`check()`]: what to explore, and what came of it; [`explore`] |
 //! | `model` | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
 //! | `state`, `actions` | a state, and what can happen in it, always in the same order |
 //! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
