@@ -118,7 +118,10 @@ pub(crate) fn read_response(reader: &mut Reader<'_>, asked: &Asked) -> Result<Re
         OpCode::MultiRead => Response::MultiRead(read_reads(reader, asked)?),
         OpCode::CheckWatches => Response::WatchesPresent,
         OpCode::RemoveWatches => Response::WatchesRemoved,
-        OpCode::AddWatch => Response::WatchAdded,
+        OpCode::AddWatch => {
+            reader.i32()?;
+            Response::WatchAdded
+        }
         OpCode::GetEphemerals => Response::Ephemerals(reader.texts()?),
         OpCode::GetAllChildrenNumber => Response::AllChildrenNumber(reader.i32()? as u32),
         OpCode::WhoAmI => Response::WhoAmI(reader.list(Reader::identity)?.unwrap_or_default()),
