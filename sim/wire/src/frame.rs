@@ -119,3 +119,65 @@ pub(crate) fn put_frame(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_taken_for_one_only_at_the_beginning() {
+        let mut stream = Frames::of_client();
+        stream.push(b"sr");
+        assert_eq!(stream.next_piece(), Ok(None));
+        stream.push(b"vr");
+        assert_eq!(stream.next_piece(), Ok(Some(Piece::Word(FourLetterWord::Srvr))));
+
+        let mut stream = Frames::of_client();
+        stream.push(b"\0\0\0\x01xruok");
+        assert_eq!(stream.next_piece(), Ok(Some(Piece::Frame(b"x".to_vec()))));
+        let length = i32::from_be_bytes(*b"ruok").into();
+        let too_long = Err(WireError::FrameLength { length, max: REQUEST_BYTES_MAX });
+        assert_eq!(stream.next_piece(), too_long);
+        // The stream is lost for good.
+        stream.push(&[0; 8]);
+        assert_eq!(stream.next_piece(), too_long);
+    }
+
+    #[test]
+    fn no_word_could_be_the_length_of_a_frame() {
+        for word in FourLetterWord::ALL {
+            assert!(u32::from_be_bytes(word.to_bytes()) > REQUEST_BYTES_MAX);
+            assert_eq!(FourLetterWord::from_bytes(word.to_bytes()), Some(word));
+        }
+        assert_eq!(FourLetterWord::from_bytes(*b"abcd"), None);
+    }
+
+    #[test]
+    fn a_negative_length_ends_the_stream() {
+        for max in [0, REQUEST_BYTES_MAX] {
+            let mut stream = Frames::of_server(max);
+            stream.push(&[0xff; 4]);
+            assert_eq!(stream.next_piece(), Err(WireError::FrameLength { length: -1, max }));
+        }
+    }
+
+    #[test]
+    fn what_is_done_with_is_let_go() {
+        let mut stream = Frames::of_client();
+        for _ in 0..1000 {
+            stream.push(&[0, 0, 0, 4, 1, 2, 3, 4]);
+            assert!(matches!(stream.next_piece(), Ok(Some(_))));
+        }
+        assert!(stream.bytes.len() < 64);
+    }
+
+    #[test]
+    fn a_frame_that_fails_leaves_nothing_behind() {
+        let mut out = vec![1];
+        let failed = put_frame(&mut out, |out| {
+            out.push(2);
+            Err(WireError::Unencodable { what: "it" })
+        });
+        assert_eq!((failed.is_err(), out), (true, vec![1]));
+    }
+}

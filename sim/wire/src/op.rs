@@ -111,3 +111,18 @@ impl OpCode {
         OpCode::ALL.into_iter().find(|known| known.to_i32() == code)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_survive_the_wire() {
+        for code in OpCode::ALL {
+            assert_eq!(OpCode::from_i32(code.to_i32()), Some(code));
+        }
+        for unknown in [0, 10, 20, 23, 102, -10] {
+            assert_eq!(OpCode::from_i32(unknown), None);
+        }
+    }
+}
