@@ -1,0 +1,4 @@
+//! Any bytes, without bound: the same promises as `tests/totality.rs`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| zk_wire::total::hold(bytes));
