@@ -6,11 +6,12 @@ use crate::frame::put_frame;
 use crate::jute::{Malformed, Reader, put_i32};
 use crate::outstanding::{Asked, Outstanding};
 use crate::reply::{ReplyHeader, read_response};
-use crate::request::{put_request, put_set_watches, set_watches_code};
+use crate::request::put_request;
 use crate::server::NO_ZXID;
+use crate::set_watches::{parts, put_set_watches, set_watches_code};
 use crate::{OpCode, WireError, xid};
 use zk_api::{ErrorCode, Response};
-use zk_proto::message::{ToClient, ToServer, Xid};
+use zk_proto::message::{ToClient, ToServer, WatchList, Xid};
 
 /// The client's end of one connection: writes requests, reads answers.
 ///
@@ -42,33 +43,45 @@ impl ClientSide {
         ClientSide { read_only_byte: false, ..ClientSide::new() }
     }
 
-    /// Appends a frame. If that fails, nothing is appended.
+    /// Appends a frame; several where a list of watches is long, each of which will be answered. If that
+    /// fails, nothing is appended.
     ///
-    /// One that is longer than [`REQUEST_BYTES_MAX`](crate::REQUEST_BYTES_MAX) is written all the same: the
-    /// server closes the connection, as it does to other clients.
+    /// A request that is longer than [`REQUEST_BYTES_MAX`](crate::REQUEST_BYTES_MAX) is written all the same:
+    /// the server closes the connection, as it does to other clients.
     pub fn encode(&mut self, message: &ToServer, out: &mut Vec<u8>) -> Result<(), WireError> {
-        let header = |out: &mut Vec<u8>, xid: i32, code: OpCode| {
-            put_i32(out, xid);
-            put_i32(out, code.to_i32());
-        };
-        put_frame(out, |out| {
-            match message {
-                ToServer::Connect(request) => connect::put_request(out, request, self.read_only_byte),
-                ToServer::Request { xid, request } => {
-                    let asked = Asked::of(request);
-                    header(out, xid.0, asked.code);
+        match message {
+            ToServer::Connect(request) => put_frame(out, |out| {
+                connect::put_request(out, request, self.read_only_byte);
+                Ok(())
+            }),
+            ToServer::Request { xid, request } => {
+                let asked = Asked::of(request);
+                put_frame(out, |out| {
+                    put_header(out, xid.0, asked.code);
                     put_request(out, request);
-                    self.outstanding.push(xid.0, asked);
-                }
-                ToServer::SetWatches { since, watches } => {
-                    let code = set_watches_code(watches);
-                    header(out, xid::SET_WATCHES, code);
-                    put_set_watches(out, code, *since, watches);
-                }
-                ToServer::Ping => header(out, xid::PING, OpCode::Ping),
+                    Ok(())
+                })?;
+                self.outstanding.push(xid.0, asked);
+                Ok(())
             }
-            Ok(())
-        })
+            ToServer::SetWatches { since, watches } => {
+                let start = out.len();
+                let mut put = |part: &WatchList| {
+                    let code = set_watches_code(part);
+                    put_frame(out, |out| {
+                        put_header(out, xid::SET_WATCHES, code);
+                        put_set_watches(out, code, *since, part);
+                        Ok(())
+                    })
+                };
+                let done = parts(watches).iter().try_for_each(&mut put);
+                done.inspect_err(|_| out.truncate(start))
+            }
+            ToServer::Ping => put_frame(out, |out| {
+                put_header(out, xid::PING, OpCode::Ping);
+                Ok(())
+            }),
+        }
     }
 
     /// Reads a frame. Each is read once, in the order they came. After an error the connection is to be
@@ -103,4 +116,10 @@ impl ClientSide {
             }
         }
     }
+}
+
+/// The record `RequestHeader`.
+fn put_header(out: &mut Vec<u8>, xid: i32, code: OpCode) {
+    put_i32(out, xid);
+    put_i32(out, code.to_i32());
 }

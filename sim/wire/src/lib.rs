@@ -11,7 +11,7 @@
 //! | `client` | [`ClientSide`]: writes requests, reads answers |
 //! | `outstanding` | [`Outstanding`], [`Asked`]: what was asked and is not answered |
 //! | `op` | [`OpCode`]: the kinds of requests |
-//! | `connect`, `request`, `multi`, `reply`, `event` | one kind of record each, both ways |
+//! | `connect`, `request`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
 //! | `jute` | integers, texts, lists: what records are made of |
 //! | `error` | [`WireError`]: why a connection must be closed |
 //! | [`total`] | what holds for any bytes whatever; shared by the tests and the fuzz target |
@@ -32,6 +32,7 @@ mod outstanding;
 mod reply;
 mod request;
 mod server;
+mod set_watches;
 pub mod total;
 mod word;
 

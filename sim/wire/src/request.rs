@@ -2,13 +2,10 @@
 //!
 //! Null texts are malformed but for the prefix of `getEphemerals`, where null stands for everything.
 
-use crate::jute::{
-    Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_text, put_texts, put_zxid,
-};
+use crate::jute::{Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_text};
 use crate::multi::{put_multi, put_multi_read, read_multi, read_multi_read};
 use crate::{Asked, OpCode};
-use zk_api::{Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, Request, Text, WatcherKind, Zxid};
-use zk_proto::message::WatchList;
+use zk_api::{Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, Request, Text, WatcherKind};
 
 /// Appends a request without its header.
 pub(crate) fn put_request(out: &mut Vec<u8>, request: &Request) {
@@ -234,46 +231,4 @@ fn refuse_reconfig(reader: &mut Reader<'_>) -> ErrorCode {
         Ok(_) => ErrorCode::ReconfigDisabled,
         Err(malformed) => malformed.into(),
     }
-}
-
-/// The kind of request that registers these watches: the older one, if it will do.
-///
-/// Source: ZooKeeper 3.9, `ClientCnxn.SendThread.primeConnection`.
-pub(crate) fn set_watches_code(watches: &WatchList) -> OpCode {
-    if watches.persistent.is_empty() && watches.recursive.is_empty() {
-        OpCode::SetWatches
-    } else {
-        OpCode::SetWatches2
-    }
-}
-
-/// Appends the record `SetWatches` or `SetWatches2`.
-pub(crate) fn put_set_watches(out: &mut Vec<u8>, code: OpCode, since: Zxid, watches: &WatchList) {
-    put_zxid(out, since);
-    put_texts(out, &watches.data);
-    put_texts(out, &watches.exist);
-    put_texts(out, &watches.child);
-    if code == OpCode::SetWatches2 {
-        put_texts(out, &watches.persistent);
-        put_texts(out, &watches.recursive);
-    }
-}
-
-/// Reads the record `SetWatches` or `SetWatches2`.
-pub(crate) fn read_set_watches(
-    code: OpCode,
-    reader: &mut Reader<'_>,
-) -> Result<(Zxid, WatchList), Malformed> {
-    let since = reader.zxid()?;
-    let mut watches = WatchList {
-        data: reader.texts()?,
-        exist: reader.texts()?,
-        child: reader.texts()?,
-        ..WatchList::default()
-    };
-    if code == OpCode::SetWatches2 {
-        watches.persistent = reader.texts()?;
-        watches.recursive = reader.texts()?;
-    }
-    Ok((since, watches))
 }

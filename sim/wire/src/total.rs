@@ -65,15 +65,35 @@ pub fn canonical(mut message: ToServer) -> ToServer {
     message
 }
 
-/// A message of a client, written and read again.
+/// A message of a client, written and read again. A long list of watches comes back in parts.
 fn again(message: &ToServer) -> ToServer {
     let is_first = matches!(message, ToServer::Connect(_));
     let mut server = if is_first { ServerSide::new() } else { server() };
     let mut bytes = Vec::new();
     ClientSide::new().encode(message, &mut bytes).expect("what was read is not too long to be written");
-    match server.decode(&bytes[4..]) {
+    let whole = Frames::of_server(u32::MAX);
+    let mut parts = frames(whole, &bytes).into_iter().map(|frame| match server.decode(&frame) {
         Ok(Decoded::Message(message)) => message,
         other => panic!("what was read is not read again: {other:?}"),
+    });
+    let mut first = parts.next().expect("a message is at least one frame");
+    for part in parts {
+        join(&mut first, part);
+    }
+    first
+}
+
+/// Puts a later part of a list of watches behind the earlier ones.
+fn join(list: &mut ToServer, part: ToServer) {
+    match (list, part) {
+        (ToServer::SetWatches { watches, .. }, ToServer::SetWatches { watches: later, .. }) => {
+            watches.data.extend(later.data);
+            watches.exist.extend(later.exist);
+            watches.child.extend(later.child);
+            watches.persistent.extend(later.persistent);
+            watches.recursive.extend(later.recursive);
+        }
+        (_, part) => panic!("only watches come in parts: {part:?}"),
     }
 }
 

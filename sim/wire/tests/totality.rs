@@ -3,10 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use zk_api::ErrorCode;
-use zk_proto::message::{ToServer, Xid};
+use zk_api::{ErrorCode, Zxid};
+use zk_proto::message::{ToServer, WatchList, Xid};
 use zk_wire::total::{every_request, hold};
-use zk_wire::{ClientSide, Decoded, Frames, ServerSide, WireError};
+use zk_wire::{ClientSide, Decoded, Frames, Piece, ServerSide, WireError};
 
 /// Each request there is, as a frame without its length.
 fn request_frames() -> Vec<Vec<u8>> {
@@ -154,4 +154,38 @@ fn a_length_that_is_a_lie_costs_nothing() {
         let read = server().decode(&frame);
         assert!(matches!(read, Ok(Decoded::Refused { code: ErrorCode::MarshallingError, .. })), "{read:?}");
     }
+}
+
+#[test]
+fn a_long_list_of_watches_is_sent_in_parts_that_fit() {
+    let paths = |kind: &str| (0..9_000).map(|n| format!("/{kind}/{n:0100}").into()).collect();
+    let watches = WatchList {
+        data: paths("data"),
+        exist: paths("exist"),
+        child: paths("child"),
+        persistent: paths("persistent"),
+        recursive: paths("recursive"),
+    };
+    let message = ToServer::SetWatches { since: Zxid::new(1, 2), watches };
+    let mut bytes = Vec::new();
+    ClientSide::new().encode(&message, &mut bytes).unwrap();
+    let mut stream = Frames::of_client();
+    stream.push(&bytes);
+    let (mut server, mut together) = (server(), WatchList::default());
+    let mut count = 0;
+    while let Some(piece) = stream.next_piece().expect("no part is too long") {
+        let Piece::Frame(frame) = piece else { panic!("no word was said") };
+        let Ok(Decoded::Message(ToServer::SetWatches { since, watches })) = server.decode(&frame) else {
+            panic!("a part is a list of watches");
+        };
+        assert_eq!(since, Zxid::new(1, 2));
+        together.data.extend(watches.data);
+        together.exist.extend(watches.exist);
+        together.child.extend(watches.child);
+        together.persistent.extend(watches.persistent);
+        together.recursive.extend(watches.recursive);
+        count += 1;
+    }
+    assert_eq!(ToServer::SetWatches { since: Zxid::new(1, 2), watches: together }, message);
+    assert!(count > 30, "{count} parts of nearly five million bytes");
 }
