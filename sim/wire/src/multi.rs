@@ -8,7 +8,7 @@ use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response};
 /// Stands in a header where there is nothing to say.
 const NOTHING: i32 = -1;
 
-/// The record `MultiHeader`: what follows, whether that is nothing, and an error.
+/// The record `MultiHeader`, as far as it is looked at: what follows, or that nothing follows.
 struct Header {
     kind: i32,
     done: bool,

@@ -120,3 +120,21 @@ impl Outstanding {
         self.0.remove(at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_with_one_number_the_oldest_is_answered_first() {
+        let mut outstanding = Outstanding::default();
+        let codes = [OpCode::Auth, OpCode::Error, OpCode::Delete, OpCode::Exists];
+        for (xid, code) in [-4, 1, -4, -4].into_iter().zip(codes) {
+            outstanding.push(xid, Asked { code, stat: false, ops: Vec::new() });
+        }
+        let taken = [-4, -4, -4, -4, 1].map(|xid| outstanding.take(xid).map(|asked| asked.code));
+        let [auth, error, delete, exists] = codes.map(Some);
+        assert_eq!(taken, [auth, delete, exists, None, error]);
+        assert!(outstanding.is_empty());
+    }
+}
