@@ -5,7 +5,7 @@ use zk_api::{Acl, Data, Op, ReadOp, Request};
 /// The longest frame, the four bytes of its length not counted.
 ///
 /// Source: ZooKeeper 3.9, `jute.maxbuffer`; measured: one byte more and the connection is closed.
-pub(super) const FRAME_BYTES_MAX: usize = 1_048_575;
+pub const FRAME_BYTES_MAX: usize = 1_048_575;
 
 /// The request's number and kind.
 const HEADER: usize = 8;
@@ -17,7 +17,7 @@ const BOOL: usize = 1;
 /// The bytes of a request with its header.
 ///
 /// Source: ZooKeeper 3.9, `zookeeper.jute`: a text or data is four bytes of length and itself.
-pub(super) fn frame_bytes(request: &Request) -> usize {
+pub fn frame_bytes(request: &Request) -> usize {
     HEADER + body_bytes(request)
 }
 

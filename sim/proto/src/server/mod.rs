@@ -29,6 +29,7 @@ use crate::tree::DataTree;
 use crate::txn::Txn;
 use crate::watch::WatchTable;
 use connect::Connection;
+pub use frame::{FRAME_BYTES_MAX, frame_bytes};
 use pipeline::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,0 +1,36 @@
+//! Why a connection must be closed.
+
+use std::fmt;
+use zk_api::ErrorCode;
+
+/// What ends a connection: the stream cannot be followed any further. A request that cannot be read does not;
+/// it is [refused](crate::Decoded::Refused).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireError {
+    /// A frame's length is negative or above `max`.
+    FrameLength { length: i64, max: u32 },
+    /// A frame is not the encoding of `what`.
+    Malformed { what: &'static str },
+    /// An answer to nothing that was asked.
+    UnexpectedReply { xid: i32 },
+    /// The server did not register the watches again. There is no message for it.
+    WatchesRefused { code: ErrorCode },
+    /// A message that has no form on the wire.
+    Unencodable { what: &'static str },
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WireError::FrameLength { length, max } => {
+                write!(f, "a frame of {length} bytes, where at most {max} are allowed")
+            }
+            WireError::Malformed { what } => write!(f, "a frame that is no {what}"),
+            WireError::UnexpectedReply { xid } => write!(f, "an answer to xid {xid}, which was not asked"),
+            WireError::WatchesRefused { code } => write!(f, "setWatches was refused: {code:?}"),
+            WireError::Unencodable { what } => write!(f, "no form on the wire for {what}"),
+        }
+    }
+}
+
+impl std::error::Error for WireError {}

@@ -1,0 +1,234 @@
+//! Requests: what follows the header, by the request's kind.
+//!
+//! Null texts are malformed but for the prefix of `getEphemerals`, where null stands for everything.
+
+use crate::jute::{Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_text};
+use crate::multi::{put_multi, put_multi_read, read_multi, read_multi_read};
+use crate::{Asked, OpCode};
+use zk_api::{Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, Request, Text, WatcherKind};
+
+/// Appends a request without its header.
+pub(crate) fn put_request(out: &mut Vec<u8>, request: &Request) {
+    match request {
+        Request::Create { path, data, acl, mode, stat: _ } => put_create(out, path, data, acl, *mode),
+        Request::Delete { path, version } => put_delete(out, path, *version),
+        Request::Exists { path, watch }
+        | Request::GetData { path, watch }
+        | Request::GetChildren { path, watch, stat: _ } => {
+            put_text(out, path);
+            put_bool(out, *watch);
+        }
+        Request::SetData { path, data, version } => put_set_data(out, path, data, *version),
+        Request::GetAcl { path } | Request::Sync { path } | Request::GetAllChildrenNumber { path } => {
+            put_text(out, path);
+        }
+        Request::SetAcl { path, acl, version } => {
+            put_text(out, path);
+            put_acl(out, acl);
+            put_i32(out, *version);
+        }
+        Request::Multi { ops } => put_multi(out, ops),
+        Request::MultiRead { ops } => put_multi_read(out, ops),
+        Request::AddWatch { path, mode } => {
+            put_text(out, path);
+            put_i32(out, add_watch_mode(*mode));
+        }
+        Request::RemoveWatches { path, kind } | Request::CheckWatches { path, kind } => {
+            put_text(out, path);
+            put_i32(out, watcher_kind(*kind));
+        }
+        Request::GetEphemerals { prefix } => put_text(out, prefix),
+        Request::WhoAmI | Request::CloseSession => {}
+        Request::Auth { scheme, credentials } => {
+            put_i32(out, AUTH_TYPE);
+            put_text(out, scheme);
+            put_data(out, credentials);
+        }
+    }
+}
+
+/// Reads a request of a kind that is answered by a reply, and what is to be remembered until then. Fails with
+/// what the server is to answer.
+pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Request, Asked), ErrorCode> {
+    let mut ops = Vec::new();
+    let request = match code {
+        OpCode::Create | OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
+            let Create { path, data, acl, mode, stat } = read_create(code, reader)?;
+            Request::Create { path, data, acl, mode: mode?, stat }
+        }
+        OpCode::Delete => Request::Delete { path: reader.text()?, version: reader.i32()? },
+        OpCode::Exists => Request::Exists { path: reader.text()?, watch: reader.bool()? },
+        OpCode::GetData => Request::GetData { path: reader.text()?, watch: reader.bool()? },
+        OpCode::SetData => {
+            Request::SetData { path: reader.text()?, data: reader.data()?, version: reader.i32()? }
+        }
+        OpCode::GetAcl => Request::GetAcl { path: reader.text()? },
+        OpCode::SetAcl => {
+            Request::SetAcl { path: reader.text()?, acl: reader.acl()?, version: reader.i32()? }
+        }
+        OpCode::GetChildren | OpCode::GetChildren2 => Request::GetChildren {
+            path: reader.text()?,
+            watch: reader.bool()?,
+            stat: code == OpCode::GetChildren2,
+        },
+        OpCode::Sync => Request::Sync { path: reader.text()? },
+        OpCode::Multi => {
+            let read = read_multi(reader)?;
+            let (asked, asks) = read.into_iter().unzip();
+            ops = asked;
+            Request::Multi { ops: asks }
+        }
+        OpCode::MultiRead => {
+            let reads = read_multi_read(reader)?;
+            ops = reads.iter().map(Asked::of_read).collect();
+            Request::MultiRead { ops: reads }
+        }
+        OpCode::AddWatch => Request::AddWatch { path: reader.text()?, mode: read_add_watch_mode(reader)? },
+        OpCode::RemoveWatches => {
+            Request::RemoveWatches { path: reader.text()?, kind: read_watcher_kind(reader)? }
+        }
+        OpCode::CheckWatches => {
+            Request::CheckWatches { path: reader.text()?, kind: read_watcher_kind(reader)? }
+        }
+        OpCode::GetEphemerals => {
+            Request::GetEphemerals { prefix: reader.text_or_null()?.unwrap_or_default() }
+        }
+        OpCode::GetAllChildrenNumber => Request::GetAllChildrenNumber { path: reader.text()? },
+        OpCode::WhoAmI => Request::WhoAmI,
+        OpCode::Auth => {
+            reader.i32()?;
+            Request::Auth { scheme: reader.text()?, credentials: reader.data()? }
+        }
+        OpCode::CloseSession => Request::CloseSession,
+        OpCode::Reconfig => return Err(refuse_reconfig(reader)),
+        // Not requests of their own, or not answered by a reply.
+        OpCode::Error | OpCode::Check | OpCode::Ping | OpCode::SetWatches | OpCode::SetWatches2 => {
+            return Err(ErrorCode::Unimplemented);
+        }
+    };
+    let stat = matches!(request, Request::Create { stat: true, .. });
+    Ok((request, Asked { code, stat, ops }))
+}
+
+/// A create as it is read. A mode that is no mode fails the operation, not the reading.
+pub(crate) struct Create {
+    pub(crate) path: Text,
+    pub(crate) data: Data,
+    pub(crate) acl: AclList,
+    pub(crate) mode: Result<CreateMode, ErrorCode>,
+    pub(crate) stat: bool,
+}
+
+/// Appends the record `CreateRequest`, or `CreateTTLRequest` where the mode has a time to live.
+pub(crate) fn put_create(out: &mut Vec<u8>, path: &str, data: &Data, acl: &[Acl], mode: CreateMode) {
+    put_text(out, path);
+    put_data(out, data);
+    put_acl(out, acl);
+    put_i32(out, flags(mode));
+    if let Some(ttl_ms) = mode.ttl_ms() {
+        put_i64(out, ttl_ms);
+    }
+}
+
+/// Reads a create of one of the four kinds.
+pub(crate) fn read_create(code: OpCode, reader: &mut Reader<'_>) -> Result<Create, Malformed> {
+    let (path, data, acl, flags) = (reader.text()?, reader.data()?, reader.acl()?, reader.i32()?);
+    let ttl_ms = if code == OpCode::CreateTtl { reader.i64()? } else { NO_TTL };
+    Ok(Create { path, data, acl, mode: create_mode(flags, ttl_ms), stat: code != OpCode::Create })
+}
+
+/// The time to live of a create that has none.
+const NO_TTL: i64 = -1;
+
+/// Source: ZooKeeper 3.9, `CreateMode`.
+fn flags(mode: CreateMode) -> i32 {
+    match mode {
+        CreateMode::Persistent => 0,
+        CreateMode::Ephemeral => 1,
+        CreateMode::PersistentSequential => 2,
+        CreateMode::EphemeralSequential => 3,
+        CreateMode::Container => 4,
+        CreateMode::PersistentTtl(_) => 5,
+        CreateMode::PersistentSequentialTtl(_) => 6,
+    }
+}
+
+/// The flags decide, not the kind of the create: a TTL mode in a create without a time to live has one that
+/// is not valid, and the others must not have any.
+///
+/// Source: ZooKeeper 3.9, `CreateMode.fromFlag` and `EphemeralType.validateTTL`.
+fn create_mode(flags: i32, ttl_ms: i64) -> Result<CreateMode, ErrorCode> {
+    let mode = match flags {
+        0 => CreateMode::Persistent,
+        1 => CreateMode::Ephemeral,
+        2 => CreateMode::PersistentSequential,
+        3 => CreateMode::EphemeralSequential,
+        4 => CreateMode::Container,
+        5 => CreateMode::PersistentTtl(ttl_ms),
+        6 => CreateMode::PersistentSequentialTtl(ttl_ms),
+        _ => return Err(ErrorCode::BadArguments),
+    };
+    if mode.ttl_ms().is_none() && ttl_ms >= 0 { Err(ErrorCode::BadArguments) } else { Ok(mode) }
+}
+
+pub(crate) fn put_delete(out: &mut Vec<u8>, path: &str, version: i32) {
+    put_text(out, path);
+    put_i32(out, version);
+}
+
+pub(crate) fn put_set_data(out: &mut Vec<u8>, path: &str, data: &Data, version: i32) {
+    put_text(out, path);
+    put_data(out, data);
+    put_i32(out, version);
+}
+
+/// The kind of an `AuthPacket`, which nobody looks at.
+const AUTH_TYPE: i32 = 0;
+
+/// Source: ZooKeeper 3.9, `AddWatchMode`.
+fn add_watch_mode(mode: AddWatchMode) -> i32 {
+    match mode {
+        AddWatchMode::Persistent => 0,
+        AddWatchMode::PersistentRecursive => 1,
+    }
+}
+
+fn read_add_watch_mode(reader: &mut Reader<'_>) -> Result<AddWatchMode, Malformed> {
+    match reader.i32()? {
+        0 => Ok(AddWatchMode::Persistent),
+        1 => Ok(AddWatchMode::PersistentRecursive),
+        _ => Err(Malformed),
+    }
+}
+
+/// Source: ZooKeeper 3.9, `Watcher.WatcherType`.
+fn watcher_kind(kind: WatcherKind) -> i32 {
+    match kind {
+        WatcherKind::Children => 1,
+        WatcherKind::Data => 2,
+        WatcherKind::Any => 3,
+    }
+}
+
+fn read_watcher_kind(reader: &mut Reader<'_>) -> Result<WatcherKind, Malformed> {
+    match reader.i32()? {
+        1 => Ok(WatcherKind::Children),
+        2 => Ok(WatcherKind::Data),
+        3 => Ok(WatcherKind::Any),
+        _ => Err(Malformed),
+    }
+}
+
+/// Reads who is to join, who is to leave, who is to be there, and of which configuration that is said.
+fn refuse_reconfig(reader: &mut Reader<'_>) -> ErrorCode {
+    let read = |r: &mut Reader<'_>| {
+        for _ in 0..3 {
+            r.text_or_null()?;
+        }
+        r.i64()
+    };
+    match read(reader) {
+        Ok(_) => ErrorCode::ReconfigDisabled,
+        Err(malformed) => malformed.into(),
+    }
+}

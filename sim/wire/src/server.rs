@@ -1,0 +1,137 @@
+//! The server's end of a connection.
+
+use crate::connect;
+use crate::event::put_event;
+use crate::frame::put_frame;
+use crate::jute::{Malformed, Reader};
+use crate::outstanding::{Asked, Outstanding};
+use crate::reply::{ReplyHeader, put_reply};
+use crate::request::read_request;
+use crate::set_watches::read_set_watches;
+use crate::{OpCode, WireError, xid};
+use zk_api::{ErrorCode, Request, Zxid};
+use zk_proto::message::{ToClient, ToServer, Xid};
+
+/// What a frame of a client says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    /// Something for the server.
+    Message(ToServer),
+    /// A request that cannot be read, is unknown, or is not for here. The server answers it with this code
+    /// and this xid, when everything that was asked before is answered.
+    ///
+    /// `op` is the request's kind as it stands on the wire, known or not: ZooKeeper gives a zxid to writes
+    /// that fail.
+    Refused { xid: Xid, op: i32, code: ErrorCode },
+}
+
+/// The server's end of one connection: reads requests, writes answers.
+///
+/// It remembers what is asked until it is answered, as the form of some answers depends on it, and whether
+/// the client knows of read-only servers.
+///
+/// ```
+/// use zk_proto::message::{ToClient, ToServer};
+/// use zk_wire::{ClientSide, Decoded, Frames, Piece, ServerSide};
+/// # use zk_proto::message::{ConnectRequest, ConnectResponse};
+/// # use zk_api::{SessionId, Zxid};
+/// # let (timeout_ms, password) = (4000, [0; 16]);
+/// # let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms, session: SessionId::NONE, password };
+/// let (mut client, mut server) = (ClientSide::new(), ServerSide::new());
+/// let mut bytes = Vec::new();
+/// client.encode(&ToServer::Connect(request.clone()), &mut bytes)?;
+///
+/// let mut frames = Frames::of_client();
+/// frames.push(&bytes);
+/// let Some(Piece::Frame(frame)) = frames.next_piece()? else { panic!("a whole frame was sent") };
+/// assert_eq!(server.decode(&frame)?, Decoded::Message(ToServer::Connect(request)));
+/// # Ok::<(), zk_wire::WireError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ServerSide {
+    /// Whether the first frame has come.
+    connected: bool,
+    /// Whether it had the byte of those who know of read-only servers.
+    read_only_byte: bool,
+    outstanding: Outstanding,
+}
+
+impl ServerSide {
+    /// Before the first frame of a connection.
+    pub fn new() -> ServerSide {
+        ServerSide::default()
+    }
+
+    /// Reads a frame. Each is read once, in the order they came. After an error the connection is to be
+    /// closed.
+    pub fn decode(&mut self, frame: &[u8]) -> Result<Decoded, WireError> {
+        if !self.connected {
+            let (request, read_only_byte) = connect::read_request(frame)?;
+            self.connected = true;
+            self.read_only_byte = read_only_byte;
+            return Ok(Decoded::Message(ToServer::Connect(request)));
+        }
+        let mut reader = Reader::new(frame);
+        let header = |r: &mut Reader<'_>| Ok((r.i32()?, r.i32()?));
+        let (xid, op) =
+            header(&mut reader).map_err(|Malformed| WireError::Malformed { what: "request header" })?;
+        let known = OpCode::from_i32(op).ok_or(ErrorCode::Unimplemented);
+        match known.and_then(|code| self.read(xid, code, &mut reader)) {
+            Ok(message) => Ok(Decoded::Message(message)),
+            // Credentials are read before anything is put in order: there, ZooKeeper gives up.
+            Err(ErrorCode::MarshallingError) if known == Ok(OpCode::Auth) => {
+                Err(WireError::Malformed { what: "auth packet" })
+            }
+            Err(code) => {
+                // It has its place among the answers like any other.
+                self.outstanding.push(xid, Asked { code: OpCode::Error, stat: false, ops: Vec::new() });
+                Ok(Decoded::Refused { xid: Xid(xid), op, code })
+            }
+        }
+    }
+
+    /// Reads what follows the header, and remembers what will be answered.
+    fn read(&mut self, xid: i32, code: OpCode, reader: &mut Reader<'_>) -> Result<ToServer, ErrorCode> {
+        match code {
+            OpCode::Ping => Ok(ToServer::Ping),
+            OpCode::SetWatches | OpCode::SetWatches2 => {
+                let (since, watches) = read_set_watches(code, reader)?;
+                self.outstanding.push(xid, Asked { code, stat: false, ops: Vec::new() });
+                Ok(ToServer::SetWatches { since, watches })
+            }
+            _ => {
+                let (request, asked): (Request, Asked) = read_request(code, reader)?;
+                self.outstanding.push(xid, asked);
+                Ok(ToServer::Request { xid: Xid(xid), request })
+            }
+        }
+    }
+
+    /// Appends a frame. If that fails, nothing is appended.
+    pub fn encode(&mut self, message: &ToClient, out: &mut Vec<u8>) -> Result<(), WireError> {
+        let header = |xid, zxid| ReplyHeader { xid, zxid, error: None };
+        put_frame(out, |out| {
+            match message {
+                ToClient::Connected(response) => connect::put_response(out, response, self.read_only_byte),
+                ToClient::Reply { xid, zxid, result } => {
+                    let asked = self.outstanding.take(xid.0);
+                    put_reply(out, xid.0, *zxid, result, asked.as_ref())?;
+                }
+                ToClient::WatchesSet { zxid } => {
+                    // Clients call it so, but it is theirs to choose.
+                    let xid = self.outstanding.take_set_watches().unwrap_or(xid::SET_WATCHES);
+                    header(xid, *zxid).put(out);
+                }
+                ToClient::Pong { zxid } => header(xid::PING, *zxid).put(out),
+                ToClient::Event { zxid, event } => {
+                    header(xid::EVENT, zxid.unwrap_or(NO_ZXID)).put(out);
+                    put_event(out, event);
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The zxid of an event that tells of no one change.
+pub(crate) const NO_ZXID: Zxid = Zxid::from_i64(-1);
