@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-const ARROWS: [(&str, &str, &[&str]); 8] = [
+const ARROWS: [(&str, &str, &[&str]); 9] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
+    ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
     ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials"]),
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
@@ -17,7 +18,7 @@ const ARROWS: [(&str, &str, &[&str]); 8] = [
 ];
 
 /// Crates whose code must be a function of its arguments.
-const PURE: [&str; 4] = ["sim/api", "sim/proto", "recipes", "recipes/trials"];
+const PURE: [&str; 5] = ["sim/api", "sim/proto", "sim/wire", "recipes", "recipes/trials"];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [
