@@ -67,7 +67,7 @@ pub enum OpCode {
 }
 
 impl OpCode {
-    /// All kinds that this crate knows. Not among them, and so unimplemented: `deleteContainer` (20), which
+    /// All kinds that this crate knows. Not among them, and so not known: `deleteContainer` (20), which
     /// only a server makes, `createSession` (-10), which is the connect request, and `sasl` (102).
     pub const ALL: [OpCode; 29] = [
         OpCode::CloseSession,
