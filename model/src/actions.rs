@@ -113,7 +113,9 @@ fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
     if client.phase != Phase::Running {
         return;
     }
-    if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
+    // Once the session is over, a drop can only lose what came before the news.
+    let has_to_lose = client.lives || client.inbox.len() > 1;
+    if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
         actions.extend((0..=client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
     }
     if left.crashes > 0 {

@@ -315,8 +315,13 @@ impl Turn<'_> {
             Message::Answer { .. } | Message::Lost => None,
         });
         let lost: Vec<_> = lost.collect();
-        let digest = crate::digest::digest_of(8, &(me, &lost));
-        self.order(&Order::Cut { client: me, lost }, digest, None);
         self.go(me, &Op::Drop { ghosts });
+        if self.state.service.lives(usize::from(me)) {
+            // What its code has given up in this step it will not ask for again.
+            let node = self.state.clients[usize::from(me)].node.clone();
+            let watches = &node.waits.watches;
+            let digest = crate::digest::digest_of(8, &(me, &lost, watches));
+            self.order(&Order::Cut { client: me, lost, watches }, digest, None);
+        }
     }
 }
