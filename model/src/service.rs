@@ -107,6 +107,8 @@ pub struct Rules {
     pub true_zxids: bool,
     /// Work out what processes see.
     pub symmetry: bool,
+    /// Tell trees apart by the order of their numbers alone.
+    pub ranks: bool,
 }
 
 impl Service {
@@ -173,12 +175,30 @@ impl Service {
     }
 
     fn sealed(mut self, rules: &Rules) -> Service {
-        self.digest = digest_of(0x5e41, &(&self.tree, &self.views));
+        // The numbers of trees that lag have an order with those of the others.
+        let ranks = rules.ranks && self.views.iter().all(|view| view.behind.is_none());
+        self.digest = match ranks {
+            true => digest_of(0x5e42, &(self.ranked(), &self.views)),
+            false => digest_of(0x5e41, &(&self.tree, &self.views)),
+        };
         self.seen = match rules.symmetry {
             true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
             false => Vec::new(),
         };
         self
+    }
+
+    /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
+    fn ranked(&self) -> Digest {
+        let zxids: BTreeSet<Zxid> =
+            self.tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
+        let rank = |zxid: Zxid| zxids.range(..zxid).count();
+        let mut digester = Digester::new(0x5e43);
+        for (path, node) in self.tree.nodes() {
+            (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
+            (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
+        }
+        digester.end()
     }
 
     /// Znodes and other clients in no order, as their names are not known to whom they belong.
