@@ -101,12 +101,15 @@ fn is_silent(client: &Client) -> bool {
     }
 }
 
-/// A process that is done is spared: its part is over.
+/// A process that is done is spared: its part is over, but for writes that it has not waited for.
 fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
+    let left = &state.left;
     if client.node.is_done {
+        if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
+            actions.extend((0..client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
+        }
         return;
     }
-    let left = &state.left;
     if left.expiries > 0 && client.lives && !is_silent(client) {
         actions.push(Action::Expire(me));
     }
