@@ -35,7 +35,7 @@ pub struct CheckConfig {
     /// break, or any.
     pub promise: Option<String>,
     /// Look for livelocks once everything is explored. It takes our own search, no symmetry, and for each free
-    /// transition six bytes.
+    /// transition six bytes; of more than 67 million none is recorded, and nothing is said of livelocks.
     pub livelock: bool,
     /// Give up after so long.
     pub time_limit: Option<Duration>,

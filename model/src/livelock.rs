@@ -35,8 +35,8 @@ pub struct Livelock {
     pub round: Vec<u16>,
 }
 
-/// More edges than this are not recorded.
-const EDGES_MAX: usize = 1 << 28;
+/// More edges than this are not recorded: they take 400 MB.
+const EDGES_MAX: usize = 1 << 26;
 
 /// Says why livelocks were not looked for.
 pub fn unchecked(promises: &mut [PromiseReport], why: &str) {

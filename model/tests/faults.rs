@@ -5,12 +5,14 @@ mod common;
 
 use common::{broken, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Either, Error, EventType, KeeperState, Text, ZPath, ZooKeeper, race};
+use zk_api::{
+    CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, Text, ZPath, ZooKeeper, race,
+};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
-use zk_trials::promises::NoOrphanZnode;
+use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
 use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
 
 /// What process 0 does; process 1 creates `/a/x`.
@@ -36,12 +38,24 @@ enum Way {
     TwoPoints,
     /// Of two writes the later one may arrive first.
     TwoWrites,
+    /// It remembers whether it had a connection when a point passed.
+    Remembers,
+    /// A checkpoint comes between an answer and the look at it.
+    LooksLater,
+    /// It goes on when its write has arrived.
+    GoesOn,
+    /// It watches until what process 1 insists on has happened: to a znode that is not there yet, to the children,
+    /// to the data.
+    AwaitsNode,
+    AwaitsChild,
+    AwaitsData,
 }
 
 /// Broken once these have happened in this order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Never {
     left: Vec<What>,
+    began_with_a_pause: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +68,8 @@ enum What {
     Connected,
     /// Its session was closed.
     Closed,
+    /// It is paused, and not resumed before the rest.
+    Paused,
     /// It says so.
     Says,
     /// Its unfenced or fenced write has arrived.
@@ -69,6 +85,7 @@ fn what(event: &Event) -> Option<What> {
         Event::Is(Fact::Disconnected { actor: ME }) => Some(What::Lost),
         Event::Is(Fact::Connected { actor: ME }) => Some(What::Connected),
         Event::Is(Fact::SessionClosed { actor: ME, .. }) => Some(What::Closed),
+        Event::Is(Fact::Paused { actor: ME }) => Some(What::Paused),
         Event::Is(Fact::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
         Event::Is(_) | Event::Says { .. } => None,
     }
@@ -84,6 +101,10 @@ impl Promise for Never {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        // Whoever goes on may say what it likes.
+        if matches!(event, Event::Is(Fact::Resumed { actor: ME })) && self.began_with_a_pause {
+            self.left.clear();
+        }
         if self.left.first().copied() == what(event) && !self.left.is_empty() {
             self.left.remove(0);
             if self.left.is_empty() {
@@ -115,10 +136,15 @@ impl Trial for Lives {
         let left = match self.0 {
             Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
             Way::Closes => vec![What::Closed, What::Connected],
+            Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
             Way::TwoWrites => vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)],
             _ => vec![What::Says],
         };
-        vec![Box::new(Never { left }), Box::new(NoOrphanZnode::of("/a"))]
+        vec![
+            Box::new(Never { began_with_a_pause: left[0] == What::Paused, left }),
+            Box::new(NoOrphanZnode::of("/a")),
+            Box::new(NoWaiterStuck),
+        ]
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -132,9 +158,47 @@ impl Trial for Lives {
                 probe.observe(Observation::Enters { lock: "/a".into() });
             }
         } else {
-            let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+            change(self.0, &zk, &x).await;
         }
         End::Done
+    }
+}
+
+async fn change(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
+    loop {
+        let changed = match way {
+            Way::AwaitsData => zk.set_data(&parent(), Data::from("new"), -1).await.map(|_| ()),
+            _ => zk.create(x, Data::NULL, CreateMode::Persistent).await.map(|_| ()),
+        };
+        let insists = matches!(way, Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData);
+        match changed {
+            Err(error) if insists && error.code != ErrorCode::NodeExists => connected(zk).await,
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+fn parent() -> ZPath {
+    "/a".parse().expect("a path")
+}
+
+/// Watches until it is so.
+async fn await_it(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
+    loop {
+        let looked = match way {
+            Way::AwaitsChild => {
+                zk.children_watch(&parent()).await.map(|(names, watch)| (!names.is_empty(), watch))
+            }
+            Way::AwaitsData => {
+                zk.data_watch(&parent()).await.map(|((_, stat), watch)| (stat.version > 0, watch))
+            }
+            _ => zk.exists_watch(x).await.map(|(stat, watch)| (stat.is_some(), watch)),
+        };
+        match looked {
+            Ok((true, _)) => return,
+            Ok((false, watch)) => drop(watch.await),
+            Err(_) => connected(zk).await,
+        }
     }
 }
 
@@ -202,6 +266,27 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             }
             Ok(false)
         }
+        Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData => {
+            await_it(way, zk, x).await;
+            Ok(false)
+        }
+        Way::Remembers => {
+            probe.point().await;
+            let was_lost = zk.state() == KeeperState::Disconnected;
+            zk.sync(x).await?;
+            Ok(was_lost)
+        }
+        Way::LooksLater => {
+            let looks = zk.exists(x);
+            zk.sync(x).await?;
+            zk.checkpoint("later", &[]);
+            Ok(looks.await?.is_some())
+        }
+        Way::GoesOn => {
+            probe.write(Resource::Unfenced, None).await;
+            // A pause that is over is none.
+            Ok(true)
+        }
         Way::TwoPoints => Ok(matches!(race(probe.point(), probe.point()).await, Either::Right(()))),
         Way::TwoWrites => {
             let first = probe.write(Resource::Unfenced, None);
@@ -214,7 +299,9 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
 
 /// Whether it can happen within these bounds.
 fn happens(way: Way, bounds: Bounds) -> bool {
-    let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { effects: true, ..bounds }));
+    let mut config = CheckConfig::new(Bounds { effects: true, ..bounds });
+    config.promise = Some("never".into());
+    let check = run(Arc::new(Lives(way)), &config);
     assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
     broken(&check).contains(&"never")
 }
@@ -275,4 +362,34 @@ fn a_session_that_its_lost_connection_has_closed_is_not_connected_again() {
 fn points_pass_and_writes_arrive_in_any_order() {
     assert!(happens(Way::TwoPoints, ONE));
     assert!(happens(Way::TwoWrites, ONE));
+}
+
+/// Were it forgotten, the audit would say so.
+#[test]
+fn what_a_process_has_seen_tells_its_states_apart() {
+    for way in [Way::Remembers, Way::LooksLater] {
+        let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops: 1, ..TWO }));
+        assert_eq!(broken(&check), ["never"]);
+    }
+}
+
+#[test]
+fn whoever_watches_is_told_in_the_end_however_often_its_connection_drops() {
+    for way in [Way::AwaitsNode, Way::AwaitsChild, Way::AwaitsData] {
+        for (drops, lag) in [(1, 0), (2, 0), (1, 1)] {
+            let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops, lag, ..TWO }));
+            assert!(!broken(&check).contains(&"no-waiter-stuck"), "drops {drops}, lag {lag}");
+        }
+    }
+}
+
+#[test]
+fn a_session_may_end_while_its_process_is_paused() {
+    assert!(happens(Way::IsTold, Bounds { pauses: 1, ..ONE }));
+    assert!(!happens(Way::IsTold, ONE));
+}
+
+#[test]
+fn a_paused_process_does_not_go_on_before_it_is_resumed() {
+    assert!(!happens(Way::GoesOn, Bounds { pauses: 1, ..ONE }));
 }
