@@ -101,19 +101,24 @@ fn is_silent(client: &Client) -> bool {
     }
 }
 
-/// A process that is done is spared: its part is over.
+/// A process that is done is spared: its part is over, but for writes that it has not waited for.
 fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
+    let left = &state.left;
     if client.node.is_done {
+        if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
+            actions.extend((0..client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
+        }
         return;
     }
-    let left = &state.left;
     if left.expiries > 0 && client.lives && !is_silent(client) {
         actions.push(Action::Expire(me));
     }
     if client.phase != Phase::Running {
         return;
     }
-    if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
+    // Once the session is over, a drop can only lose what came before the news.
+    let has_to_lose = client.lives || client.inbox.len() > 1;
+    if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
         actions.extend((0..=client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
     }
     if left.crashes > 0 {

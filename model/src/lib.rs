@@ -17,6 +17,7 @@
 //! | `symmetry` | states that differ only in which process is which |
 //! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
 //! | `search` | our own breadth-first search |
+//! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe` | steps, for people to read |
 //! | `quiet` | caught panics |
@@ -30,6 +31,7 @@ mod client;
 pub mod describe;
 pub mod digest;
 pub mod link;
+mod livelock;
 mod memo;
 pub mod message;
 pub mod model;

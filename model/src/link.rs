@@ -277,7 +277,8 @@ impl At<'_> {
             }
             Op::Drop { ghosts } => self.drop_connection(usize::from(*ghosts)),
             Op::GhostServed => {
-                self.client.ghosts.remove(0);
+                let served = self.client.ghosts.remove(0);
+                self.client.lives &= !matches!(served.request, Request::CloseSession);
             }
             Op::Reconnected(first) => {
                 self.client.state = KeeperState::SyncConnected;

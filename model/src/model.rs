@@ -17,7 +17,9 @@ use zk_trials::promise::Violation;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
 
 /// Promises that every recipe makes, behind those of its trial.
-pub const OWN_PROMISES: [&str; 3] = ["no-panic", "no-spin", "honest-checkpoints"];
+pub const OWN_PROMISES: [&str; 4] = ["no-panic", "no-spin", "honest-checkpoints", NO_LIVELOCK];
+/// That what moves comes to an end: see [`crate::livelock`].
+pub const NO_LIVELOCK: &str = "no-livelock";
 
 /// A recipe model.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ pub struct RecipeModel {
     pub reductions: Reductions,
     /// The promises' names, the model's own last.
     pub promises: Vec<&'static str>,
-    /// The one of them that the trial is known to break.
+    /// The one of them that the search is for: the one that is asked for, or that the trial is known to break.
     pub to_break: Option<usize>,
     audit: bool,
     rules: Rules,
@@ -72,14 +74,20 @@ impl RecipeModel {
         let below = trial.setup().iter().map(|path| format!("{path}/")).collect();
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
-        let breaks = trial.about().breaks;
+        let known = trial.about().breaks.map(|breaks| breaks.promise);
+        let sought = config.promise.as_deref().or(known);
         RecipeModel {
             bounds,
             reductions,
-            to_break: breaks.and_then(|breaks| promises.iter().position(|name| *name == breaks.promise)),
+            to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
             audit,
-            rules: Rules { lag: bounds.lag.into(), true_zxids: config.true_zxids, symmetry },
+            rules: Rules {
+                lag: bounds.lag.into(),
+                true_zxids: config.true_zxids,
+                symmetry,
+                ranks: config.ranks,
+            },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start { trial, below },
             orders: Memo::new(memo),
@@ -315,8 +323,13 @@ impl Turn<'_> {
             Message::Answer { .. } | Message::Lost => None,
         });
         let lost: Vec<_> = lost.collect();
-        let digest = crate::digest::digest_of(8, &(me, &lost));
-        self.order(&Order::Cut { client: me, lost }, digest, None);
         self.go(me, &Op::Drop { ghosts });
+        if self.state.service.lives(usize::from(me)) {
+            // What its code has given up in this step it will not ask for again.
+            let node = self.state.clients[usize::from(me)].node.clone();
+            let watches = &node.waits.watches;
+            let digest = crate::digest::digest_of(8, &(me, &lost, watches));
+            self.order(&Order::Cut { client: me, lost, watches }, digest, None);
+        }
     }
 }

@@ -120,3 +120,41 @@ impl Monitors {
 fn is_owed(finding: &Finding) -> bool {
     matches!(finding, Finding::Broken(violation) if violation.excuse.is_none())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_trials::event::{ActorId, Fact};
+    use zk_trials::promise::{Assumption, Promise};
+
+    /// Broken by every crash; the first is excused.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct NoCrash(u8);
+
+    impl Promise for NoCrash {
+        fn name(&self) -> &'static str {
+            "no-crash"
+        }
+        fn about(&self) -> &'static str {
+            "Nobody crashes."
+        }
+        fn see(&mut self, _event: &Event, found: &mut Vec<Finding>) {
+            let excuse = (self.0 == 0).then_some(Assumption::Promised);
+            self.0 += 1;
+            found.push(Finding::Broken(Violation { what: "a crash".into(), excuse }));
+        }
+    }
+
+    #[test]
+    fn a_promise_broken_with_an_excuse_can_still_be_broken_for_good_and_then_is_silent() {
+        let crash = [Event::Is(Fact::Crashed { actor: ActorId { process: 0, life: 0 } })];
+        let monitors = Monitors::new(vec![Box::new(NoCrash(0))], 0);
+        let excuses = |findings: &Findings| findings.broken.iter().map(|(_, v)| v.excuse).collect::<Vec<_>>();
+        let (monitors, first) = monitors.see(&crash);
+        assert_eq!((excuses(&first), monitors.broken), (vec![Some(Assumption::Promised)], 0));
+        let (monitors, second) = monitors.see(&crash);
+        assert_eq!((excuses(&second), monitors.broken), (vec![None], 1));
+        let (monitors, third) = monitors.see(&crash);
+        assert_eq!((excuses(&third), monitors.broken), (vec![], 1));
+    }
+}

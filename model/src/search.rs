@@ -7,12 +7,16 @@ use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
 use crate::describe::describe;
 use crate::digest::Digested;
+use crate::link::Client;
+use crate::livelock::{self, Edges, Livelock};
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
 use crate::state::State;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasherDefault;
+use std::sync::Arc;
 use std::time::Instant;
 use zk_trials::promise::Violation;
 
@@ -43,10 +47,13 @@ pub struct Found {
 struct Search<'a> {
     model: &'a RecipeModel,
     config: &'a CheckConfig,
-    visited: HashSet<u64, BuildHasherDefault<Digested>>,
+    /// The numbers of the states found, by their fingerprints.
+    visited: HashMap<u64, u32, BuildHasherDefault<Digested>>,
     /// For each state but the first: the number of the state it was first reached from, and by which of its
     /// actions.
     parents: Vec<(u32, u16)>,
+    /// What livelocks are looked for in, or why they are not.
+    edges: Result<Edges, String>,
     found: Found,
     reached: Sometimes,
 }
@@ -54,16 +61,14 @@ struct Search<'a> {
 /// Explores everything within the bounds, or until something breaks or runs out.
 ///
 /// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
-/// deeper ones; but for a trial that is known to break a promise the search goes on until that one is broken.
+/// deeper ones; but where a certain promise is to be broken, the search goes on until that one is.
 pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
     let promises = model.promises.iter();
     let found = Found {
         states: 1,
         transitions: 0,
         depth: 0,
-        promises: promises
-            .map(|&name| PromiseReport { name, tested: 0, broken: None, excused: None })
-            .collect(),
+        promises: promises.map(|&name| PromiseReport::new(name)).collect(),
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
@@ -71,14 +76,26 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     let mut search = Search {
         model,
         config,
-        visited: HashSet::default(),
+        visited: HashMap::default(),
         parents: vec![(0, 0)],
+        edges: edges(config),
         found,
         reached: Sometimes::default(),
     };
     search.run(progress);
+    search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
     search.found
+}
+
+/// Where to record transitions.
+fn edges(config: &CheckConfig) -> Result<Edges, String> {
+    match (config.livelock, config.reductions.symmetry) {
+        (false, _) => Err("it was not asked for".to_owned()),
+        // A way round may end with the processes' roles exchanged, and then says nothing of whose step is taken.
+        (true, true) => Err("it is not looked for with symmetry".to_owned()),
+        (true, false) => Ok(Edges::default()),
+    }
 }
 
 impl Search<'_> {
@@ -86,7 +103,7 @@ impl Search<'_> {
         let started = Instant::now();
         let Taken { state, findings, .. } = self.model.init();
         self.judge(&findings, 0, None, 0);
-        self.visited.insert(state.fingerprint);
+        self.visited.insert(state.fingerprint, 0);
         let mut level = vec![(state, 0)];
         let mut seen = 0_u64;
         let mut depth = 0;
@@ -156,6 +173,13 @@ impl Search<'_> {
         let mut actions = Vec::with_capacity(16);
         let model = self.model;
         let free = model.actions(state, &mut actions);
+        if self.edges.as_ref().is_ok_and(Edges::is_full) {
+            self.edges = Err("there are too many transitions to be recorded".to_owned());
+        }
+        if let Ok(edges) = &mut self.edges {
+            let goes_on = |client: &Arc<Client>| !client.node.is_done && client.node.end.is_none();
+            edges.state(free == 0 || !state.clients.iter().any(goes_on));
+        }
         if free == 0 {
             self.reached.quiet += 1;
             match quietly(|| model.rest(state)) {
@@ -168,6 +192,8 @@ impl Search<'_> {
             let taken = match quietly(|| model.step(state, action)) {
                 Ok(taken) => taken,
                 Err(what) => {
+                    // It leads nowhere.
+                    self.edges = Err("a step of the model panics".to_owned());
                     self.judge(&self.panic(&what), index, Some(nth), depth + 1);
                     continue;
                 }
@@ -176,11 +202,49 @@ impl Search<'_> {
             if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
                 self.judge(&taken.findings, index, Some(nth), depth + 1);
             }
-            let is_last = self.is_answered();
-            if !is_last && self.visited.insert(taken.state.fingerprint) {
-                next.push((taken.state, self.parents.len() as u32));
-                self.parents.push((index, nth as u16));
-                self.found.states += 1;
+            if self.is_answered() {
+                continue;
+            }
+            let number = self.parents.len() as u32;
+            let target = match self.visited.entry(taken.state.fingerprint) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    new.insert(number);
+                    next.push((taken.state, number));
+                    self.parents.push((index, nth as u16));
+                    self.found.states += 1;
+                    number
+                }
+            };
+            if let (Ok(edges), true) = (&mut self.edges, nth < free) {
+                edges.add(action, target);
+            }
+        }
+    }
+
+    /// Once everything is explored.
+    fn look_for_livelocks(&mut self) {
+        let edges = std::mem::replace(&mut self.edges, Err(String::new()));
+        let edges = match edges {
+            _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
+            _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
+            edges => edges,
+        };
+        let nth = self.model.promises.len() - 1;
+        match edges.map(|edges| edges.livelock()) {
+            Err(why) => livelock::unchecked(&mut self.found.promises, &why),
+            Ok(None) => self.found.promises[nth].tested = 1,
+            Ok(Some(Livelock { state, round })) => {
+                let what = "what happens comes round again and again, and an actor never comes to its end";
+                let violation = Violation { what: what.to_owned(), excuse: None };
+                let mut example = self.counterexample(&violation, state, None);
+                let way = example.steps.len();
+                example.steps = retrace(self.model, &self.path(state, &round));
+                example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
+                let steps = example.steps.len() as u32;
+                let report = &mut self.found.promises[nth];
+                (report.tested, report.broken) = (1, Some(example));
+                self.found.violated = self.found.violated.or(Some((nth, steps)));
             }
         }
     }
@@ -215,16 +279,23 @@ impl Search<'_> {
     }
 
     fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
-        let mut path: Vec<usize> = nth.into_iter().collect();
-        let mut at = index;
+        let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
+        let path = self.path(index, &nth);
+        let steps = retrace(self.model, &path);
+        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps }
+    }
+
+    /// The numbers of the actions from the start to a state, and then these.
+    fn path(&self, state: u32, then: &[u16]) -> Vec<usize> {
+        let mut path: Vec<usize> = then.iter().rev().map(|nth| usize::from(*nth)).collect();
+        let mut at = state;
         while at != 0 {
             let (parent, nth) = self.parents[at as usize];
             path.push(usize::from(nth));
             at = parent;
         }
         path.reverse();
-        let steps = retrace(self.model, &path);
-        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps }
+        path
     }
 }
 

@@ -7,6 +7,10 @@
 //! creations or changes is what it was. What is lost: a `pzxid` does not tell a deletion from what came
 //! before it. `true_zxids` numbers everything.
 //!
+//! **Views.** Each client sees the ensemble through a server that has applied all but the last few transactions.
+//! A view never goes back, on a new connection neither, as a server must not be behind what its client has seen;
+//! but it may be behind what the client's lost connection has brought about without an answer.
+//!
 //! **Catch-up.** A real server finds out what a returning client has missed by comparing zxids. Here the
 //! watches of a client that is away stay in its table and only note what fires: the same outcome, as a watch
 //! that is armed has seen no change before the client's last zxid, and it does not depend on the numbers. What
@@ -20,8 +24,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::{
-    ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, WatcherKind, Zxid,
-    split,
+    AddWatchMode, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent,
+    WatcherKind, Zxid, split,
 };
 use zk_proto::message::{WatchList, Xid};
 use zk_proto::prepare::{Caller, TreeConfig, answer, close_session, prepare, read};
@@ -69,8 +73,8 @@ pub enum Order<'a> {
     Serve { client: u8, request: &'a Request, answered: bool },
     /// It ends a session.
     Expire { client: u8 },
-    /// A connection breaks, and these events with it.
-    Cut { client: u8, lost: Vec<Arc<WatchedEvent>> },
+    /// A connection breaks, and these events with it. The client still has these watches.
+    Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
     /// A client is back, with these watches.
     Reconnect { client: u8, watches: &'a [Watching] },
     /// A client's server applies one transaction more.
@@ -103,6 +107,8 @@ pub struct Rules {
     pub true_zxids: bool,
     /// Work out what processes see.
     pub symmetry: bool,
+    /// Tell trees apart by the order of their numbers alone.
+    pub ranks: bool,
 }
 
 impl Service {
@@ -141,14 +147,14 @@ impl Service {
         match order {
             Order::Serve { client, request, answered } => at.serve(usize::from(*client), request, *answered),
             Order::Expire { client } => at.expire(usize::from(*client)),
-            Order::Cut { client, lost } => at.cut(usize::from(*client), lost),
+            Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
             Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
                 watches.iter().for_each(|watching| view.unwatch(*client, watching));
             }
-            Order::Forget { client } => at.service.views[usize::from(*client)].forget(*client),
+            Order::Forget { client } => at.service.views[usize::from(*client)].end(*client),
         }
         at.done()
     }
@@ -169,12 +175,30 @@ impl Service {
     }
 
     fn sealed(mut self, rules: &Rules) -> Service {
-        self.digest = digest_of(0x5e41, &(&self.tree, &self.views));
+        // The numbers of trees that lag have an order with those of the others.
+        let ranks = rules.ranks && self.views.iter().all(|view| view.behind.is_none());
+        self.digest = match ranks {
+            true => digest_of(0x5e42, &(self.ranked(), &self.views)),
+            false => digest_of(0x5e41, &(&self.tree, &self.views)),
+        };
         self.seen = match rules.symmetry {
             true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
             false => Vec::new(),
         };
         self
+    }
+
+    /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
+    fn ranked(&self) -> Digest {
+        let zxids: BTreeSet<Zxid> =
+            self.tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
+        let rank = |zxid: Zxid| zxids.range(..zxid).count();
+        let mut digester = Digester::new(0x5e43);
+        for (path, node) in self.tree.nodes() {
+            (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
+            (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
+        }
+        digester.end()
     }
 
     /// Znodes and other clients in no order, as their names are not known to whom they belong.
@@ -205,24 +229,28 @@ impl View {
         self.missed.clear();
     }
 
-    fn unwatch(&mut self, client: u8, watching: &Watching) {
-        let Some(kind) = watching.kind.one_shot() else { return };
-        let remove = match kind {
-            OneShot::Data => WatcherKind::Data,
-            OneShot::Child => WatcherKind::Children,
-        };
-        self.watches.remove(&watching.path, client, remove);
-        self.missed.remove(&(watching.path.clone(), kind));
+    /// Nobody will look at it again, so it lags no longer.
+    fn end(&mut self, client: u8) {
+        (self.lives, self.connected, self.behind) = (false, false, None);
+        self.forget(client);
     }
 
-    fn miss(&mut self, event: &WatchedEvent) {
-        let kinds: &[OneShot] = match event.kind {
+    /// Notes what an event tells to those of its watches that `had` knows.
+    fn miss(&mut self, event: &WatchedEvent, had: impl Fn(&Text, OneShot) -> bool) {
+        let told: &[OneShot] = match event.kind {
             EventType::NodeDeleted => &[OneShot::Data, OneShot::Child],
             EventType::NodeCreated | EventType::NodeDataChanged => &[OneShot::Data],
             EventType::NodeChildrenChanged => &[OneShot::Child],
             EventType::None => &[],
         };
-        self.missed.extend(kinds.iter().map(|kind| (event.path.clone(), *kind)));
+        let told = told.iter().filter(|kind| had(&event.path, **kind));
+        self.missed.extend(told.map(|kind| (event.path.clone(), *kind)));
+    }
+
+    fn unwatch(&mut self, client: u8, watching: &Watching) {
+        let Some(kind) = watching.kind.one_shot() else { return };
+        self.watches.remove(&watching.path, client, kind_of(kind));
+        self.missed.remove(&(watching.path.clone(), kind));
     }
 }
 
@@ -258,7 +286,7 @@ impl At<'_> {
             let session = self.service.views[client].session;
             let caller = Caller { session, identities: &[] };
             let body = prepare(&self.service.tree, &TREE, caller, request);
-            answer(request, self.commit(session, body))
+            answer(request, self.commit(session, body, answered))
         } else {
             self.read(client, request)
         };
@@ -307,8 +335,9 @@ impl At<'_> {
         }
     }
 
-    /// A transaction takes place, and each view learns of it or lags.
-    fn commit(&mut self, by: SessionId, body: TxnBody) -> Result<Response, ErrorCode> {
+    /// A transaction takes place, and each view learns of it or lags. That of its own client lags too unless it
+    /// is `answered`: the server which that client is connected to by now may not know of it yet.
+    fn commit(&mut self, by: SessionId, body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
         let last = self.service.tree.last_zxid();
         let zxid = if self.rules.true_zxids || takes_number(&body) { last.next() } else { last };
         let closed = match body {
@@ -321,7 +350,7 @@ impl At<'_> {
         }
         let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms: 0, body });
         // Read-your-writes: a client's own server has applied all before it answers.
-        if let Some(own) = process_of(by).filter(|_| closed.is_none()) {
+        if let Some(own) = process_of(by).filter(|_| answered && closed.is_none()) {
             while self.service.lags(own) {
                 self.catch_up(own);
             }
@@ -329,7 +358,8 @@ impl At<'_> {
         let before = self.service.tree.clone();
         let applied = self.service.tree.apply(&txn);
         let hand = if closed.is_some() { SessionId::NONE } else { by };
-        let lagging = self.delay(&txn, by, &before);
+        let own = answered.then_some(by);
+        let lagging = self.delay(&txn, own, &before);
         for change in &applied.changes {
             self.tell(change, hand, zxid, &before);
             self.fire(change, &lagging, true);
@@ -369,11 +399,13 @@ impl At<'_> {
         let mut parents = Vec::new();
         for client in clients {
             let view = &mut self.service.views[client];
+            let before = if view.connected { None } else { Some(view.watches.clone()) };
             let fired = view.watches.fire(std::slice::from_ref(change));
-            let (connected, session) = (view.connected, view.session);
+            let session = view.session;
             for (_, event) in fired {
-                if !connected {
-                    self.service.views[client].miss(&event);
+                if let Some(before) = &before {
+                    let had = |path: &Text, kind| before.contains(path, client as u8, kind_of(kind));
+                    self.service.views[client].miss(&event, had);
                     continue;
                 }
                 let woken = if event.path == change.path { &mut own } else { &mut parents };
@@ -395,13 +427,13 @@ impl At<'_> {
         }
     }
 
-    /// Lets the transaction wait for every other view, if views lag; gives which do.
-    fn delay(&mut self, txn: &Arc<Txn>, by: SessionId, before: &DataTree) -> Vec<usize> {
+    /// Lets the transaction wait for every view but the own, if views lag; gives which do.
+    fn delay(&mut self, txn: &Arc<Txn>, own: Option<SessionId>, before: &DataTree) -> Vec<usize> {
         if self.rules.lag == 0 {
             return Vec::new();
         }
         let views = self.service.views.iter_mut().enumerate();
-        let others = views.filter(|(_, view)| view.session != by && view.connected);
+        let others = views.filter(|(_, view)| Some(view.session) != own && view.lives);
         others
             .map(|(client, view)| {
                 let behind = || Behind { tree: before.clone(), txns: VecDeque::new() };
@@ -437,7 +469,7 @@ impl At<'_> {
         let View { session, connected, .. } = self.service.views[client];
         let body = close_session(&self.service.tree, &TREE, session, true);
         // Not by way of `prepare`, which knows only sessions that close themselves.
-        let _ = self.commit(session, body);
+        let _ = self.commit(session, body, true);
         if connected {
             self.send(client, Message::Lost);
         }
@@ -445,35 +477,61 @@ impl At<'_> {
     }
 
     fn end_view(&mut self, client: usize) {
-        let view = &mut self.service.views[client];
-        (view.lives, view.connected, view.behind) = (false, false, None);
-        view.forget(client as u8);
+        self.service.views[client].end(client as u8);
     }
 
-    fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>]) {
+    /// What the client will not ask for again, its server forgets. The view goes on from where it is: the next
+    /// server may lag as this one did, but never behind what the client has seen.
+    fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>], watches: &[Watching]) {
         let view = &mut self.service.views[client];
         view.connected = false;
-        lost.iter().for_each(|event| view.miss(event));
-        while self.service.lags(client) {
-            self.catch_up(client);
+        let has =
+            |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
+        lost.iter().for_each(|event| view.miss(event, has));
+        let name = client as u8;
+        let armed = |w: &&Watching| match w.kind.one_shot() {
+            Some(kind) => view.watches.contains(&w.path, name, kind_of(kind)),
+            None => true,
+        };
+        let kept: Vec<Watching> = watches.iter().filter(armed).cloned().collect();
+        view.watches.forget(name);
+        for watching in kept {
+            match watching.kind {
+                Kind::Data | Kind::Exist => view.watches.add(&watching.path, name, OneShot::Data),
+                Kind::Child => view.watches.add(&watching.path, name, OneShot::Child),
+                Kind::Persistent => {
+                    view.watches.add_persistent(&watching.path, name, AddWatchMode::Persistent)
+                }
+                Kind::Recursive => {
+                    view.watches.add_persistent(&watching.path, name, AddWatchMode::PersistentRecursive);
+                }
+            }
         }
     }
 
-    /// The server it comes to has caught up with it, so its view does not lag.
+    /// What it has missed it is told by its new server, as far as that one knows.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
         let name = client as u8;
         let Service { tree, views, .. } = &mut self.service;
-        let view = &mut views[client];
-        view.connected = true;
-        let missed = std::mem::take(&mut view.missed);
-        view.watches.forget(name);
+        let View { connected, missed, watches: table, behind, .. } = &mut views[client];
+        let tree = behind.as_ref().map_or(&*tree, |behind| &behind.tree);
+        *connected = true;
+        let missed = std::mem::take(missed);
+        table.forget(name);
         let has_missed =
             |w: &Watching| w.kind.one_shot().is_some_and(|kind| missed.contains(&(w.path.clone(), kind)));
         let (changed, intact): (Vec<_>, Vec<_>) = watches.iter().cloned().partition(has_missed);
         // Since the beginning, something has happened to all of the one; since now, to none of the other.
-        let mut events = view.watches.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
-        events.extend(view.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
+        let mut events = table.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
+        events.extend(table.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
         events.into_iter().for_each(|event| self.send(client, Message::Event(Arc::new(event))));
+    }
+}
+
+fn kind_of(kind: OneShot) -> WatcherKind {
+    match kind {
+        OneShot::Data => WatcherKind::Data,
+        OneShot::Child => WatcherKind::Children,
     }
 }
 

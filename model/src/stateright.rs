@@ -3,6 +3,7 @@
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, PromiseReport};
 use crate::describe::describe;
+use crate::livelock;
 use crate::model::RecipeModel;
 use crate::search::Found;
 use crate::state::State;
@@ -58,13 +59,12 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         states: 0,
         transitions: 0,
         depth: 0,
-        promises: promises
-            .map(|&name| PromiseReport { name, tested: 0, broken: None, excused: None })
-            .collect(),
+        promises: promises.map(|&name| PromiseReport::new(name)).collect(),
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
     };
+    livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = model.checker().threads(1);
     if let Some(states) = config.max_states {
         builder = builder.target_state_count(usize::try_from(states).unwrap_or(usize::MAX));
@@ -101,7 +101,10 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
             None => broken.extend(model.rest(state).broken),
         }
     }
-    if let Some((promise, violation)) = broken.into_iter().find(|(_, v)| v.excuse.is_none()) {
+    broken.retain(|(_, violation)| violation.excuse.is_none());
+    // The one that is sought, if it is among them.
+    broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
+    if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
         let example = Counterexample { what: violation.what, excuse: None, steps };
         found.promises[promise].broken = Some(example);

@@ -1,10 +1,11 @@
 //! The good lock, written down once more by hand: an enum for each contender, and no replay.
 //!
 //! What is compared: the number of unique states, with checkpoints on, no reduction, one round and no effects,
-//! of the recipe alone (no promise in the state), without faults and with one session that expires. Both
-//! machines know the same things: what each contender waits for, what is on its way to it and from it, which
-//! znodes exist and who owns them, which sessions live, which watches are armed, and how often a session may
-//! still expire. They share no code: this one knows nothing of futures, histories, digests, the tree or zxids.
+//! of the recipe alone (no promise in the state), without faults and with sessions that expire, connections that
+//! drop and processes that crash. Both machines know the same things: what each contender waits for, what is on
+//! its way to it and from it, what a lost connection still carries, which znodes exist and who owns them, which
+//! sessions live, which watches are armed, and what may still go wrong. They share no code: this one knows
+//! nothing of futures, histories, digests, the tree or zxids.
 
 mod common;
 
@@ -16,45 +17,51 @@ use zk_model::Verdict;
 /// A contender's znode, by what its name tells: the number, and whose it is.
 type Node = (u8, usize);
 
-/// Where a contender is. Every variant but the last four has a request on its way or is about to be answered.
+/// Where a contender is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
-    Creating,
-    Listing {
-        own: Node,
-    },
-    Watching {
-        own: Node,
-        before: Node,
-    },
-    Claiming {
-        own: Node,
-    },
-    Releasing {
-        own: Node,
-    },
+    /// It has asked for a znode; after a look at this list, which is known until the next checkpoint.
+    Creating { seen: Option<BTreeSet<Node>> },
+    /// It has asked for the list; while it does not know its znode, for a sync before it.
+    Listing { own: Option<Node>, synced: bool },
+    /// It has found a znode of its own in this list, and asks whose it is.
+    Adopting { own: Node, seen: BTreeSet<Node> },
+    /// It has asked for the znode before its own.
+    Watching { own: Node, before: Node },
+    /// It has asked for its own.
+    Claiming { own: Node },
+    /// It has asked for the deletion of its own.
+    Releasing { own: Node },
     /// It waits for the watch.
-    Waiting {
-        own: Node,
-        before: Node,
-    },
+    Waiting { own: Node, before: Node },
     /// It is in the critical section.
-    Holding {
-        own: Node,
-    },
+    Holding { own: Node },
     /// It was there when it learnt that the connection is lost, and waits for the next.
     Stranded(Box<At>),
     /// It has come to its end; `true` with its session lost.
     Ended(bool),
+    /// Its process is gone.
+    Crashed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Ask {
+    Create,
+    Sync,
+    List,
+    Watch(Node),
+    Look(Node),
+    Delete(Node),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Letter {
     Created(Node),
+    Synced,
     Listed(BTreeSet<Node>),
     Watched { there: bool },
-    Claimed,
-    Released,
+    Looked { there: bool },
+    Removed { was_there: bool },
     Deleted(Node),
     Lost,
 }
@@ -62,8 +69,9 @@ enum Letter {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Contender {
     at: At,
-    /// Its request has not been served yet.
-    asks: bool,
+    asks: VecDeque<Ask>,
+    /// Writes that a lost connection still carries.
+    ghosts: VecDeque<Ask>,
     inbox: VecDeque<Letter>,
     connected: bool,
     lives: bool,
@@ -77,37 +85,118 @@ struct World {
     nodes: BTreeSet<Node>,
     /// Who watches which znode.
     watches: BTreeSet<(Node, usize)>,
+    left: Faults,
+}
+
+/// Expiries, drops and crashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Faults {
     expiries: u8,
+    drops: u8,
+    crashes: u8,
+}
+
+fn is_write(ask: Ask) -> bool {
+    match ask {
+        Ask::Create | Ask::Delete(_) => true,
+        Ask::Sync | Ask::List | Ask::Watch(_) | Ask::Look(_) => false,
+    }
 }
 
 impl Contender {
+    /// Goes on to where the step's requests are asked; on a dead session they go nowhere.
     fn goes(&mut self, at: At) {
+        if self.lives {
+            match &at {
+                At::Creating { .. } => self.asks.push_back(Ask::Create),
+                At::Listing { own, .. } => {
+                    self.asks.extend(own.is_none().then_some(Ask::Sync));
+                    self.asks.push_back(Ask::List);
+                }
+                At::Adopting { own, .. } | At::Claiming { own } => self.asks.push_back(Ask::Look(*own)),
+                At::Watching { before, .. } => self.asks.push_back(Ask::Watch(*before)),
+                At::Releasing { own } => self.asks.push_back(Ask::Delete(*own)),
+                At::Waiting { .. } | At::Holding { .. } => {}
+                At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("nobody goes there"),
+            }
+        }
         self.at = at;
-        // What is asked on a dead session goes nowhere.
-        self.asks = self.lives;
     }
 
-    fn ends(&mut self, session_lost: bool) {
-        self.at = At::Ended(session_lost);
-        self.asks = false;
+    fn lists(&mut self, own: Option<Node>) {
+        self.goes(At::Listing { own, synced: false });
+    }
+
+    fn ends(&mut self, at: At) {
+        self.at = at;
+        self.asks.clear();
         self.connected = true;
         self.inbox.clear();
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.at, At::Ended(_) | At::Crashed)
+    }
+
+    /// It has learnt that the connection is lost.
+    fn loses(&mut self) {
+        self.connected = false;
+        match self.at.clone() {
+            // It stops at once, and asks for the deletion as soon as it can.
+            At::Holding { own } => self.goes(At::Releasing { own }),
+            at => self.at = At::Stranded(Box::new(at)),
+        }
+    }
+
+    /// It is connected again, with the same session.
+    fn returns(&mut self) {
+        self.connected = true;
+        let At::Stranded(at) = self.at.clone() else { return };
+        match *at {
+            At::Creating { .. } | At::Adopting { .. } => self.lists(None),
+            At::Listing { own, .. } => self.lists(own),
+            At::Watching { own, .. } | At::Waiting { own, .. } | At::Claiming { own } => {
+                self.lists(Some(own));
+            }
+            At::Releasing { own } => self.goes(At::Releasing { own }),
+            At::Holding { .. } | At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("not stranded"),
+        }
+    }
+
+    /// What it does with a list in which its own znode is `own`, as far as it knew it already or not.
+    fn takes_list(&mut self, known: Option<Node>, me: usize, nodes: BTreeSet<Node>) {
+        let mine: Vec<Node> = nodes.iter().filter(|(_, whose)| *whose == me).copied().collect();
+        let before = |own: Node| nodes.range(..own).next_back().copied();
+        match (&*mine, known) {
+            ([], None) => self.goes(At::Creating { seen: Some(nodes) }),
+            ([own], None) => self.goes(At::Adopting { own: *own, seen: nodes }),
+            ([own], Some(known)) if *own == known => self.goes(match before(known) {
+                Some(before) => At::Watching { own: known, before },
+                None => At::Claiming { own: known },
+            }),
+            _ => panic!("{mine:?} are there, and {known:?} is known"),
+        }
     }
 }
 
 impl World {
-    fn new(contenders: usize, expiries: u8) -> World {
-        let new =
-            Contender { at: At::Creating, asks: true, inbox: VecDeque::new(), connected: true, lives: true };
+    fn new(contenders: usize, left: Faults) -> World {
+        let new = Contender {
+            at: At::Creating { seen: None },
+            asks: VecDeque::from([Ask::Create]),
+            ghosts: VecDeque::new(),
+            inbox: VecDeque::new(),
+            connected: true,
+            lives: true,
+        };
         let contenders = vec![new; contenders];
-        World { contenders, next: 0, nodes: BTreeSet::new(), watches: BTreeSet::new(), expiries }
+        World { contenders, next: 0, nodes: BTreeSet::new(), watches: BTreeSet::new(), left }
     }
 
     fn successors(&self) -> Vec<World> {
         let mut all = Vec::new();
         for who in 0..self.contenders.len() {
             let contender = &self.contenders[who];
-            let ended = matches!(contender.at, At::Ended(_));
             let mut add = |change: &dyn Fn(&mut World)| {
                 let mut next = self.clone();
                 change(&mut next);
@@ -116,50 +205,93 @@ impl World {
             if !contender.inbox.is_empty() {
                 add(&|next| next.deliver(who));
             }
-            if contender.asks && contender.connected {
-                add(&|next| next.serve(who));
+            if !contender.ghosts.is_empty() {
+                add(&|next| {
+                    let ghost = next.contenders[who].ghosts.pop_front().expect("there is one");
+                    next.answer(who, ghost);
+                });
+            } else if !contender.asks.is_empty() && contender.connected {
+                add(&|next| {
+                    let ask = next.contenders[who].asks.pop_front().expect("there is one");
+                    let letter = next.answer(who, ask);
+                    next.contenders[who].inbox.push_back(letter);
+                });
             }
             if let At::Holding { own } = contender.at {
                 add(&|next| next.contenders[who].goes(At::Releasing { own }));
             }
-            if !contender.connected && !ended {
-                add(&|next| next.contenders[who].ends(true));
+            if !contender.connected && !contender.is_over() {
+                add(&|next| match next.contenders[who].lives {
+                    true => next.contenders[who].returns(),
+                    false => next.contenders[who].ends(At::Ended(true)),
+                });
             }
-            if self.expiries > 0 && contender.lives && !ended {
+            if contender.at == At::Crashed && contender.lives {
                 add(&|next| next.expire(who));
             }
+        }
+        for who in 0..self.contenders.len() {
+            self.faults(who, &mut all);
         }
         all
     }
 
-    fn serve(&mut self, who: usize) {
-        self.contenders[who].asks = false;
-        let letter = match self.contenders[who].at {
-            At::Creating => {
+    fn faults(&self, who: usize, all: &mut Vec<World>) {
+        let contender = &self.contenders[who];
+        if contender.is_over() {
+            return;
+        }
+        let mut add = |change: &dyn Fn(&mut World)| {
+            let mut next = self.clone();
+            change(&mut next);
+            all.push(next);
+        };
+        if self.left.expiries > 0 && contender.lives {
+            add(&|next| {
+                next.left.expiries -= 1;
+                next.expire(who);
+            });
+        }
+        // Once the session is over, a drop can only lose what came before the news.
+        if self.left.drops > 0 && contender.connected && (contender.lives || contender.inbox.len() > 1) {
+            let writes = contender.asks.iter().filter(|ask| is_write(**ask)).count();
+            for ghosts in 0..=writes {
+                add(&|next| next.drop_connection(who, ghosts));
+            }
+        }
+        if self.left.crashes > 0 {
+            add(&|next| next.crash(who));
+        }
+    }
+
+    /// What the ensemble does and says.
+    fn answer(&mut self, who: usize, ask: Ask) -> Letter {
+        match ask {
+            Ask::Create => {
                 let node = (self.next, who);
                 self.nodes.insert(node);
                 self.next += 1;
                 Letter::Created(node)
             }
-            At::Listing { .. } => Letter::Listed(self.nodes.clone()),
-            At::Watching { before, .. } => {
+            Ask::Sync => Letter::Synced,
+            Ask::List => Letter::Listed(self.nodes.clone()),
+            Ask::Watch(before) => {
                 self.watches.insert((before, who));
                 Letter::Watched { there: self.nodes.contains(&before) }
             }
-            At::Claiming { .. } => Letter::Claimed,
-            At::Releasing { own } => {
+            Ask::Look(own) => Letter::Looked { there: self.nodes.contains(&own) },
+            Ask::Delete(own) => {
+                let was_there = self.nodes.contains(&own);
                 self.delete(own);
-                Letter::Released
+                Letter::Removed { was_there }
             }
-            At::Waiting { .. } | At::Holding { .. } | At::Stranded(_) | At::Ended(_) => {
-                panic!("asks nothing")
-            }
-        };
-        self.contenders[who].inbox.push_back(letter);
+        }
     }
 
     fn delete(&mut self, node: Node) {
-        self.nodes.remove(&node);
+        if !self.nodes.remove(&node) {
+            return;
+        }
         let woken: Vec<_> = self.watches.iter().filter(|(watched, _)| *watched == node).copied().collect();
         for (_, watcher) in woken {
             self.watches.remove(&(node, watcher));
@@ -168,52 +300,72 @@ impl World {
     }
 
     fn expire(&mut self, who: usize) {
-        self.expiries -= 1;
         let contender = &mut self.contenders[who];
         contender.lives = false;
-        contender.asks = false;
-        contender.inbox.push_back(Letter::Lost);
-        let owned = self.nodes.iter().find(|(_, owner)| *owner == who).copied();
+        contender.asks.clear();
+        contender.ghosts.clear();
+        if contender.connected && !contender.is_over() {
+            contender.inbox.push_back(Letter::Lost);
+        }
+        let owned: Vec<Node> = self.nodes.iter().filter(|(_, owner)| *owner == who).copied().collect();
         owned.into_iter().for_each(|node| self.delete(node));
         self.watches.retain(|(_, watcher)| *watcher != who);
+    }
+
+    /// It learns it at once, and the lock waits for nothing any more that it was watching.
+    fn drop_connection(&mut self, who: usize, ghosts: usize) {
+        self.left.drops -= 1;
+        self.watches.retain(|(_, watcher)| *watcher != who);
+        let contender = &mut self.contenders[who];
+        let asks = std::mem::take(&mut contender.asks);
+        contender.ghosts.extend(asks.into_iter().filter(|ask| is_write(*ask)).take(ghosts));
+        contender.inbox.clear();
+        contender.loses();
+    }
+
+    fn crash(&mut self, who: usize) {
+        self.left.crashes -= 1;
+        self.watches.retain(|(_, watcher)| *watcher != who);
+        let contender = &mut self.contenders[who];
+        if contender.connected {
+            contender.ghosts.extend(contender.asks.iter().filter(|ask| is_write(**ask)));
+        }
+        contender.ends(At::Crashed);
     }
 
     fn deliver(&mut self, who: usize) {
         let contender = &mut self.contenders[who];
         let letter = contender.inbox.pop_front().expect("there is one");
         match (letter, contender.at.clone()) {
-            (Letter::Created(own), At::Creating) => contender.goes(At::Listing { own }),
-            (Letter::Listed(nodes), At::Listing { own }) => {
-                contender.goes(match nodes.range(..own).next_back() {
+            (Letter::Created(own), At::Creating { .. }) => contender.lists(Some(own)),
+            (Letter::Synced, At::Listing { own: None, synced: false }) => {
+                contender.at = At::Listing { own: None, synced: true };
+            }
+            (Letter::Listed(nodes), At::Listing { own, .. }) => contender.takes_list(own, who, nodes),
+            (Letter::Looked { there: true }, At::Adopting { own, seen }) => {
+                contender.goes(match seen.range(..own).next_back() {
                     Some(&before) => At::Watching { own, before },
-                    None => At::Claiming { own },
+                    None => At::Holding { own },
                 });
             }
             (Letter::Watched { there: true }, At::Watching { own, before }) => {
-                contender.at = At::Waiting { own, before };
+                contender.goes(At::Waiting { own, before });
             }
             (Letter::Watched { there: false }, At::Watching { own, before }) => {
-                contender.goes(At::Listing { own });
+                contender.lists(Some(own));
                 self.watches.remove(&(before, who));
             }
-            (Letter::Claimed, At::Claiming { own }) => contender.at = At::Holding { own },
-            (Letter::Released, At::Releasing { .. }) => contender.ends(false),
-            (Letter::Deleted(_), At::Waiting { own, .. }) => contender.goes(At::Listing { own }),
-            (Letter::Lost, at) => {
-                contender.connected = false;
-                match at {
-                    // It stops at once, and asks for the deletion though it is bound to fail.
-                    At::Holding { own } => contender.goes(At::Releasing { own }),
-                    at => contender.at = At::Stranded(Box::new(at)),
-                }
-            }
+            (Letter::Looked { there: true }, At::Claiming { own }) => contender.goes(At::Holding { own }),
+            (Letter::Removed { .. }, At::Releasing { .. }) => contender.ends(At::Ended(false)),
+            (Letter::Deleted(_), At::Waiting { own, .. }) => contender.lists(Some(own)),
+            (Letter::Lost, _) => contender.loses(),
             (letter, at) => panic!("{letter:?} at {at:?}"),
         }
     }
 }
 
-fn count(contenders: usize, expiries: u8) -> u64 {
-    let first = World::new(contenders, expiries);
+fn count(contenders: usize, left: Faults) -> u64 {
+    let first = World::new(contenders, left);
     let mut seen = HashSet::from([first.clone()]);
     let mut open = VecDeque::from([first]);
     while let Some(world) = open.pop_front() {
@@ -226,12 +378,32 @@ fn count(contenders: usize, expiries: u8) -> u64 {
     seen.len() as u64
 }
 
+fn same_count(clients: u8, expiries: u8, drops: u8, crashes: u8) {
+    let check = run(Arc::new(Bare(trial("lock"))), &full(clients, expiries, drops, crashes));
+    assert_eq!(check.verdict, Verdict::Holds);
+    let by_hand = count(usize::from(clients), Faults { expiries, drops, crashes });
+    assert_eq!(check.states, by_hand, "{clients} clients, e{expiries} d{drops} c{crashes}");
+}
+
 #[test]
 fn the_replayed_lock_has_as_many_states_as_the_one_written_by_hand() {
     for (clients, expiries) in [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0)] {
-        let check = run(Arc::new(Bare(trial("lock"))), &full(clients, expiries, 0, 0));
-        assert_eq!(check.verdict, Verdict::Holds);
-        let by_hand = count(usize::from(clients), expiries);
-        assert_eq!(check.states, by_hand, "{clients} clients, {expiries} expiries");
+        same_count(clients, expiries, 0, 0);
+    }
+}
+
+#[test]
+fn it_has_as_many_when_connections_drop() {
+    for (clients, expiries, drops) in [(1, 0, 1), (1, 1, 1), (1, 1, 2), (2, 0, 1), (2, 1, 1), (3, 0, 1)] {
+        same_count(clients, expiries, drops, 0);
+    }
+}
+
+#[test]
+fn it_has_as_many_when_processes_crash() {
+    for (clients, expiries, drops, crashes) in
+        [(1, 0, 0, 1), (1, 0, 1, 1), (1, 1, 1, 1), (2, 0, 0, 1), (2, 0, 0, 2), (2, 1, 0, 1), (2, 1, 1, 1)]
+    {
+        same_count(clients, expiries, drops, crashes);
     }
 }

@@ -15,11 +15,36 @@ fn each_variant_breaks_its_promise_at_its_bounds() {
         match about.breaks {
             None => assert_eq!(check.verdict, Verdict::Holds, "{}", about.name),
             Some(breaks) => {
-                let broken = broken(&check);
-                assert!(broken.contains(&breaks.promise), "{} breaks {broken:?}", about.name);
+                let Verdict::Violated { promise, steps } = &check.verdict else {
+                    panic!("{} holds", about.name)
+                };
+                assert_eq!(promise, breaks.promise, "{}", about.name);
+                let report = check.promises.iter().find(|report| report.name == promise);
+                let example = report.and_then(|report| report.broken.as_ref()).expect("it is told how");
+                assert_eq!(example.steps.len(), *steps as usize);
             }
         }
     }
+}
+
+#[test]
+fn the_promise_that_is_asked_for_is_the_one_that_is_told() {
+    let verdict = |promise: Option<&str>| {
+        let mut config = full(3, 1, 0, 0);
+        config.promise = promise.map(str::to_owned);
+        match run(trial("lock/no-recheck"), &config).verdict {
+            Verdict::Violated { promise, steps } => (promise, steps),
+            Verdict::Holds | Verdict::Undecided { .. } => panic!("it is broken"),
+        }
+    };
+    let (known, far) = verdict(None);
+    assert_eq!(known, "exclusion-among-live-sessions");
+    // Another promise breaks before it.
+    let (other, near) = verdict(Some("fifo"));
+    assert_eq!(other, "fifo");
+    assert!(near < far, "{near} {far}");
+    // What never breaks does not hide what does.
+    assert_eq!(verdict(Some("no-panic")), (other, near));
 }
 
 /// The bounds with one of their numbers less.

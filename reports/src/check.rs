@@ -51,8 +51,8 @@ pub struct CheckReport {
     pub wall_seconds: f64,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<CheckedPromise>,
-    /// What the search watches whatever the recipe: that nothing panics, spins, or lies to it. Nobody counts how
-    /// often; what is not broken is `held`.
+    /// What the search watches whatever the recipe: that nothing panics, spins, goes round for ever, or lies to it.
+    /// Nobody counts how often; what is not broken is `held`, or `never-tested` if it was not looked for.
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,

@@ -112,11 +112,16 @@ fn how(about: &About, config: &CheckConfig) -> How {
 /// said to be untested.
 fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
     let (broken, excused) = (result.broken.is_some(), result.excused.is_some());
-    let tested = if counted { result.tested } else { 1 };
+    let counts = counted && result.unchecked.is_none();
+    let tested = match (&result.unchecked, counted) {
+        (Some(_), _) => 0,
+        (None, true) => result.tested,
+        (None, false) => 1,
+    };
     CheckedPromise {
         name: result.name.into(),
         verdict: Became::of(broken.into(), excused.into(), tested),
-        tested: counted.then_some(result.tested),
+        tested: counts.then_some(result.tested),
         broken: result.broken.as_ref().map(path),
         expected: result.excused.as_ref().map(path),
     }
@@ -166,7 +171,7 @@ mod tests {
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
         });
-        PromiseReport { name, tested, broken, excused: None }
+        PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }
 
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {
@@ -214,6 +219,16 @@ mod tests {
         let text = report.to_string();
         assert!(text.contains("always watched: no-spin BROKEN"), "{text}");
         assert!(text.contains("not as catalogued: S-000"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_looked_for_is_not_called_held() {
+        let livelock =
+            PromiseReport { unchecked: Some("a reason".into()), ..promise("no-livelock", 0, None) };
+        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), livelock]);
+        assert_eq!(report.watched[0].verdict, Became::NeverTested);
+        let text = report.to_string();
+        assert!(text.contains("always watched: no-livelock not checked"), "{text}");
     }
 
     #[test]

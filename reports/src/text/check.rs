@@ -18,7 +18,10 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
     out.push_str(&table(&rows));
     watched(&mut out, report, paint);
     coverage(&mut out, paint, &report.sometimes, &|case| of(case.times, "time"));
-    for result in report.promises.iter().chain(&report.watched) {
+    // That which the verdict names comes first.
+    let all = || report.promises.iter().chain(&report.watched);
+    let is_first = |result: &&CheckedPromise| Some(&result.name) == report.promise.as_ref();
+    for result in all().filter(is_first).chain(all().filter(|result| !is_first(result))) {
         for path in result.broken.iter().chain(&result.expected) {
             counterexample(&mut out, result, path, paint);
         }
@@ -89,7 +92,8 @@ fn words(result: &CheckedPromise, report: &CheckReport) -> String {
 fn watched(out: &mut String, report: &CheckReport, paint: Paint) {
     let names = report.watched.iter().map(|result| match result.verdict {
         Verdict::Broken => paint.bad(&format!("{} BROKEN", result.name)),
-        Verdict::Held | Verdict::BrokenAsExpected | Verdict::NeverTested => result.name.clone(),
+        Verdict::NeverTested => paint.odd(&format!("{} not checked", result.name)),
+        Verdict::Held | Verdict::BrokenAsExpected => result.name.clone(),
     });
     let names: Vec<String> = names.collect();
     if !names.is_empty() {

@@ -1,0 +1,277 @@
+//! Livelock: something moves for ever, and somebody never comes to his end.
+//!
+//! Looked for in what an exhaustive search has recorded: the free actions from each state, faults left out, as
+//! a run that goes on for ever has only so many faults. A livelock is a set of states that can be gone round
+//! in, in all of which some actor has not ended, and in which every action that is possible *all the way round*
+//! is taken now and then. That is weak fairness, for each action of each process: a holder that may leave its
+//! critical section at any time leaves it, so polling for it is no livelock. Two who back off from each other in
+//! step are one, although a luckier order of their steps would end it.
+//!
+//! So it is found whenever there is a state from which no end can be reached at all; a state in which nothing
+//! moves is not a livelock but somebody else's business.
+
+use crate::actions::Action;
+use crate::check::PromiseReport;
+use crate::model::NO_LIVELOCK;
+use std::collections::{BTreeSet, VecDeque};
+
+/// What free actions lead from each state to which.
+#[derive(Debug, Default)]
+pub struct Edges {
+    /// Where each state's edges begin. States are numbered as they were found, and recorded in that order.
+    starts: Vec<u32>,
+    targets: Vec<u32>,
+    labels: Vec<u16>,
+    /// Every actor has ended, or nothing moves.
+    ended: Vec<bool>,
+}
+
+/// A way into a livelock, and once round in it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Livelock {
+    /// The state it is entered by: no other is fewer steps from the start.
+    pub state: u32,
+    /// The numbers of the actions taken from there to there.
+    pub round: Vec<u16>,
+}
+
+/// More edges than this are not recorded: they take 400 MB.
+const EDGES_MAX: usize = 1 << 26;
+
+/// Says why livelocks were not looked for.
+pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
+    let report = promises.iter_mut().find(|report| report.name == NO_LIVELOCK);
+    report.expect("every recipe promises it").unchecked = Some(why.to_owned());
+}
+
+/// What an action is called, in a few bits.
+fn label(action: Action) -> u16 {
+    let (kind, me, nth) = match action {
+        Action::Deliver(me) => (0, me, 0),
+        Action::Serve(me) => (1, me, 0),
+        Action::ServeGhost(me) => (2, me, 0),
+        Action::Point(me, nth) => (3, me, nth),
+        Action::Timer(me, nth) => (4, me, nth),
+        Action::Arrive(me, nth) => (5, me, nth),
+        Action::Take(me, nth) => (6, me, nth),
+        Action::Reconnect(me) => (7, me, 0),
+        Action::CatchUp(me) => (8, me, 0),
+        Action::Resume(me) => (9, me, 0),
+        Action::Expire(me) => (10, me, 0),
+        Action::Drop(me, ghosts) => (11, me, ghosts),
+        Action::Crash(me) => (12, me, 0),
+        Action::Pause(me) => (13, me, 0),
+    };
+    kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)
+}
+
+impl Edges {
+    /// Begins the next state's.
+    pub fn state(&mut self, ended: bool) {
+        self.starts.push(self.targets.len() as u32);
+        self.ended.push(ended);
+    }
+
+    /// The next of its free actions leads to this state.
+    pub fn add(&mut self, action: Action, target: u32) {
+        self.targets.push(target);
+        self.labels.push(label(action));
+    }
+
+    /// Whether no more should be recorded.
+    pub fn is_full(&self) -> bool {
+        self.targets.len() >= EDGES_MAX
+    }
+
+    fn of(&self, state: u32) -> std::ops::Range<usize> {
+        let end = self.starts.get(state as usize + 1).map_or(self.targets.len(), |end| *end as usize);
+        self.starts[state as usize] as usize..end
+    }
+
+    /// The livelock that is nearest to the start.
+    pub fn livelock(&self) -> Option<Livelock> {
+        let places = self.components();
+        let fair = places.into_iter().filter(|place| self.is_fair(place));
+        let nearest = fair.min_by_key(|place| place.first().copied())?;
+        let state = *nearest.first()?;
+        Some(Livelock { state, round: self.round(&nearest, state) })
+    }
+
+    /// The sets of states that can be gone round in, none of them ended (Tarjan's algorithm).
+    fn components(&self) -> Vec<BTreeSet<u32>> {
+        const NEW: u32 = u32::MAX;
+        let n = self.starts.len();
+        let (mut order, mut low) = (vec![NEW; n], vec![NEW; n]);
+        let mut is_open = vec![false; n];
+        let (mut open, mut found, mut next) = (Vec::new(), Vec::new(), 0);
+        for root in 0..n as u32 {
+            if order[root as usize] != NEW || self.ended[root as usize] {
+                continue;
+            }
+            let mut path: Vec<(u32, usize)> = Vec::new();
+            let mut entered = Some(root);
+            loop {
+                if let Some(state) = entered.take() {
+                    (order[state as usize], low[state as usize]) = (next, next);
+                    next += 1;
+                    open.push(state);
+                    is_open[state as usize] = true;
+                    path.push((state, self.of(state).start));
+                }
+                let Some((state, edge)) = path.last_mut() else { break };
+                let at = *state as usize;
+                if *edge < self.of(*state).end {
+                    let target = self.targets[*edge];
+                    *edge += 1;
+                    if self.ended[target as usize] {
+                        continue;
+                    }
+                    if order[target as usize] == NEW {
+                        entered = Some(target);
+                    } else if is_open[target as usize] {
+                        low[at] = low[at].min(order[target as usize]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some((before, _)) = path.last() {
+                    low[*before as usize] = low[*before as usize].min(low[at]);
+                }
+                if low[at] == order[at] {
+                    let from = open.iter().rposition(|state| *state as usize == at).expect("it is open");
+                    let place: Vec<u32> = open.drain(from..).collect();
+                    place.iter().for_each(|state| is_open[*state as usize] = false);
+                    let goes_round =
+                        place.len() > 1 || self.of(at as u32).any(|e| self.targets[e] == at as u32);
+                    if goes_round {
+                        found.push(place.into_iter().collect());
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether every action that is possible in all of these states is taken in one of them without leaving.
+    fn is_fair(&self, place: &BTreeSet<u32>) -> bool {
+        let mut everywhere: Option<BTreeSet<u16>> = None;
+        let mut taken = BTreeSet::new();
+        for state in place {
+            let here: BTreeSet<u16> = self.labels[self.of(*state)].iter().copied().collect();
+            everywhere = Some(match everywhere {
+                None => here,
+                Some(before) => before.intersection(&here).copied().collect(),
+            });
+            let within = self.of(*state).filter(|edge| place.contains(&self.targets[*edge]));
+            taken.extend(within.map(|edge| self.labels[edge]));
+        }
+        everywhere.is_none_or(|everywhere| everywhere.is_subset(&taken))
+    }
+
+    /// Once round from `start`: each action that is possible there is taken on the way, or is not possible
+    /// somewhere on it.
+    fn round(&self, place: &BTreeSet<u32>, start: u32) -> Vec<u16> {
+        let mut round = Vec::new();
+        let mut at = start;
+        let mut owed: BTreeSet<u16> = self.labels[self.of(start)].iter().copied().collect();
+        while !owed.is_empty() || round.is_empty() || at != start {
+            let pays = |edge: usize| {
+                if owed.is_empty() {
+                    return self.targets[edge] == start;
+                }
+                let there = &self.labels[self.of(self.targets[edge])];
+                owed.contains(&self.labels[edge]) || owed.iter().any(|label| !there.contains(label))
+            };
+            for (from, edge) in self.shortest(place, at, pays) {
+                round.push((edge - self.of(from).start) as u16);
+                owed.remove(&self.labels[edge]);
+                at = self.targets[edge];
+                owed.retain(|label| self.labels[self.of(at)].contains(label));
+            }
+        }
+        round
+    }
+
+    /// The shortest way within these states whose last edge is one that is wanted.
+    fn shortest(
+        &self,
+        place: &BTreeSet<u32>,
+        start: u32,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Vec<(u32, usize)> {
+        let mut reached = std::collections::BTreeMap::new();
+        let mut open = VecDeque::from([start]);
+        while let Some(state) = open.pop_front() {
+            for edge in self.of(state) {
+                let target = self.targets[edge];
+                if !place.contains(&target) {
+                    continue;
+                }
+                if wanted(edge) {
+                    let mut way = vec![(state, edge)];
+                    let mut at = state;
+                    while at != start {
+                        let (from, edge) = reached[&at];
+                        way.push((from, edge));
+                        at = from;
+                    }
+                    way.reverse();
+                    return way;
+                }
+                if target != start && !reached.contains_key(&target) {
+                    reached.insert(target, (state, edge));
+                    open.push_back(target);
+                }
+            }
+        }
+        panic!("in a fair component there is a way from everywhere to everywhere");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// States with their edges: the process that acts, and where it leads. One without edges has ended.
+    fn livelock(states: &[&[(u8, u32)]]) -> Option<Livelock> {
+        let mut edges = Edges::default();
+        for state in states {
+            edges.state(state.is_empty());
+            state.iter().for_each(|(me, target)| edges.add(Action::Serve(*me), *target));
+        }
+        edges.livelock()
+    }
+
+    #[test]
+    fn what_comes_to_an_end_is_none() {
+        assert_eq!(livelock(&[&[(0, 1), (1, 2)], &[(1, 3)], &[(0, 3)], &[]]), None);
+    }
+
+    #[test]
+    fn a_way_round_that_is_left_by_a_step_always_possible_is_none() {
+        // 0 polls for as long as 1 does not move, and 1 may move all the time.
+        assert_eq!(livelock(&[&[(0, 1), (1, 2)], &[(0, 0), (1, 2)], &[]]), None);
+    }
+
+    #[test]
+    fn a_way_round_whose_way_out_comes_and_goes_is_one() {
+        assert_eq!(
+            livelock(&[&[(0, 1)], &[(0, 2), (1, 3)], &[(0, 1)], &[]]),
+            Some(Livelock { state: 1, round: vec![0, 0] })
+        );
+    }
+
+    #[test]
+    fn every_step_that_is_always_possible_is_in_the_round() {
+        assert_eq!(
+            livelock(&[&[(0, 0), (1, 1)], &[(0, 1), (1, 0)]]),
+            Some(Livelock { state: 0, round: vec![0, 1, 1] })
+        );
+    }
+
+    #[test]
+    fn the_nearest_is_found() {
+        let found = livelock(&[&[(0, 1), (1, 2)], &[(0, 3)], &[(0, 2)], &[(0, 3)]]);
+        assert_eq!(found.map(|found| found.state), Some(2));
+    }
+}

@@ -1,0 +1,395 @@
+//! What a client may live through, beyond what the locks need: shown by actors that say what they saw, and by
+//! promises that break when it happened in a certain order.
+
+mod common;
+
+use common::{broken, run};
+use std::sync::Arc;
+use zk_api::{
+    CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, Text, ZPath, ZooKeeper, race,
+};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::probe::Probe;
+use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
+use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+
+/// What process 0 does; process 1 creates `/a/x`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// It sets what it watches: the event comes before the answer.
+    SetsOwn,
+    /// It looks twice for a create whose answer was lost, with a sync between, and finds it the second time.
+    LooksTwice,
+    /// The same, with a sync before each look: it finds it at once or never.
+    SyncsAndLooks,
+    /// It reads on its next connection what somebody made before it lost the last.
+    ReadsAgain,
+    /// What it has seen it sees again, whatever it is connected to.
+    SeesAgain,
+    /// It waits for a watch alone, and is told of the end of its session.
+    IsTold,
+    /// It does not wait for its last write.
+    DoesNotWait,
+    /// It closes its session, and is connected after that.
+    Closes,
+    /// Of two points the later one may pass first.
+    TwoPoints,
+    /// Of two writes the later one may arrive first.
+    TwoWrites,
+    /// It remembers whether it had a connection when a point passed.
+    Remembers,
+    /// A checkpoint comes between an answer and the look at it.
+    LooksLater,
+    /// It goes on when its write has arrived.
+    GoesOn,
+    /// It watches until what process 1 insists on has happened: to a znode that is not there yet, to the children,
+    /// to the data.
+    AwaitsNode,
+    AwaitsChild,
+    AwaitsData,
+}
+
+/// Broken once these have happened in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Never {
+    left: Vec<What>,
+    began_with_a_pause: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum What {
+    /// Somebody else has created something.
+    Created,
+    /// Process 0 has lost its connection.
+    Lost,
+    /// It has one.
+    Connected,
+    /// Its session was closed.
+    Closed,
+    /// It is paused, and not resumed before the rest.
+    Paused,
+    /// It says so.
+    Says,
+    /// Its unfenced or fenced write has arrived.
+    Wrote(Resource),
+}
+
+const ME: ActorId = ActorId { process: 0, life: 0 };
+
+fn what(event: &Event) -> Option<What> {
+    match event {
+        Event::Says { actor: ME, .. } => Some(What::Says),
+        Event::Is(Fact::NodeCreated { .. }) => Some(What::Created),
+        Event::Is(Fact::Disconnected { actor: ME }) => Some(What::Lost),
+        Event::Is(Fact::Connected { actor: ME }) => Some(What::Connected),
+        Event::Is(Fact::SessionClosed { actor: ME, .. }) => Some(What::Closed),
+        Event::Is(Fact::Paused { actor: ME }) => Some(What::Paused),
+        Event::Is(Fact::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
+        Event::Is(_) | Event::Says { .. } => None,
+    }
+}
+
+impl Promise for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    fn about(&self) -> &'static str {
+        "Certain things do not happen in a certain order."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        // Whoever goes on may say what it likes.
+        if matches!(event, Event::Is(Fact::Resumed { actor: ME })) && self.began_with_a_pause {
+            self.left.clear();
+        }
+        if self.left.first().copied() == what(event) && !self.left.is_empty() {
+            self.left.remove(0);
+            if self.left.is_empty() {
+                found.push(Finding::Broken(Violation { what: "it happened".into(), excuse: None }));
+            }
+        }
+    }
+}
+
+struct Lives(Way);
+
+impl Trial for Lives {
+    fn about(&self) -> About {
+        About {
+            name: "lives",
+            summary: "Lives through faults.",
+            source: "this test",
+            breaks: None,
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/a".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let left = match self.0 {
+            Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
+            Way::Closes => vec![What::Closed, What::Connected],
+            Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
+            Way::TwoWrites => vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)],
+            _ => vec![What::Says],
+        };
+        vec![
+            Box::new(Never { began_with_a_pause: left[0] == What::Paused, left }),
+            Box::new(NoOrphanZnode::of("/a")),
+            Box::new(NoWaiterStuck),
+        ]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let x: ZPath = "/a/x".parse().expect("a path");
+        if part.me == ME {
+            if live(self.0, &zk, &probe, &x).await.unwrap_or(false) {
+                probe.observe(Observation::Enters { lock: "/a".into() });
+            }
+        } else {
+            change(self.0, &zk, &x).await;
+        }
+        End::Done
+    }
+}
+
+async fn change(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
+    loop {
+        let changed = match way {
+            Way::AwaitsData => zk.set_data(&parent(), Data::from("new"), -1).await.map(|_| ()),
+            _ => zk.create(x, Data::NULL, CreateMode::Persistent).await.map(|_| ()),
+        };
+        let insists = matches!(way, Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData);
+        match changed {
+            Err(error) if insists && error.code != ErrorCode::NodeExists => connected(zk).await,
+            Ok(()) | Err(_) => return,
+        }
+    }
+}
+
+fn parent() -> ZPath {
+    "/a".parse().expect("a path")
+}
+
+/// Watches until it is so.
+async fn await_it(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
+    loop {
+        let looked = match way {
+            Way::AwaitsChild => {
+                zk.children_watch(&parent()).await.map(|(names, watch)| (!names.is_empty(), watch))
+            }
+            Way::AwaitsData => {
+                zk.data_watch(&parent()).await.map(|((_, stat), watch)| (stat.version > 0, watch))
+            }
+            _ => zk.exists_watch(x).await.map(|(stat, watch)| (stat.is_some(), watch)),
+        };
+        match looked {
+            Ok((true, _)) => return,
+            Ok((false, watch)) => drop(watch.await),
+            Err(_) => connected(zk).await,
+        }
+    }
+}
+
+async fn connected(zk: &impl ZooKeeper) {
+    loop {
+        let change = zk.state_change();
+        if zk.state() != KeeperState::Disconnected {
+            return;
+        }
+        change.await;
+    }
+}
+
+/// Gives whether it saw what is to be shown.
+async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Result<bool, Error> {
+    let own: ZPath = "/a/own".parse().expect("a path");
+    let create = |mode| zk.create(&own, Data::NULL, mode);
+    match way {
+        Way::SetsOwn => {
+            create(CreateMode::Ephemeral).await?;
+            let (_, mut watch) = zk.data_watch(&own).await?;
+            zk.set_data(&own, Data::from("new"), -1).await?;
+            Ok(watch.try_take().is_none())
+        }
+        Way::LooksTwice | Way::SyncsAndLooks => {
+            if create(CreateMode::Persistent).await.is_ok() {
+                return Ok(false);
+            }
+            connected(zk).await;
+            if way == Way::SyncsAndLooks {
+                zk.sync(&own).await?;
+            }
+            let first = zk.exists(&own).await?;
+            zk.sync(&own).await?;
+            Ok(first.is_none() && zk.exists(&own).await?.is_some())
+        }
+        Way::ReadsAgain => {
+            zk.state_change().await;
+            connected(zk).await;
+            Ok(zk.exists(x).await?.is_none())
+        }
+        Way::SeesAgain => {
+            let mut seen = false;
+            for _ in 0..3 {
+                match zk.exists(x).await {
+                    Ok(None) if seen => return Ok(true),
+                    Ok(stat) => seen = stat.is_some(),
+                    Err(_) => connected(zk).await,
+                }
+            }
+            Ok(false)
+        }
+        Way::IsTold => match zk.exists_watch(&own).await? {
+            (None, watch) => Ok(watch.await.kind == EventType::None),
+            (Some(_), _) => Ok(false),
+        },
+        Way::DoesNotWait => {
+            create(CreateMode::Ephemeral).await?;
+            drop(zk.delete(&own, -1));
+            Ok(false)
+        }
+        Way::Closes => {
+            if zk.close().await.is_err() {
+                connected(zk).await;
+            }
+            Ok(false)
+        }
+        Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData => {
+            await_it(way, zk, x).await;
+            Ok(false)
+        }
+        Way::Remembers => {
+            probe.point().await;
+            let was_lost = zk.state() == KeeperState::Disconnected;
+            zk.sync(x).await?;
+            Ok(was_lost)
+        }
+        Way::LooksLater => {
+            let looks = zk.exists(x);
+            zk.sync(x).await?;
+            zk.checkpoint("later", &[]);
+            Ok(looks.await?.is_some())
+        }
+        Way::GoesOn => {
+            probe.write(Resource::Unfenced, None).await;
+            // A pause that is over is none.
+            Ok(true)
+        }
+        Way::TwoPoints => Ok(matches!(race(probe.point(), probe.point()).await, Either::Right(()))),
+        Way::TwoWrites => {
+            let first = probe.write(Resource::Unfenced, None);
+            probe.write(Resource::Fenced, None).await;
+            first.await;
+            Ok(false)
+        }
+    }
+}
+
+/// Whether it can happen within these bounds.
+fn happens(way: Way, bounds: Bounds) -> bool {
+    let mut config = CheckConfig::new(Bounds { effects: true, ..bounds });
+    config.promise = Some("never".into());
+    let check = run(Arc::new(Lives(way)), &config);
+    assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
+    broken(&check).contains(&"never")
+}
+
+const ONE: Bounds = Bounds::clients(1);
+const TWO: Bounds = Bounds::clients(2);
+
+#[test]
+fn an_own_change_is_told_before_it_is_answered() {
+    for lag in [0, 1] {
+        assert!(!happens(Way::SetsOwn, Bounds { lag, ..TWO }), "lag {lag}");
+    }
+}
+
+#[test]
+fn a_lost_create_may_show_late_unless_a_sync_comes_before_the_look() {
+    for (way, lag, late) in
+        [(Way::LooksTwice, 0, false), (Way::LooksTwice, 1, true), (Way::SyncsAndLooks, 1, false)]
+    {
+        assert_eq!(happens(way, Bounds { drops: 1, lag, ..ONE }), late, "lag {lag}");
+    }
+}
+
+#[test]
+fn the_next_server_may_lag_as_the_last_one_did() {
+    for (lag, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::ReadsAgain, Bounds { drops: 1, lag, ..TWO }), may, "lag {lag}");
+    }
+}
+
+#[test]
+fn a_view_never_goes_back() {
+    for lag in [0, 1, 2] {
+        assert!(!happens(Way::SeesAgain, Bounds { drops: 2, lag, ..TWO }), "lag {lag}");
+    }
+}
+
+#[test]
+fn who_waits_for_a_watch_alone_is_told_when_the_session_ends() {
+    assert!(happens(Way::IsTold, Bounds { expiries: 1, ..ONE }));
+    assert!(!happens(Way::IsTold, Bounds { drops: 1, ..ONE }));
+}
+
+#[test]
+fn a_write_that_nobody_waits_for_can_be_lost_when_its_process_is_done() {
+    for (drops, is_left) in [(0, false), (1, true)] {
+        let check = run(Arc::new(Lives(Way::DoesNotWait)), &CheckConfig::new(Bounds { drops, ..ONE }));
+        assert_eq!(broken(&check).contains(&"no-orphan-znode"), is_left, "drops {drops}");
+    }
+}
+
+#[test]
+fn a_session_that_its_lost_connection_has_closed_is_not_connected_again() {
+    assert!(!happens(Way::Closes, Bounds { drops: 1, ..ONE }));
+}
+
+#[test]
+fn points_pass_and_writes_arrive_in_any_order() {
+    assert!(happens(Way::TwoPoints, ONE));
+    assert!(happens(Way::TwoWrites, ONE));
+}
+
+/// Were it forgotten, the audit would say so.
+#[test]
+fn what_a_process_has_seen_tells_its_states_apart() {
+    for way in [Way::Remembers, Way::LooksLater] {
+        let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops: 1, ..TWO }));
+        assert_eq!(broken(&check), ["never"]);
+    }
+}
+
+#[test]
+fn whoever_watches_is_told_in_the_end_however_often_its_connection_drops() {
+    for way in [Way::AwaitsNode, Way::AwaitsChild, Way::AwaitsData] {
+        for (drops, lag) in [(1, 0), (2, 0), (1, 1)] {
+            let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops, lag, ..TWO }));
+            assert!(!broken(&check).contains(&"no-waiter-stuck"), "drops {drops}, lag {lag}");
+        }
+    }
+}
+
+#[test]
+fn a_session_may_end_while_its_process_is_paused() {
+    assert!(happens(Way::IsTold, Bounds { pauses: 1, ..ONE }));
+    assert!(!happens(Way::IsTold, ONE));
+}
+
+#[test]
+fn a_paused_process_does_not_go_on_before_it_is_resumed() {
+    assert!(!happens(Way::GoesOn, Bounds { pauses: 1, ..ONE }));
+}

@@ -1,0 +1,180 @@
+//! What goes on for ever without an end is found, and what only may take long is not.
+
+mod common;
+
+use common::{broken, full, run, trial};
+use std::sync::Arc;
+use std::time::Duration;
+use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
+use zk_model::{Check, CheckConfig, Engine, PromiseReport, Verdict};
+use zk_trials::event::End;
+use zk_trials::probe::Probe;
+use zk_trials::promise::AnyPromise;
+use zk_trials::promises::NoWaiterStuck;
+use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+
+/// How two processes stand in each other's way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Each announces itself, and looks again and again until the other one is gone.
+    AfterYou,
+    /// Each announces itself; who sees the other takes it back, waits a while and tries again (S-096).
+    BackOff,
+    /// One goes as soon as it likes, and the other looks again and again until it has.
+    Polls,
+    /// One waits for what never happens, while the other looks at what never changes.
+    Forgotten,
+}
+
+struct Meets(Way);
+
+impl Trial for Meets {
+    fn about(&self) -> About {
+        About {
+            name: "meets",
+            summary: "Two processes meet.",
+            source: "this test",
+            breaks: None,
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/a".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(NoWaiterStuck)]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let node = |process: u8| ZPath::parse(&format!("/a/{process}")).expect("a path");
+        let (own, other) = (node(part.me.process), node(1 - part.me.process));
+        let first = part.me.process == 0;
+        match self.0 {
+            Way::AfterYou => {
+                announce(&zk, &own).await;
+                poll(&zk, &other).await;
+            }
+            Way::BackOff => loop {
+                zk.checkpoint("announces", &[]);
+                announce(&zk, &own).await;
+                if zk.exists(&other).await.is_ok_and(|stat| stat.is_none()) {
+                    let _ = zk.delete(&own, -1).await;
+                    break;
+                }
+                let _ = zk.delete(&own, -1).await;
+                zk.checkpoint("waits", &[]);
+                zk.sleep(Duration::from_secs(1)).await;
+            },
+            Way::Polls if first => {
+                announce(&zk, &own).await;
+                probe.point().await;
+                let _ = zk.delete(&own, -1).await;
+            }
+            Way::Forgotten if first => {
+                announce(&zk, &own).await;
+                let Ok((_, watch)) = zk.exists_watch(&own).await else { return End::Failed };
+                watch.await;
+            }
+            Way::Polls => poll(&zk, &other).await,
+            Way::Forgotten => poll(&zk, &ZPath::parse("/a").expect("a path")).await,
+        }
+        End::Done
+    }
+}
+
+async fn announce(zk: &impl ZooKeeper, own: &ZPath) {
+    let _ = zk.create(own, Data::NULL, CreateMode::Ephemeral).await;
+}
+
+async fn poll(zk: &impl ZooKeeper, other: &ZPath) {
+    loop {
+        zk.checkpoint("polls", &[Local::Text(other.as_str())]);
+        match zk.exists(other).await {
+            Ok(Some(_)) => zk.sleep(Duration::from_secs(1)).await,
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+fn of(way: Way, change: impl Fn(&mut CheckConfig)) -> Check {
+    let mut config = full(2, 0, 0, 0);
+    config.max_states = Some(200_000);
+    change(&mut config);
+    run(Arc::new(Meets(way)), &config)
+}
+
+fn livelock(check: &Check) -> &PromiseReport {
+    check.promises.iter().find(|promise| promise.name == "no-livelock").expect("every recipe promises it")
+}
+
+#[test]
+fn two_who_wait_for_each_other_by_polling_are_a_livelock() {
+    let check = of(Way::AfterYou, |_| ());
+    assert_eq!(broken(&check), ["no-livelock"]);
+    let steps = livelock(&check).broken.as_ref().expect("it is broken").steps.clone();
+    assert_eq!(check.verdict, Verdict::Violated { promise: "no-livelock".into(), steps: steps.len() as u32 });
+    let round: Vec<&String> =
+        steps.iter().skip_while(|step| !step.starts_with("round and round: ")).collect();
+    // Both take part, as both may.
+    for who in ["p0", "p1"] {
+        assert!(round.iter().any(|step| step.contains(who)), "{steps:?}");
+    }
+    assert!(steps.iter().rev().take(round.len()).all(|step| step.starts_with("round and round: ")));
+}
+
+/// Nothing but their luck ends it. Without ranks the creates alone would tell each time round from the last.
+#[test]
+fn two_who_back_off_in_step_are_a_livelock() {
+    let check = of(Way::BackOff, |config| config.ranks = true);
+    assert_eq!(broken(&check), ["no-livelock"]);
+    let steps = livelock(&check).broken.as_ref().expect("it is broken").steps.join("\n");
+    for what in ["p0 creates", "p1 creates", "p0 deletes", "p1 deletes", "p0's timer", "p1's timer"] {
+        assert!(steps.contains(&format!("round and round: {what}")), "{what}: {steps}");
+    }
+    let check = of(Way::BackOff, |config| config.max_states = Some(5_000));
+    assert!(matches!(check.verdict, Verdict::Undecided { .. }));
+}
+
+#[test]
+fn a_poll_for_somebody_who_goes_on_is_none() {
+    let check = of(Way::Polls, |_| ());
+    assert_eq!(check.verdict, Verdict::Holds);
+    assert!(livelock(&check).tested > 0 && livelock(&check).unchecked.is_none());
+}
+
+/// Nothing is ever at rest here, so that nobody asks who still waits.
+#[test]
+fn a_waiter_who_is_stuck_is_found_behind_one_who_polls() {
+    assert_eq!(broken(&of(Way::Forgotten, |_| ())), ["no-livelock"]);
+}
+
+#[test]
+fn the_lock_has_none() {
+    for config in [full(3, 1, 0, 0), full(2, 1, 1, 1)] {
+        let check = run(trial("lock"), &config);
+        assert_eq!(check.verdict, Verdict::Holds);
+        assert!(livelock(&check).tested > 0);
+    }
+}
+
+#[test]
+fn what_was_not_looked_for_is_not_said_to_hold() {
+    let says = |change: fn(&mut CheckConfig), what: &str| {
+        let check = of(Way::AfterYou, change);
+        let report = livelock(&check);
+        assert!(report.broken.is_none() && report.tested == 0);
+        let why = report.unchecked.as_deref().unwrap_or("");
+        assert!(why.contains(what), "{why}");
+    };
+    says(|config| config.livelock = false, "not asked for");
+    says(|config| config.reductions.symmetry = true, "symmetry");
+    says(|config| config.max_states = Some(5), "cut short");
+    says(|config| config.engine = Engine::Stateright, "this search");
+}
