@@ -24,7 +24,7 @@ mod verdict;
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use files::{FileError, prepare_dir, write_whole};
 pub use junit::sweep_junit;
-pub use replay::{REPLAY_SCHEMA, ReplayReport, Seen};
+pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
 pub use text::{Paint, check_text, count, replay_text, seconds, sweep_text, table};
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};

@@ -6,15 +6,23 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Reached,
-    Verdict as Became,
+    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path,
+    Reached, Verdict as Became,
 };
-use zk_trials::trial::{About, AnyTrial};
+use zk_trials::trial::{About, AnyTrial, Bounds};
+
+/// Where a search gives up unless somebody says otherwise: it keeps every state, and so many take some 8 GB.
+pub(crate) const MOST_STATES: u64 = 60_000_000;
 
 /// What is explored unless somebody says otherwise: the trial's own bounds, with the reductions that a test has
 /// shown to be sound for it.
+///
+/// Effects are on whatever the trial's bounds say: without them, promises about the outside resource would never
+/// be put to the test, and nobody would have asked for that.
 pub(crate) fn default_config(about: &About) -> CheckConfig {
-    CheckConfig { reductions: about.reductions, ..CheckConfig::new(about.bounds) }
+    let bounds = Bounds { effects: true, ..about.bounds };
+    let max_states = Some(MOST_STATES);
+    CheckConfig { reductions: about.reductions, effects: true, max_states, ..CheckConfig::new(bounds) }
 }
 
 /// Explores, and reports. `what` is the trial as it was asked for.
@@ -74,9 +82,9 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
     }
 }
 
-fn bounds(config: &CheckConfig) -> Bounds {
+fn bounds(config: &CheckConfig) -> ReportedBounds {
     let b = config.bounds;
-    Bounds {
+    ReportedBounds {
         clients: b.clients,
         rounds: b.rounds,
         expiries: b.expiries,
@@ -149,7 +157,7 @@ pub(crate) fn explore(
 mod tests {
     use super::*;
     use std::time::Duration;
-    use zk_trials::trial::{Bounds, Breaks, Reductions};
+    use zk_trials::trial::{Breaks, Reductions};
 
     const ABOUT: About = About {
         name: "lock/simple",

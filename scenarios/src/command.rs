@@ -129,7 +129,7 @@ mod chaos {
     use super::arguments::{ReplayArguments, RunArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::run::{self, Target};
-    use zk_reports::{count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
+    use zk_reports::{Lines, count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
 
     /// Runs a sweep and writes its reports.
     pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
@@ -169,7 +169,9 @@ mod chaos {
         let log = run::logs(arguments.log.as_deref())?;
         let report = run::replay(&target, arguments.seed, arguments.trace, log)?;
         print(&match arguments.format {
-            Format::Human => replay_text(&report, paint()),
+            Format::Human => {
+                replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
+            }
             Format::Json => to_json(&report),
         })?;
         Ok(report.answer)

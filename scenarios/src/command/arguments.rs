@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
+#[cfg(feature = "run")]
+use zk_reports::Lines;
 
 /// Tells whether a ZooKeeper recipe is right before anybody adopts it.
 ///
@@ -91,8 +93,11 @@ pub(super) struct ReplayArguments {
     /// The seed
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(super) seed: u64,
-    /// All that happened, not only the timeline
-    #[arg(long)]
+    /// How many lines of the timeline to show before the first break, or all
+    #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
+    pub(super) lines: Lines,
+    /// Instead of the timeline everything as raw data: messages, timers, disks, transactions
+    #[arg(long, conflicts_with = "lines")]
     pub(super) trace: bool,
     /// Another value for a key of the scenario, such as faults.drops=5; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
@@ -146,16 +151,16 @@ pub(super) struct CheckArguments {
     /// Replay every transition instead of remembering it
     #[arg(long)]
     no_memo: bool,
-    /// Let actors write to the outside resource
+    /// Nobody writes to the resource that a lock is to protect: fewer states, and promises about it stay untested
     #[arg(long)]
-    effects: bool,
+    no_effects: bool,
     /// Number every transaction, and not only those whose number can matter
     #[arg(long)]
     true_zxids: bool,
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Give up after so many states
+    /// Give up after so many states [default: 60000000, which take about 8 GB]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
     /// Go no deeper than so many steps
@@ -195,17 +200,27 @@ impl CheckArguments {
         config.reductions.symmetry = !self.full && (self.symmetry || config.reductions.symmetry);
         config.keys = !self.no_keys;
         config.memo = !self.no_memo;
-        config.effects |= self.effects;
+        config.effects = !self.no_effects;
         config.bounds.effects = config.effects;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
-        config.max_states = self.max_states;
+        config.max_states = self.max_states.or(config.max_states);
         config.max_depth = self.max_depth;
         config.engine = match self.engine {
             EngineName::Own => Engine::Own,
             EngineName::Stateright => Engine::Stateright,
         };
         Ok(config)
+    }
+}
+
+/// `60`, or `all`.
+#[cfg(feature = "run")]
+fn lines(text: &str) -> Result<Lines, String> {
+    match (text, text.parse()) {
+        ("all", _) => Ok(Lines::All),
+        (_, Ok(most @ 1..)) => Ok(Lines::Last(most)),
+        _ => Err("expected a number of lines from 1, or all".into()),
     }
 }
 

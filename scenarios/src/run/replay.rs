@@ -2,17 +2,14 @@
 
 use super::Target;
 use super::tally::{Tally, answer};
+use super::timeline::tell;
 use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{REPLAY_SCHEMA, ReplayReport, Seen};
 use zk_world::{Run, RunOptions};
 
-/// What a timeline keeps of a trace: what recipes and the ensemble say, what went wrong, and what came of it. The
-/// rest is messages and disks.
-const TIMELINE: [&str; 8] = ["Says", "Fact", "State", "Fault", "Heal", "Down", "Started", "Broken"];
-
-/// Runs a seed; keeps the whole trace, or its timeline.
+/// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
     let options = RunOptions { trace: true, log, ..RunOptions::default() };
     let run =
@@ -49,24 +46,7 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         invariants,
         sometimes: tally.sometimes(),
         violations: violations.collect(),
-        trace: run.trace.into_iter().filter(|line| whole || is_timeline(line)).collect(),
-    }
-}
-
-/// A line is a time, a place, and what happened there: `12.040s s0 Commit zxid=1:7`.
-fn is_timeline(line: &str) -> bool {
-    line.split(' ').nth(2).is_some_and(|kind| TIMELINE.contains(&kind))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_timeline_is_without_messages() {
-        assert!(is_timeline("12.040s p0 Says Enters"));
-        assert!(is_timeline("12.040s -- Heal"));
-        assert!(!is_timeline("12.040s s0 Commit zxid=1:7"));
-        assert!(!is_timeline(""));
+        timeline: tell(&run),
+        trace: if whole { run.trace } else { run.timeline.iter().map(ToString::to_string).collect() },
     }
 }

@@ -29,6 +29,7 @@ fn good(seed: u64) -> Run {
         violations: Vec::new(),
         sometimes: [("answer-lost", seed % 2), ("snow", 0)].into(),
         trace: Vec::new(),
+        timeline: Vec::new(),
         choices: BTreeMap::new(),
     }
 }
