@@ -39,13 +39,13 @@ struct ListedScenario {
 }
 
 /// Names everything, or tells all about one trial.
-pub(crate) fn list(zoo: &Zoo, what: Option<&str>, format: Format) -> Result<Answer, BadInput> {
-    let (trials, scenarios) = match what {
-        Some(name) => (vec![listed(&zoo.find(name)?)], Vec::new()),
+pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<dyn AnyTrial>>, format: Format) -> Result<Answer, BadInput> {
+    let (trials, scenarios) = match only {
+        Some(trial) => (vec![listed(trial)], Vec::new()),
         None => (zoo.trials().iter().map(listed).collect(), scenarios()),
     };
     let listing = Listing { schema: "zoocheck-list/1", trials, scenarios };
-    print(&match (format, what) {
+    print(&match (format, only) {
         (Format::Json, _) => to_json(&listing),
         (Format::Human, None) => all(&listing, paint()),
         (Format::Human, Some(_)) => one(&listing.trials[0], paint()),

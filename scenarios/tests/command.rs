@@ -5,7 +5,8 @@ mod common;
 
 use common::{command, zoocheck, zoocheck_in};
 use std::fs;
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 
 const SWEEP: &str = "zoocheck-sweep-1.json";
 const REPLAY: &str = "zoocheck-replay-1.json";
@@ -102,17 +103,21 @@ fn a_reader_that_goes_away_changes_nothing() {
 #[test]
 fn an_interrupted_sweep_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut child = command(dir.path())
+    let child = command(dir.path())
         .args(["run", "lock", "--seeds", "100000000", "--report", "out"])
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .expect("it starts");
     // The directory is made before the first seed.
     while !dir.path().join("out").exists() {
         std::thread::yield_now();
     }
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
+    // As Ctrl-C does it. There is no such signal in the standard library.
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.signal(), Some(2), "so that a shell says 130");
+    assert_eq!(output.stdout, b"", "no half of a result");
     let left: Vec<_> = fs::read_dir(dir.path().join("out")).expect("there").collect();
     let names = left.iter().map(|entry| entry.as_ref().expect("an entry").file_name());
     assert!(names.into_iter().all(|name| name.to_string_lossy().starts_with(".probe")), "{left:?}");

@@ -1,11 +1,15 @@
 //! What can be typed.
 
 use crate::BadInput;
+use crate::check::most_states;
 use crate::output::Format;
 #[cfg(feature = "run")]
 use crate::run::{SeedRange, Shard};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::fmt::Display;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
 #[cfg(feature = "run")]
@@ -66,7 +70,7 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "100")]
     pub(super) seeds: SeedRange,
     /// How many seeds to run at the same time [default: one for each core]
-    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
     /// Only every Nth seed, for one of N machines; I counts from 1
     #[arg(long, value_name = "I/N")]
@@ -91,7 +95,7 @@ pub(super) struct ReplayArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// The seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: u64,
     /// How many lines of the timeline to show before the first break, or all
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
@@ -116,25 +120,25 @@ pub(super) struct CheckArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// Client processes
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     clients: Option<u8>,
     /// How often each client does what it does
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     rounds: Option<u8>,
     /// Sessions that expire though their process lives, at most
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    #[arg(long, value_name = "E", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     expiries: Option<u8>,
     /// Connections that drop, at most
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     drops: Option<u8>,
     /// Processes that crash, at most
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     crashes: Option<u8>,
     /// Processes that are paused, at most
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     pauses: Option<u8>,
     /// Transactions by which the view of a client may lag, at most
-    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    #[arg(long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
     /// Deliver an answer in the step that serves the request, whatever the catalogue says
     #[arg(long)]
@@ -160,11 +164,11 @@ pub(super) struct CheckArguments {
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Give up after so many states [default: 60000000, which take about 8 GB]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Give up after so many states [default: what 8 GB hold, 60000000 for up to three clients]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     max_states: Option<u64>,
     /// Go no deeper than so many steps
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
     /// Which search
     #[arg(long, value_enum, default_value_t)]
@@ -204,13 +208,24 @@ impl CheckArguments {
         config.bounds.effects = config.effects;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
-        config.max_states = self.max_states.or(config.max_states);
+        config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));
         config.max_depth = self.max_depth;
         config.engine = match self.engine {
             EngineName::Own => Engine::Own,
             EngineName::Stateright => Engine::Stateright,
         };
         Ok(config)
+    }
+}
+
+/// Reads a whole number in a range, or says which range it is.
+fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
     }
 }
 
