@@ -211,11 +211,14 @@ fn a_stranger_can_read_a_sweep() {
     let expected = "\
 lock/simple: One ephemeral znode.
   2 clients
-  seeds 0..100, shard 1/2: 50 run, 3 of them twice to compare
+  seeds 0..100, shard 1/2: 50 run, 3 of them twice, to compare
 
 promise         verdict                                                                tested
 exclusion       BROKEN in 7 of 50 seeds                                                90
-effects         broken as expected in 5 of 50 seeds (10.0 %)  80  as it did not hold that nobody sleeps
+effects         broken as expected in 5 of 50 seeds (10.0 %)                           80
+herd            held                                                                   70
+fifo            never put to the test                                                  0
+  effects as expected: the assumption failed that nobody sleeps
 ";
     let text = sweep_text(&sweep(), Paint::PLAIN);
     // The columns follow the longest cell; words are what is held fast here.
@@ -252,7 +255,7 @@ fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_o
 >    0.050s  p0  BROKEN AS EXPECTED effects: late
 !    0.099s  p0  FAULT the server sneezes
 >    0.100s  p0  BROKEN exclusion: two are inside
-… 10 later lines left out; --lines all shows the whole timeline, --trace everything
+… 10 later lines left out
 ";
     assert!(text.contains(expected), "{text}");
     let whole = replay_text(&report, Paint::PLAIN, Lines::All);

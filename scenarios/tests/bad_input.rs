@@ -186,6 +186,16 @@ fn a_command_whose_own_name_is_no_text_works() {
 }
 
 #[test]
+fn nothing_that_people_read_is_wider_than_their_terminal() {
+    let help = ["--help", "list --help", "run --help", "replay --help", "check --help", "explore --help"];
+    for arguments in help.into_iter().chain(["list", "list lock", "check lock", "run lock --seeds 20"]) {
+        let ran = zoocheck(arguments);
+        let wide = ran.stdout.lines().find(|line| line.chars().count() > 100);
+        assert_eq!((ran.status, wide), (0, None), "{arguments}");
+    }
+}
+
+#[test]
 fn help_and_version_are_no_errors() {
     for arguments in ["--help", "run --help", "check --help", "--version"] {
         let ran = zoocheck(arguments);

@@ -28,7 +28,7 @@ fn every_promise_is_put_to_the_test_unless_somebody_says_otherwise() {
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(!ran.stdout.contains("put to the test"), "{}", ran.stdout);
     let less = zoocheck("check lock --no-effects");
-    let told = "nothing within these bounds put to the test: exclusion-at-fenced-resource, ";
+    let told = "nothing within these bounds put to the test: exclusion-at-fenced-resource,";
     assert!(less.stdout.contains(told), "{}", less.stdout);
     let report = zoocheck("check lock --no-effects --format json").json(CHECK);
     let promises = report["promises"].as_array().expect("promises").iter();

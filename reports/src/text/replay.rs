@@ -1,6 +1,6 @@
 //! One seed, for people.
 
-use super::{Paint, count, coverage, of, promise_tables, seconds};
+use super::{Paint, count, coverage, failed, of, promise_tables, seconds, wrapped};
 use crate::replay::{Lines, Mark, Moment, ReplayReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String 
     let mut out = String::new();
     let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
     for fact in &report.facts {
-        let _ = writeln!(out, "  {fact}");
+        let _ = writeln!(out, "  {}", wrapped(fact, 4));
     }
     let _ = writeln!(out, "  seed {}\n", report.seed);
     match lines {
@@ -45,15 +45,13 @@ fn excerpt(timeline: &[Moment], most: usize) -> Range<usize> {
 }
 
 fn timeline(out: &mut String, timeline: &[Moment], shown: Range<usize>, paint: Paint) {
-    let left_out = |out: &mut String, number: usize, which: &str| {
+    let left_out = |out: &mut String, number: usize, which: &str, more: &str| {
         if number > 0 {
-            let lines = of(number as u64, &format!("{which} line"));
-            let line =
-                format!("… {lines} left out; --lines all shows the whole timeline, --trace everything");
+            let line = format!("… {} left out{more}", of(number as u64, &format!("{which} line")));
             let _ = writeln!(out, "{}", paint.odd(&line));
         }
     };
-    left_out(out, shown.start, "earlier");
+    left_out(out, shown.start, "earlier", "; --lines all shows the whole timeline, --trace everything");
     let width = timeline[shown.clone()].iter().map(|moment| moment.who.chars().count()).max().unwrap_or(0);
     for moment in &timeline[shown.clone()] {
         let (time, who) = (clock(moment.virtual_ns), &moment.who);
@@ -67,7 +65,7 @@ fn timeline(out: &mut String, timeline: &[Moment], shown: Range<usize>, paint: P
         };
         let _ = writeln!(out, "{line}");
     }
-    left_out(out, timeline.len() - shown.end, "later");
+    left_out(out, timeline.len() - shown.end, "later", "");
 }
 
 /// `12.040s`: narrower than with a blank, for a column.
@@ -77,16 +75,17 @@ fn clock(ns: u64) -> String {
 
 fn violations(out: &mut String, report: &ReplayReport, paint: Paint) {
     for seen in &report.violations {
-        let (verdict, why) = match &seen.expected {
-            Some(assumption) => {
-                (Verdict::BrokenAsExpected, format!(" as expected: it did not hold that {assumption}"))
-            }
-            None => (Verdict::Broken, String::new()),
+        let (verdict, how) = match &seen.expected {
+            Some(_) => (Verdict::BrokenAsExpected, "broken as expected"),
+            None => (Verdict::Broken, "broken"),
         };
         let title = paint.verdict(verdict, &format!("{}:", seen.promise));
-        let _ = writeln!(out, "\n{title} broken at {}{why}", seconds(seen.virtual_ns));
+        let _ = writeln!(out, "\n{title} {how} at {}", seconds(seen.virtual_ns));
         for line in seen.what.lines() {
             let _ = writeln!(out, "  {line}");
+        }
+        if let Some(assumption) = &seen.expected {
+            let _ = writeln!(out, "  {}", failed(std::slice::from_ref(assumption)));
         }
     }
 }

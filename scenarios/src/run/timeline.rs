@@ -2,7 +2,6 @@
 
 mod faults;
 
-use crate::zoo::assumption;
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment as Told};
@@ -43,14 +42,8 @@ impl Teller {
 
     fn broken(&mut self, violation: &RunViolation) {
         let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
-        let (mark, what) = match violation.excuse {
-            None => (Mark::Broken, format!("{}: {what}", violation.promise)),
-            Some(excuse) => (
-                Mark::Expected,
-                format!("{}: {what}; it did not hold that {}", violation.promise, assumption(excuse)),
-            ),
-        };
-        self.add(violation.at_ns, NOBODY, mark, what);
+        let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
+        self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
     }
 
     /// `later` is what follows.

@@ -16,17 +16,17 @@ pub(super) fn sentence(fault: &Fault) -> String {
             format!("the disk of s{server} takes {sync_ms} ms for each sync, for {for_ms} ms")
         }
         Fault::Drop { client, when: When::Now, what } => {
-            format!("the connection of p{client} drops: {}", lost(*what))
+            format!("p{client}'s connection drops: {}", lost(*what))
         }
         Fault::Drop { client, when: When::NextRequest(kind), what } => {
-            format!("the connection of p{client} will drop at its next {}: {}", request(*kind), lost(*what))
+            format!("p{client}'s connection will drop at its next {}: {}", request(*kind), lost(*what))
         }
         Fault::SlowLink { client, factor, for_ms } => {
             format!("messages from and to p{client} take {factor} times as long, for {for_ms} ms")
         }
         Fault::Expire { client } => format!("the server ends the session of p{client}"),
         Fault::ExpireOwner { reader } => {
-            format!("whose znode p{reader} looks at next will lose the session meanwhile")
+            format!("the owner of what p{reader} looks at next will lose its session")
         }
         Fault::ClientCrash { client, restart_after_ms } => {
             format!("p{client} crashes, and starts again {restart_after_ms} ms later")
@@ -45,10 +45,10 @@ pub(super) fn sentence(fault: &Fault) -> String {
 
 fn lost(what: Loss) -> String {
     match what {
-        Loss::RequestsLost => "requests under way are lost".into(),
-        Loss::AnswersLost => "requests are served, answers are lost".into(),
-        Loss::InFlight { for_ms } => format!("requests under way arrive {for_ms} ms later"),
-        Loss::Silence => "nothing arrives any more, and nobody is told".into(),
+        Loss::RequestsLost => "requests are lost".into(),
+        Loss::AnswersLost => "answers are lost".into(),
+        Loss::InFlight { for_ms } => format!("requests arrive {for_ms} ms late"),
+        Loss::Silence => "silence, and nobody is told".into(),
     }
 }
 

@@ -126,7 +126,7 @@ fn what_was_broken_stands_after_what_broke_it() {
             "2 p0 enters the critical section of /lock",
             "2 -- exclusion: p0 and p1; are inside",
             "3 p0 enters the critical section of /lock",
-            "9 -- exclusion: p0 and p1; are inside; it did not hold that nobody acts after its session has ended",
+            "9 -- exclusion: p0 and p1; are inside",
         ]
     );
 }
