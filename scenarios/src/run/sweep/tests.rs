@@ -95,7 +95,10 @@ fn a_break_that_is_expected_is_told_with_its_rate_and_assumption() {
     assert_eq!(result.verdict, Verdict::BrokenAsExpected);
     assert_eq!(result.first_expected.as_ref().map(|failure| failure.seed), Some(4));
     assert!(report.failures.is_empty());
-    assert!(report.to_string().contains("as expected: the assumption failed that no administrator"), "{report}");
+    assert!(
+        report.to_string().contains("as expected: the assumption failed that no administrator"),
+        "{report}"
+    );
     let text = report.to_string();
     assert!(text.contains("broken as expected in 1 of 10 seeds (10.0 %)"), "{text}");
 }
