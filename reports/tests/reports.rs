@@ -268,3 +268,11 @@ fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_o
     report.timeline.retain(|moment| moment.mark != Mark::Expected);
     assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("\n     0.110s  p0  after\n"));
 }
+
+#[test]
+fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
+    for text in [sweep_text(&sweep(), Paint::PLAIN), replay_text(&replay(), Paint::PLAIN, Lines::All)] {
+        let row = text.lines().find(|line| line.starts_with("fifo ")).expect("a row");
+        assert!(row.contains("never put to the test") && !row.contains("held"), "{text}");
+    }
+}

@@ -208,6 +208,8 @@ mod tests {
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
         assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
+        assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
         assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");
         assert!(text.contains("not seen: S-000 is catalogued to break exclusion"), "{text}");
     }

@@ -149,6 +149,20 @@ fn machines_get_json_and_silence() {
 }
 
 #[test]
+fn machines_get_the_exit_status_that_people_get() {
+    for arguments in [
+        &format!("run {BROKEN} --seeds {BROKEN_SEEDS}"),
+        "run lock --seeds 1",
+        "replay lock/java --seed 0",
+        "check lock/java",
+    ] {
+        let (people, machine) = (zoocheck(arguments), zoocheck(&format!("{arguments} --format json")));
+        assert_eq!(people.status, machine.status, "{arguments}");
+        assert_eq!(people.status == 1, !arguments.contains("lock "), "{arguments}");
+    }
+}
+
+#[test]
 fn other_values_are_taken_and_told_in_the_replay_command() {
     let ran = zoocheck(&format!("run {BROKEN} --seeds {BROKEN_SEEDS} --set clients=6 --set rounds=2"));
     assert!(ran.stdout.contains("6 clients × 2 rounds"), "{}", ran.stdout);

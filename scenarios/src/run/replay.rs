@@ -50,3 +50,40 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         trace: if whole { run.trace } else { run.timeline.iter().map(ToString::to_string).collect() },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Zoo;
+    use std::collections::BTreeMap;
+    use zk_reports::{Answer, Verdict};
+    use zk_world::RunViolation;
+
+    #[test]
+    fn a_replay_in_which_only_an_invariant_broke_is_broken() {
+        let zoo = Zoo::default();
+        let target = Target::resolve(&zoo, zoo.trials()[0].about().name, &[]).expect("it is there");
+        let names = target.trial.promises().into_iter().map(|promise| (promise.name(), 1));
+        let violation =
+            RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };
+        let run = Run {
+            seed: 7,
+            digest: 1,
+            virtual_ns: 5,
+            messages: 0,
+            steps: 0,
+            tested: names.collect(),
+            violations: vec![violation],
+            sometimes: BTreeMap::new(),
+            trace: vec!["0.000s s0 Commit zxid=1:1".into()],
+            timeline: Vec::new(),
+            choices: BTreeMap::new(),
+        };
+        let report = report(&target, run.clone(), false);
+        assert_eq!(report.answer, Answer::Broken);
+        assert_eq!(report.invariants[0].verdict, Verdict::Broken);
+        assert_eq!(report.timeline.len(), 1);
+        assert_eq!(report.trace, [""; 0], "a commit is no part of the timeline");
+        assert_eq!(super::report(&target, run, true).trace.len(), 1);
+    }
+}
