@@ -149,6 +149,26 @@ fn machines_get_json_and_silence() {
 }
 
 #[test]
+fn a_replay_is_told_up_to_the_break_and_to_machines_as_a_whole() {
+    let replay = |more: &str| zoocheck(&format!("replay {BROKEN} --seed 0 {more}"));
+    let short = replay("--lines 5").stdout;
+    let told: Vec<&str> = short.lines().skip_while(|line| !line.contains("earlier lines left out")).collect();
+    assert!(told[5].starts_with("> ") && told[5].contains("BROKEN "), "{short}");
+    assert!(!short.contains("woken: []"), "no Debug forms: {short}");
+    let whole = replay("--lines all").stdout;
+    assert!(!whole.contains("left out") && whole.contains("! ") && whole.contains(" FAULT "), "{whole}");
+    assert!(replay("--trace").stdout.contains(" Commit zxid="));
+    let (report, traced) =
+        (replay("--format json").json(REPLAY), replay("--format json --trace").json(REPLAY));
+    assert_eq!(report["timeline"], traced["timeline"]);
+    let lines = |report: &serde_json::Value, key: &str| report[key].as_array().expect("lines").len();
+    let moments = report["timeline"].as_array().expect("moments").iter();
+    let mut sentences = moments.map(|moment| moment["what"].as_str().expect("a sentence"));
+    assert!(sentences.all(|sentence| whole.contains(sentence)), "{whole}");
+    assert!(lines(&report, "trace") < lines(&traced, "trace"));
+}
+
+#[test]
 fn machines_get_the_exit_status_that_people_get() {
     for arguments in [
         &format!("run {BROKEN} --seeds {BROKEN_SEEDS}"),

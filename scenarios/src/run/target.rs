@@ -131,8 +131,9 @@ mod tests {
     fn the_replay_command_has_everything_that_makes_the_run() {
         let zoo = Zoo::default();
         let name = zoo.trials()[0].about().name;
-        let target = Target::resolve(&zoo, name, &["faults.drops=3".into()]).expect("it is there");
-        let command = target.replay_command(41);
-        assert!(command.ends_with(&format!(" replay {name} --seed 41 --set faults.drops=3")), "{command}");
+        let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
+        let command = Target::resolve(&zoo, name, &set).expect("it is there").replay_command(41);
+        let expected = format!(" replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]'");
+        assert!(command.ends_with(&expected), "{command}");
     }
 }
