@@ -24,9 +24,9 @@ mod verdict;
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use files::{FileError, prepare_dir, write_whole};
 pub use junit::sweep_junit;
-pub use replay::{REPLAY_SCHEMA, ReplayReport, Seen};
+pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
-pub use text::{Paint, check_text, count, replay_text, seconds, sweep_text, table};
+pub use text::{Paint, check_text, count, replay_text, seconds, sweep_text, table, wrapped};
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 
 /// A report as JSON, indented, with a newline at its end.

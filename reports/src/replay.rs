@@ -44,8 +44,56 @@ pub struct ReplayReport {
     pub sometimes: Vec<Reached>,
     /// What was broken, in order of time.
     pub violations: Vec<Seen>,
-    /// What happened, one line an event: everything, or what the timeline keeps of it.
+    /// What happened, told to people; what was broken stands in its place.
+    pub timeline: Vec<Moment>,
+    /// What happened, as data, one line an event: everything, or what the timeline was told from.
     pub trace: Vec<String>,
+}
+
+/// One line of a timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Moment {
+    /// When, in virtual time.
+    pub virtual_ns: u64,
+    /// Where: a process, or `--` for what is at none of them.
+    pub who: String,
+    /// What kind of line it is.
+    pub mark: Mark,
+    /// What happened, in a short sentence that may begin with `who`.
+    pub what: String,
+}
+
+/// Which lines of a timeline stand out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mark {
+    /// None of the others.
+    Event,
+    /// A fault that was injected.
+    Fault,
+    /// A promise was broken.
+    Broken,
+    /// A promise was broken, as was to be expected.
+    Expected,
+}
+
+/// How much of a replay is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// So many lines of the timeline, up to where something broke first.
+    Last(usize),
+    /// The whole timeline.
+    All,
+    /// The trace instead: every event as data.
+    Trace,
+}
+
+impl Default for Lines {
+    /// What fits on a few screens.
+    fn default() -> Lines {
+        Lines::Last(60)
+    }
 }
 
 /// A promise that was seen to break.
@@ -73,6 +121,6 @@ impl ReplayReport {
 
 impl std::fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::replay_text(self, crate::Paint::PLAIN))
+        f.write_str(&crate::replay_text(self, crate::Paint::PLAIN, Lines::default()))
     }
 }

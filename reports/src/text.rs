@@ -147,23 +147,45 @@ fn headings(paint: Paint, first: &str) -> Vec<(String, String)> {
     [first, "verdict", "tested"].map(|cell| (cell.to_string(), paint.strong(cell))).to_vec()
 }
 
-/// A promise in a table; `tested` is `None` where nobody counts, and the assumptions are those that did not hold.
+/// A promise in a table; `tested` is `None` where nobody counts.
 fn row(
     paint: Paint,
     name: &str,
     verdict: Verdict,
     words: String,
     tested: Option<u64>,
-    assumptions: &[String],
 ) -> Vec<(String, String)> {
     let plain = |text: String| (text.clone(), text);
     let painted = paint.verdict(verdict, &words);
-    let mut row =
-        vec![plain(name.into()), (words, painted), plain(tested.map_or("not counted".into(), count))];
-    if !assumptions.is_empty() {
-        row.push(plain(format!("as it did not hold that {}", assumptions.join(", nor that "))));
+    vec![plain(name.into()), (words, painted), plain(tested.map_or("not counted".into(), count))]
+}
+
+/// Why a break was expected, in words that end a sentence.
+fn failed(assumptions: &[String]) -> String {
+    format!("the assumption failed that {}", assumptions.join(", and that "))
+}
+
+/// What a terminal shows in one line.
+const WIDTH: usize = 100;
+
+/// Text in lines that a terminal shows whole; those after the first begin with so many blanks. The first is to follow
+/// what is as wide as that.
+pub fn wrapped(text: &str, indent: usize) -> String {
+    let (mut out, mut column) = (String::new(), indent);
+    for word in text.split(' ') {
+        let wide = word.chars().count();
+        if column > indent && column + 1 + wide > WIDTH {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if !out.is_empty() {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += wide;
     }
-    row
+    out
 }
 
 /// Promises and invariants under their headings.
@@ -179,14 +201,7 @@ fn promise_tables(
     for (heading, results) in [("promise", promises), ("always watched", invariants)] {
         rows.push(headings(paint, heading));
         for result in results {
-            rows.push(row(
-                paint,
-                &result.name,
-                result.verdict,
-                words(result),
-                Some(result.tested),
-                &result.assumptions,
-            ));
+            rows.push(row(paint, &result.name, result.verdict, words(result), Some(result.tested)));
         }
     }
     let text = table(&rows);
@@ -194,6 +209,10 @@ fn promise_tables(
     for _ in 0..=promises.len() {
         out.push_str(lines.next().expect("a line for each row"));
         out.push('\n');
+    }
+    for result in promises.iter().filter(|result| !result.assumptions.is_empty()) {
+        let why = format!("{} as expected: {}", result.name, failed(&result.assumptions));
+        out.push_str(&format!("  {}\n", wrapped(&why, 4).trim_start()));
     }
     if !invariants.is_empty() {
         out.push('\n');
@@ -218,7 +237,7 @@ fn coverage(out: &mut String, paint: Paint, sometimes: &[Reached], value: &dyn F
     }
     if !missed.is_empty() {
         let names: Vec<&str> = missed.iter().map(|case| case.name.as_str()).collect();
-        out.push_str(&format!("\n{} {}\n", paint.odd("never reached:"), names.join(", ")));
+        out.push_str(&format!("\n{}\n  {}\n", paint.odd("never reached"), wrapped(&names.join(", "), 2)));
     }
 }
 
@@ -230,6 +249,16 @@ mod tests {
     fn numbers_are_grouped_by_thousands() {
         let numbers = [0, 12, 999, 1000, 123_456, 1_234_567];
         assert_eq!(numbers.map(count), ["0", "12", "999", "1,000", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn long_text_is_wrapped_between_words_and_indented() {
+        let text = wrapped(&"abcd ".repeat(50), 7);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert!(text.starts_with("abcd") && text.lines().skip(1).all(|line| line.starts_with("       abcd")));
+        assert_eq!(text.split_whitespace().count(), 50);
+        let word = "x".repeat(300);
+        assert_eq!(wrapped(&word, 3), word);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
     Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Failure, How, Judgement, Limits,
-    Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport,
-    Verdict, sweep_junit, sweep_text, to_json,
+    Lines, Mark, Moment, Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA,
+    Seeds, Seen, SweepReport, Verdict, replay_text, sweep_junit, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -67,6 +67,10 @@ fn sweep() -> SweepReport {
     }
 }
 
+fn moment(at: u64, mark: Mark, what: &str) -> Moment {
+    Moment { virtual_ns: at * 1_000_000, who: "p0".into(), mark, what: what.into() }
+}
+
 fn replay() -> ReplayReport {
     let sweep = sweep();
     ReplayReport {
@@ -91,6 +95,7 @@ fn replay() -> ReplayReport {
             what: "two are inside".into(),
             expected: None,
         }],
+        timeline: vec![moment(1, Mark::Event, "says hello"), moment(2, Mark::Broken, "two are inside")],
         trace: vec!["0.000s p0 Says hello".into()],
     }
 }
@@ -206,11 +211,14 @@ fn a_stranger_can_read_a_sweep() {
     let expected = "\
 lock/simple: One ephemeral znode.
   2 clients
-  seeds 0..100, shard 1/2: 50 run, 3 of them twice to compare
+  seeds 0..100, shard 1/2: 50 run, 3 of them twice, to compare
 
 promise         verdict                                                                tested
 exclusion       BROKEN in 7 of 50 seeds                                                90
-effects         broken as expected in 5 of 50 seeds (10.0 %)  80  as it did not hold that nobody sleeps
+effects         broken as expected in 5 of 50 seeds (10.0 %)                           80
+herd            held                                                                   70
+fifo            never put to the test                                                  0
+  effects as expected: the assumption failed that nobody sleeps
 ";
     let text = sweep_text(&sweep(), Paint::PLAIN);
     // The columns follow the longest cell; words are what is held fast here.
@@ -229,4 +237,42 @@ zoocheck replay lock/simple --seed 41
 fn colours_come_only_if_asked_for() {
     assert!(!sweep_text(&sweep(), Paint::PLAIN).contains('\u{1b}'));
     assert!(sweep_text(&sweep(), Paint::COLOURS).contains('\u{1b}'));
+}
+
+#[test]
+fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_out() {
+    let mut report = replay();
+    let before = (0..100).map(|at| moment(at, Mark::Event, &format!("step {at}.")));
+    let excused = moment(50, Mark::Expected, "effects: late");
+    let fault = moment(99, Mark::Fault, "the server sneezes");
+    let broken = moment(100, Mark::Broken, "exclusion: two are inside");
+    let after = (101..111).map(|at| moment(at, Mark::Event, "after"));
+    report.timeline = before.chain([excused, fault, broken]).chain(after).collect();
+    let text = replay_text(&report, Paint::PLAIN, Lines::Last(4));
+    let expected = "
+… 99 earlier lines left out; --lines all shows the whole timeline, --trace everything
+     0.099s  p0  step 99.
+>    0.050s  p0  BROKEN AS EXPECTED effects: late
+!    0.099s  p0  FAULT the server sneezes
+>    0.100s  p0  BROKEN exclusion: two are inside
+… 10 later lines left out
+";
+    assert!(text.contains(expected), "{text}");
+    let whole = replay_text(&report, Paint::PLAIN, Lines::All);
+    assert!(whole.contains("step 0.") && whole.contains("after") && !whole.contains("left out"), "{whole}");
+    let raw = replay_text(&report, Paint::PLAIN, Lines::Trace);
+    assert!(raw.contains("0.000s p0 Says hello") && !raw.contains("step 0."), "{raw}");
+    // Where nothing broke, the end is what there is to see; where only an assumption failed, that.
+    report.timeline.retain(|moment| moment.mark != Mark::Broken);
+    assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("BROKEN AS EXPECTED effects"));
+    report.timeline.retain(|moment| moment.mark != Mark::Expected);
+    assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("\n     0.110s  p0  after\n"));
+}
+
+#[test]
+fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
+    for text in [sweep_text(&sweep(), Paint::PLAIN), replay_text(&replay(), Paint::PLAIN, Lines::All)] {
+        let row = text.lines().find(|line| line.starts_with("fifo ")).expect("a row");
+        assert!(row.contains("never put to the test") && !row.contains("held"), "{text}");
+    }
 }

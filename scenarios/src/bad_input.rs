@@ -8,10 +8,27 @@ use std::fmt;
 pub struct BadInput(String);
 
 impl BadInput {
-    /// From a line of text. Line ends become blanks: it is one line, whatever a parser had to say.
+    /// From a line of text. Line ends become blanks: it is one line, whatever a parser had to say. What a terminal
+    /// would act on is spelt out, and endless words are cut.
     pub fn new(line: impl fmt::Display) -> BadInput {
-        let words = line.to_string();
-        BadInput(words.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "))
+        let text = line.to_string();
+        let words = text.split_whitespace().map(|word| cut(&printable(word)));
+        BadInput(words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+/// A file's path is well below it.
+const LONGEST_WORD: usize = 400;
+
+fn printable(word: &str) -> String {
+    let spelt = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    word.chars().map(spelt).collect()
+}
+
+fn cut(word: &str) -> String {
+    match word.char_indices().nth(LONGEST_WORD) {
+        Some((at, _)) => format!("{}…", &word[..at]),
+        None => word.into(),
     }
 }
 
@@ -46,4 +63,18 @@ pub(crate) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>)
 /// `; did you mean 'lock'?`, or nothing.
 pub(crate) fn did_you_mean<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(typed, names).map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_one_line_that_a_terminal_only_shows() {
+        let text = |line: &str| BadInput::new(line).to_string();
+        assert_eq!(text("a\n  b\r\n\n c"), "a b c");
+        assert_eq!(text("'\u{1b}[31mred'"), "'\\u{1b}[31mred'");
+        let long = text(&format!("latency: {}; too large", "1".repeat(9000)));
+        assert!(long.chars().count() < 500 && long.ends_with("1… too large"), "{long}");
+    }
 }

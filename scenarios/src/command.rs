@@ -66,7 +66,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             let said = text.lines().take_while(|line| !line.starts_with("Usage:"));
-            let said = said.filter(|line| !line.starts_with("For more information"));
+            // Nobody who mistypes an option wants it to be a value.
+            let is_told =
+                |line: &str| !line.starts_with("For more information") && !line.contains("as a value, use");
+            let said = said.filter(|line| is_told(line));
             let said: Vec<String> =
                 said.map(|line| line.trim_start().replacen("tip: ", "- tip: ", 1)).collect();
             Err(BadInput::new(said.join("\n")))
@@ -76,7 +79,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
 
 fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
     match command {
-        Command::List { what, format } => list::list(zoo, what.as_deref(), format),
+        Command::List { what, format } => {
+            let only = what.map(|what| named(zoo, &what)).transpose()?;
+            list::list(zoo, only.as_ref(), format)
+        }
         #[cfg(feature = "run")]
         Command::Run(arguments) => chaos::run(zoo, &arguments),
         #[cfg(feature = "run")]
@@ -129,7 +135,7 @@ mod chaos {
     use super::arguments::{ReplayArguments, RunArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::run::{self, Target};
-    use zk_reports::{count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
+    use zk_reports::{Lines, count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
 
     /// Runs a sweep and writes its reports.
     pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
@@ -169,7 +175,9 @@ mod chaos {
         let log = run::logs(arguments.log.as_deref())?;
         let report = run::replay(&target, arguments.seed, arguments.trace, log)?;
         print(&match arguments.format {
-            Format::Human => replay_text(&report, paint()),
+            Format::Human => {
+                replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
+            }
             Format::Json => to_json(&report),
         })?;
         Ok(report.answer)

@@ -6,7 +6,7 @@ use crate::{Answer, BadInput, Zoo};
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use zk_reports::{Paint, table, to_json};
+use zk_reports::{Paint, to_json, wrapped};
 use zk_trials::trial::AnyTrial;
 
 #[derive(Serialize)]
@@ -39,13 +39,13 @@ struct ListedScenario {
 }
 
 /// Names everything, or tells all about one trial.
-pub(crate) fn list(zoo: &Zoo, what: Option<&str>, format: Format) -> Result<Answer, BadInput> {
-    let (trials, scenarios) = match what {
-        Some(name) => (vec![listed(&zoo.find(name)?)], Vec::new()),
+pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<dyn AnyTrial>>, format: Format) -> Result<Answer, BadInput> {
+    let (trials, scenarios) = match only {
+        Some(trial) => (vec![listed(trial)], Vec::new()),
         None => (zoo.trials().iter().map(listed).collect(), scenarios()),
     };
     let listing = Listing { schema: "zoocheck-list/1", trials, scenarios };
-    print(&match (format, what) {
+    print(&match (format, only) {
         (Format::Json, _) => to_json(&listing),
         (Format::Human, None) => all(&listing, paint()),
         (Format::Human, Some(_)) => one(&listing.trials[0], paint()),
@@ -93,21 +93,18 @@ fn about_file(_: &str) -> Option<String> {
     None
 }
 
-fn cell(text: &str) -> (String, String) {
-    (text.into(), text.into())
-}
-
 fn all(listing: &Listing, paint: Paint) -> String {
     let mut out = format!("{}\n", paint.strong("recipes and variants"));
-    let mut rows = Vec::new();
+    let names = listing.trials.iter().map(|trial| trial.name.len());
+    let width = names.max().unwrap_or(0) + 2;
     for trial in &listing.trials {
         let expected = match &trial.breaks {
-            Some(breaks) => format!("breaks {} ({}, fault: {})", breaks.promise, breaks.defect, breaks.fault),
-            None => "is to hold".into(),
+            Some(it) => format!("wrong: breaks {} ({}, fault: {})", it.promise, it.defect, it.fault),
+            None => "right, as far as is known".into(),
         };
-        rows.push(vec![cell(trial.name), cell(&expected), cell(trial.summary)]);
+        let _ = writeln!(out, "{:width$}{}", trial.name, wrapped(trial.summary, width));
+        let _ = writeln!(out, "{:width$}{}", "", wrapped(&expected, width));
     }
-    out.push_str(&table(&rows));
     let _ = writeln!(out, "\n{}", paint.strong("promises"));
     let mut promises: Vec<&ListedPromise> = Vec::new();
     for promise in listing.trials.iter().flat_map(|trial| &trial.promises) {
@@ -116,22 +113,26 @@ fn all(listing: &Listing, paint: Paint) -> String {
             promises.push(promise);
         }
     }
-    let rows: Vec<_> = promises.iter().map(|p| vec![cell(p.name), cell(p.about)]).collect();
-    out.push_str(&table(&rows));
+    let width = promises.iter().map(|promise| promise.name.len()).max().unwrap_or(0) + 2;
+    for promise in promises {
+        let _ = writeln!(out, "{:width$}{}", promise.name, wrapped(promise.about, width));
+    }
     let _ = writeln!(out, "\n{}", paint.strong("scenarios"));
     if listing.scenarios.is_empty() {
         out.push_str("none in this directory, nor in scenarios/suite/\n");
     }
-    let rows: Vec<_> = listing.scenarios.iter().map(|s| vec![cell(&s.file), cell(&s.about)]).collect();
-    out.push_str(&table(&rows));
+    let width = listing.scenarios.iter().map(|scenario| scenario.file.chars().count()).max().unwrap_or(0) + 2;
+    for scenario in &listing.scenarios {
+        let _ = writeln!(out, "{:width$}{}", scenario.file, wrapped(&scenario.about, width));
+    }
     out
 }
 
 fn one(trial: &Listed, paint: Paint) -> String {
     let mut out = format!("{}: {}\n", paint.strong(trial.name), trial.summary);
-    let _ = writeln!(out, "  source: {}", trial.source);
-    if let Some(breaks) = &trial.breaks {
-        let _ = writeln!(out, "  breaks {}: {}, fault: {}", breaks.promise, breaks.defect, breaks.fault);
+    let _ = writeln!(out, "  source: {}", wrapped(trial.source, 10));
+    if let Some(it) = &trial.breaks {
+        let _ = writeln!(out, "  wrong: breaks {} ({}, fault: {})", it.promise, it.defect, it.fault);
     }
     for promise in &trial.promises {
         let _ = writeln!(out, "\n{}\n  {}", paint.strong(promise.name), promise.about);

@@ -8,10 +8,11 @@ use zk_reports::Paint;
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Text for people.
+    // Plain comments: help that describes values fills a screen.
+    // Text for people.
     #[default]
     Human,
-    /// JSON for machines.
+    // For machines.
     Json,
 }
 

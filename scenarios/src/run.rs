@@ -7,6 +7,7 @@ mod seeds;
 mod sweep;
 mod tally;
 mod target;
+mod timeline;
 
 pub(crate) use logs::logs;
 pub(crate) use replay::replay;

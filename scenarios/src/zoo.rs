@@ -116,7 +116,7 @@ pub(crate) fn catalogued(about: &About) -> Option<Catalogued> {
     })
 }
 
-/// An assumption in words that follow "it did not hold that".
+/// An assumption in words that follow "the assumption failed that".
 pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",

@@ -16,53 +16,83 @@ fn refused(what: &str, ran: &Ran, expected: &[&str]) {
     }
 }
 
+/// What is typed, and what the line must say.
+const COMMAND_LINES: &[(&str, &[&str])] = &[
+    ("", &["no command given", "--help"]),
+    ("rnu lock", &["no command 'rnu'", "did you mean 'run'?"]),
+    ("zebra", &["no command 'zebra'", "list, run, replay, check"]),
+    ("run", &["WHAT"]),
+    ("run lokc", &["'lokc'", "did you mean 'lock'?"]),
+    ("run zebra", &["'zebra'", "zoocheck list"]),
+    ("check lokc", &["did you mean 'lock'?"]),
+    ("replay lokc --seed 1", &["did you mean 'lock'?"]),
+    ("list lokc", &["did you mean 'lock'?"]),
+    ("run lock --seeds 5..3", &["5..3", "100..200"]),
+    ("run lock --seeds 0", &["no seed at all"]),
+    ("run lock --seeds 7..7", &["empty"]),
+    ("run lock --seeds x", &["'x' is no seed"]),
+    ("run lock --seeds -1", &["'-1' is no seed"]),
+    ("run lock --seeds 99999999999999999999", &["99999999999999999999"]),
+    ("run lock --seeds 0..18446744073709551615", &["at most 1000000000"]),
+    ("run lock --seeds", &["--seeds"]),
+    ("run lock --shard 3/2", &["3/2", "I from 1 to N"]),
+    ("run lock --shard 0/2", &["0/2"]),
+    ("run lock --shard two", &["two"]),
+    ("run lock --seeds 2 --shard 3/3", &["leave none"]),
+    ("run lock --jobs 0", &["0"]),
+    ("run lock --jobs 5000", &["1024"]),
+    ("run lock --format yaml", &["yaml", "json"]),
+    ("run lock --jobs 65536", &["from 1 to 1024"]),
+    ("run lock --seeds 0..0", &["empty"]),
+    ("run lock --log inof", &["no level 'inof'", "did you mean 'info'?"]),
+    ("run lock --log x=info,debig", &["no level 'debig'", "'debug'"]),
+    ("replay lock --seed 1 --log [[", &["--log '[['"]),
+    ("run lock --log a=b=c", &["--log 'a=b=c'"]),
+    ("run lock --sedes 3", &["--sedes", "--seeds"]),
+    ("run lock --set faults.drop=3", &["did you mean 'faults.drops'?"]),
+    ("run lock --set clients=0", &["clients"]),
+    ("run lock --set =3", &["no key before '='"]),
+    ("run lock --set latency-ms=[nan,1]", &["latency-ms"]),
+    ("run lock --set latency-ms=[1,inf]", &["latency-ms", "60000"]),
+    ("run lock --set clients=2.5", &["expected a whole number"]),
+    ("run lock --set clients=2=3", &["no value in TOML"]),
+    ("run lock --set clients=99999999999999999999", &["no value in TOML"]),
+    ("run lock --set step-budget=18446744073709551615", &["step-budget", "no value in TOML"]),
+    ("run lock --set faults={drops=1}", &["did you mean 'faults.drops'?"]),
+    ("run lock --set fault-seconds=4294967295", &["fault-seconds", "86400"]),
+    ("run a.toml b.toml", &["unexpected argument 'b.toml'"]),
+    ("list missing.toml", &["missing.toml", "cannot read"]),
+    ("run .", &["'.'", "zoocheck list"]),
+    ("run /dev/null", &["'/dev/null'"]),
+    ("run lock lock", &["unexpected"]),
+    ("run missing.toml", &["missing.toml", "cannot read", "No such file"]),
+    ("check missing.toml", &["missing.toml", "cannot read"]),
+    ("run lock --report Cargo.toml", &["Cargo.toml", "directory"]),
+    ("replay lock", &["--seed"]),
+    ("replay lock --seed x", &["'x'", "--seed", "from 0"]),
+    ("replay lock --seed 18446744073709551616", &["from 0 to 18446744073709551615"]),
+    ("replay lock --seed 1 --seed 2", &["multiple times"]),
+    ("replay lock --seed 1 --lines 0", &["'0'", "or all"]),
+    ("replay lock --seed 1 --lines 5 --trace", &["--lines", "--trace"]),
+    ("check lock --clients 0", &["'0'", "from 1 to 16"]),
+    ("check lock --clients 300", &["300", "from 1 to 16"]),
+    ("check lock --drops 256", &["256", "from 0 to 255"]),
+    ("check lock --max-states 99999999999999999999", &["from 1 to 18446744073709551615"]),
+    ("check lock --max-depth 0", &["'0'", "from 1"]),
+    ("check lock --seeds 3", &["unexpected argument '--seeds'"]),
+    ("check lock --time-limit 0", &["'0'", "90s"]),
+    ("check lock missing.toml", &["unexpected argument 'missing.toml'"]),
+    ("check lock --drops -1", &["'-1'", "--drops"]),
+    ("check lock --time-limit 5d", &["5d", "90s"]),
+    ("check lock --max-states 0", &["0"]),
+    ("check lock --engine z3", &["z3", "stateright"]),
+    ("check lock --full --eager", &["--full", "--eager"]),
+    ("explore lock --listen nowhere", &["nowhere"]),
+];
+
 #[test]
 fn odd_command_lines_are_refused_in_one_line() {
-    let table: &[(&str, &[&str])] = &[
-        ("", &["no command given", "--help"]),
-        ("rnu lock", &["no command 'rnu'", "did you mean 'run'?"]),
-        ("zebra", &["no command 'zebra'", "list, run, replay, check"]),
-        ("run", &["WHAT"]),
-        ("run lokc", &["'lokc'", "did you mean 'lock'?"]),
-        ("run zebra", &["'zebra'", "zoocheck list"]),
-        ("check lokc", &["did you mean 'lock'?"]),
-        ("replay lokc --seed 1", &["did you mean 'lock'?"]),
-        ("list lokc", &["did you mean 'lock'?"]),
-        ("run lock --seeds 5..3", &["5..3", "100..200"]),
-        ("run lock --seeds 0", &["no seed at all"]),
-        ("run lock --seeds 7..7", &["empty"]),
-        ("run lock --seeds x", &["'x' is no seed"]),
-        ("run lock --seeds -1", &["'-1' is no seed"]),
-        ("run lock --seeds 99999999999999999999", &["99999999999999999999"]),
-        ("run lock --seeds 0..18446744073709551615", &["at most 1000000000"]),
-        ("run lock --seeds", &["--seeds"]),
-        ("run lock --shard 3/2", &["3/2", "I from 1 to N"]),
-        ("run lock --shard 0/2", &["0/2"]),
-        ("run lock --shard two", &["two"]),
-        ("run lock --seeds 2 --shard 3/3", &["leave none"]),
-        ("run lock --jobs 0", &["0"]),
-        ("run lock --jobs 5000", &["1024"]),
-        ("run lock --format yaml", &["yaml", "json"]),
-        ("run lock --log a=b=c", &["--log 'a=b=c'"]),
-        ("run lock --sedes 3", &["--sedes", "--seeds"]),
-        ("run lock --set faults.drop=3", &["did you mean 'faults.drops'?"]),
-        ("run lock --set clients=0", &["clients"]),
-        ("run lock lock", &["unexpected"]),
-        ("run missing.toml", &["missing.toml", "cannot read", "No such file"]),
-        ("check missing.toml", &["missing.toml", "cannot read"]),
-        ("run lock --report Cargo.toml", &["Cargo.toml", "directory"]),
-        ("replay lock", &["--seed"]),
-        ("replay lock --seed x", &["'x'", "--seed"]),
-        ("check lock --clients 0", &["0", "1..=16"]),
-        ("check lock --clients 300", &["300"]),
-        ("check lock --drops -1", &["'-1'", "--drops"]),
-        ("check lock --time-limit 5d", &["5d", "90s"]),
-        ("check lock --max-states 0", &["0"]),
-        ("check lock --engine z3", &["z3", "stateright"]),
-        ("check lock --full --eager", &["--full", "--eager"]),
-        ("explore lock --listen nowhere", &["nowhere"]),
-    ];
-    for (arguments, expected) in table {
+    for (arguments, expected) in COMMAND_LINES {
         refused(arguments, &zoocheck(arguments), expected);
     }
 }
@@ -74,7 +104,7 @@ fn odd_files_are_refused_with_their_line() {
     fs::write(dir.path().join("latin.toml"), [0xe9, b'\n']).expect("written");
     let table: &[(&str, &str, &[&str])] = &[
         ("a.toml", "clients = 2\ncleints = 3\n", &["a.toml:2: ", "'cleints'", "did you mean 'clients'?"]),
-        ("b.toml", "[faults]\nzebras = 3\n", &["b.toml:2: ", "zebras"]),
+        ("b.toml", "[faults]\nzebras = 3\n", &["b.toml:2: unknown key 'zebras'; there are server-crashes, "]),
         ("c.toml", "clients = 2\nclients = 2\n", &["c.toml:2: ", "duplicate"]),
         ("d.toml", "clients = \n", &["d.toml:1: "]),
         ("e.toml", "rounds = 1\nclients = 0\n", &["e.toml:2: clients: 0"]),
@@ -85,6 +115,17 @@ fn odd_files_are_refused_with_their_line() {
         ("j.toml", "latency-ms = [nan, 3]\n", &["j.toml:1: latency-ms"]),
         ("k.toml", "recipe = \"lokc\"\n", &["k.toml", "'lokc'", "did you mean 'lock'?"]),
         ("l.toml", "this is not TOML", &["l.toml:1: "]),
+        ("n.toml", "\u{feff}rounds = 1\r\nclients = 0\r\n", &["n.toml:2: clients: 0"]),
+        ("o.toml", "[faults.deep]\nx = 1\n", &["o.toml:1: unknown key 'deep'"]),
+        ("p.toml", "[zebra.deep]\nx = 1\n", &["p.toml:1: unknown key 'zebra'"]),
+        ("q.toml", "clients = 2\nfaults = { drps = 2 }\n", &["q.toml:2: ", "did you mean 'drops'?"]),
+        ("r.toml", "latency-ms = [0.1, inf]\n", &["r.toml:1: latency-ms"]),
+        ("s.toml", "latency-ms = [1e308, 1e308]\n", &["s.toml:1: latency-ms", "60000"]),
+        ("t.toml", "step-budget = 18446744073709551615\n", &["t.toml:1: step-budget", "at most"]),
+        ("u.toml", "recipe = \"\"\n", &["u.toml: recipe: ''"]),
+        ("v.toml", "recipe = 3\n", &["v.toml:1: ", "expected a string"]),
+        ("w.toml", "clients = 2.0\n", &["w.toml:1: ", "expected a whole number"]),
+        ("x.toml", "clients = 2\0\n", &["x.toml:1: "]),
         ("m.toml", "work-ms = [1, 2, 3]\n", &["m.toml:1: work-ms", "must have 2"]),
     ];
     for (name, text, expected) in table {
@@ -118,6 +159,42 @@ fn arguments_that_are_no_text_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let mut command = command(std::path::Path::new("."));
     refused("bytes", &ran(command.arg("run").arg(OsStr::from_bytes(&[0xff, b'x']))), &["UTF-8"]);
+}
+
+#[test]
+fn what_a_terminal_would_act_on_is_spelt_out() {
+    let here = || command(std::path::Path::new("."));
+    refused("colour", &ran(here().args(["run", "\u{1b}[31mred"])), &["'\\u{1b}[31mred'"]);
+    refused("line end", &ran(here().args(["run", "a\nb.toml"])), &["a b.toml: cannot read"]);
+    refused("two keys", &ran(here().args(["run", "lock", "--set", "clients=2\nrounds=3"])), &["one value"]);
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_told() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let mut command = command(std::path::Path::new("."));
+    let ran = ran(command.arg("list").stdout(full));
+    refused("a full disk", &ran, &["stdout: cannot write the result"]);
+}
+
+#[test]
+fn a_command_whose_own_name_is_no_text_works() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::process::CommandExt;
+    let ran =
+        ran(command(std::path::Path::new(".")).arg0(OsStr::from_bytes(b"z\xff")).args(["run", "lock/java"]));
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn nothing_that_people_read_is_wider_than_their_terminal() {
+    let help = ["--help", "list --help", "run --help", "replay --help", "check --help", "explore --help"];
+    for arguments in help.into_iter().chain(["list", "list lock", "check lock", "run lock --seeds 20"]) {
+        let ran = zoocheck(arguments);
+        let wide = ran.stdout.lines().find(|line| line.chars().count() > 100);
+        assert_eq!((ran.status, wide), (0, None), "{arguments}");
+    }
 }
 
 #[test]

@@ -23,6 +23,32 @@ fn a_check_of_the_right_recipe_holds_in_service() {
 }
 
 #[test]
+fn every_promise_is_put_to_the_test_unless_somebody_says_otherwise() {
+    let ran = zoocheck("check lock");
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(!ran.stdout.contains("put to the test"), "{}", ran.stdout);
+    let less = zoocheck("check lock --no-effects");
+    let told = "nothing within these bounds put to the test: exclusion-at-fenced-resource,";
+    assert!(less.stdout.contains(told), "{}", less.stdout);
+    let report = zoocheck("check lock --no-effects --format json").json(CHECK);
+    let promises = report["promises"].as_array().expect("promises").iter();
+    let untested = promises.filter(|promise| promise["verdict"] == "never-tested").count();
+    assert_eq!((untested, &report["how"]["effects"]), (3, &false.into()));
+}
+
+#[test]
+fn a_scenario_file_stands_for_the_recipe_in_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("a.toml"), "recipe = \"lock/simple\"\n").expect("written");
+    for (arguments, status) in [("check a.toml", 1), ("list a.toml", 0)] {
+        let ran = zoocheck_in(dir.path(), arguments);
+        let is_possible = cfg!(feature = "run");
+        assert_eq!(ran.status, if is_possible { status } else { 2 }, "{}{}", ran.stdout, ran.stderr);
+        assert!(!is_possible || ran.stdout.starts_with("lock/simple: "), "{}", ran.stdout);
+    }
+}
+
+#[test]
 fn a_check_of_a_wrong_variant_tells_the_steps() {
     let ran = zoocheck(&format!("check {BROKEN}"));
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);

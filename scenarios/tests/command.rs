@@ -5,7 +5,8 @@ mod common;
 
 use common::{command, zoocheck, zoocheck_in};
 use std::fs;
-use std::process::Stdio;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
 
 const SWEEP: &str = "zoocheck-sweep-1.json";
 const REPLAY: &str = "zoocheck-replay-1.json";
@@ -102,17 +103,21 @@ fn a_reader_that_goes_away_changes_nothing() {
 #[test]
 fn an_interrupted_sweep_leaves_nothing() {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut child = command(dir.path())
+    let child = command(dir.path())
         .args(["run", "lock", "--seeds", "100000000", "--report", "out"])
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .spawn()
         .expect("it starts");
     // The directory is made before the first seed.
     while !dir.path().join("out").exists() {
         std::thread::yield_now();
     }
-    child.kill().expect("it runs");
-    child.wait().expect("it ends");
+    // As Ctrl-C does it. There is no such signal in the standard library.
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.signal(), Some(2), "so that a shell says 130");
+    assert_eq!(output.stdout, b"", "no half of a result");
     let left: Vec<_> = fs::read_dir(dir.path().join("out")).expect("there").collect();
     let names = left.iter().map(|entry| entry.as_ref().expect("an entry").file_name());
     assert!(names.into_iter().all(|name| name.to_string_lossy().starts_with(".probe")), "{left:?}");
@@ -141,6 +146,40 @@ fn machines_get_json_and_silence() {
     let ran = zoocheck("run lock --seeds 3 --format json");
     assert_eq!(ran.stderr, "");
     assert_eq!(ran.json(SWEEP)["seeds"]["count"], 3);
+}
+
+#[test]
+fn a_replay_is_told_up_to_the_break_and_to_machines_as_a_whole() {
+    let replay = |more: &str| zoocheck(&format!("replay {BROKEN} --seed 0 {more}"));
+    let short = replay("--lines 5").stdout;
+    let told: Vec<&str> = short.lines().skip_while(|line| !line.contains("earlier lines left out")).collect();
+    assert!(told[5].starts_with("> ") && told[5].contains("BROKEN "), "{short}");
+    assert!(!short.contains("woken: []"), "no Debug forms: {short}");
+    let whole = replay("--lines all").stdout;
+    assert!(!whole.contains("left out") && whole.contains("! ") && whole.contains(" FAULT "), "{whole}");
+    assert!(replay("--trace").stdout.contains(" Commit zxid="));
+    let (report, traced) =
+        (replay("--format json").json(REPLAY), replay("--format json --trace").json(REPLAY));
+    assert_eq!(report["timeline"], traced["timeline"]);
+    let lines = |report: &serde_json::Value, key: &str| report[key].as_array().expect("lines").len();
+    let moments = report["timeline"].as_array().expect("moments").iter();
+    let mut sentences = moments.map(|moment| moment["what"].as_str().expect("a sentence"));
+    assert!(sentences.all(|sentence| whole.contains(sentence)), "{whole}");
+    assert!(lines(&report, "trace") < lines(&traced, "trace"));
+}
+
+#[test]
+fn machines_get_the_exit_status_that_people_get() {
+    for arguments in [
+        &format!("run {BROKEN} --seeds {BROKEN_SEEDS}"),
+        "run lock --seeds 1",
+        "replay lock/java --seed 0",
+        "check lock/java",
+    ] {
+        let (people, machine) = (zoocheck(arguments), zoocheck(&format!("{arguments} --format json")));
+        assert_eq!(people.status, machine.status, "{arguments}");
+        assert_eq!(people.status == 1, !arguments.contains("lock "), "{arguments}");
+    }
 }
 
 #[test]

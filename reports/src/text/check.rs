@@ -1,7 +1,7 @@
 //! A check, for people.
 
-use super::{Paint, count, coverage, headings, of, row, table, wall};
-use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
+use super::{Paint, count, coverage, failed, headings, of, row, table, wall, wrapped};
+use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Path};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -11,9 +11,7 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
     header(&mut out, report, paint);
     let mut rows = vec![headings(paint, "promise")];
     for result in &report.promises {
-        let assumption = result.expected.as_ref().and_then(|path| path.assumption.clone());
-        let words = words(result, report);
-        rows.push(row(paint, &result.name, result.verdict, words, result.tested, assumption.as_slice()));
+        rows.push(row(paint, &result.name, result.verdict, words(result, report), result.tested));
     }
     out.push_str(&table(&rows));
     watched(&mut out, report, paint);
@@ -32,31 +30,23 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
 
 fn header(out: &mut String, report: &CheckReport, paint: Paint) {
     let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    let b = &report.bounds;
-    let _ = writeln!(
-        out,
-        "  bounds: {} × {}; at most: expiries {}, drops {}, crashes {}, pauses {}; views lag by {}",
-        of(b.clients.into(), "client"),
-        of(b.rounds.into(), "round"),
-        b.expiries,
-        b.drops,
-        b.crashes,
-        b.pauses,
-        of(b.lag.into(), "transaction"),
-    );
+    let _ = writeln!(out, "  bounds: {}", wrapped(&bounds(&report.bounds), 4));
+    let model = "one server, whose clients may see an older state if views lag";
+    let _ = writeln!(out, "  model: {}, {model}", report.holds_in);
     let how = &report.how;
     let mut facts = vec![format!("{} engine", how.engine)];
-    let flags = [
+    // What everybody has is not told.
+    let unusual = [
         (how.eager, "eager delivery"),
         (how.symmetry, "symmetry"),
-        (how.keys, "checkpoint keys"),
-        (how.audit, "audited"),
-        (how.memo, "memo"),
-        (how.effects, "effects"),
+        (!how.keys, "without checkpoints"),
+        (!how.audit, "checkpoints not audited"),
+        (!how.memo, "nothing remembered"),
+        (!how.effects, "without writes to the outside resource"),
         (how.true_zxids, "true zxids"),
     ];
-    facts.extend(flags.iter().filter(|(on, _)| *on).map(|(_, name)| name.to_string()));
-    let _ = writeln!(out, "  search: {}", facts.join(", "));
+    facts.extend(unusual.iter().filter(|(is, _)| *is).map(|(_, name)| name.to_string()));
+    let _ = writeln!(out, "  search: {}", wrapped(&facts.join(", "), 4));
     if !how.unproven.is_empty() {
         let names = how.unproven.join(", ");
         let warning = format!("not shown to give the same verdict for {}: {names}", report.recipe);
@@ -70,15 +60,46 @@ fn header(out: &mut String, report: &CheckReport, paint: Paint) {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     if !limits.is_empty() {
-        let _ = writeln!(out, "  limits: {}", limits.join(", "));
+        let _ = writeln!(out, "  gives up after: {}", limits.join(", or "));
     }
     out.push('\n');
+}
+
+/// What there is, and then what there is not.
+fn bounds(b: &Bounds) -> String {
+    let faults = [
+        (b.expiries, "expiry", "expiries"),
+        (b.drops, "drop", "drops"),
+        (b.crashes, "crash", "crashes"),
+        (b.pauses, "pause", "pauses"),
+    ];
+    let mut most: Vec<String> = Vec::new();
+    let mut none: Vec<&str> = Vec::new();
+    for (number, one, many) in faults {
+        match number {
+            0 => none.push(many),
+            1 => most.push(format!("1 {one}")),
+            _ => most.push(format!("{number} {many}")),
+        }
+    }
+    let mut text = format!("{} × {}", of(b.clients.into(), "client"), of(b.rounds.into(), "round"));
+    if !most.is_empty() {
+        text.push_str(&format!("; at most {}", most.join(", ")));
+    }
+    match b.lag {
+        0 => none.push("lag"),
+        lag => text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction"))),
+    }
+    if !none.is_empty() {
+        text.push_str(&format!("; no {}", none.join(", ")));
+    }
+    text
 }
 
 fn words(result: &CheckedPromise, report: &CheckReport) -> String {
     let steps = |path: &Option<Path>| of(path.as_ref().map_or(0, |path| path.steps.len() as u64), "step");
     match result.verdict {
-        Verdict::Held if report.exhaustive => format!("holds in {}", report.holds_in),
+        Verdict::Held if report.exhaustive => "holds".into(),
         Verdict::Held => "not broken so far".into(),
         Verdict::Broken => format!("BROKEN ({})", steps(&result.broken)),
         Verdict::BrokenAsExpected => {
@@ -97,18 +118,24 @@ fn watched(out: &mut String, report: &CheckReport, paint: Paint) {
     });
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
-        let _ = writeln!(out, "\n{} {}", paint.strong("always watched:"), names.join(", "));
+        let _ = writeln!(
+            out,
+            "\n{} {}",
+            paint.strong("always watched:"),
+            wrapped(&names.join(", "), 16).trim_end()
+        );
     }
 }
 
 fn counterexample(out: &mut String, result: &CheckedPromise, path: &Path, paint: Paint) {
     let title = match &path.assumption {
         None => paint.bad(&format!("{}: broken", result.name)),
-        Some(why) => {
-            paint.odd(&format!("{}: broken as expected, as it did not hold that {why}", result.name))
-        }
+        Some(_) => paint.odd(&format!("{}: broken as expected", result.name)),
     };
     let _ = writeln!(out, "\n{title}");
+    if let Some(why) = &path.assumption {
+        let _ = writeln!(out, "  {}", failed(std::slice::from_ref(why)));
+    }
     numbered(out, &path.steps);
     for line in path.what.lines() {
         let _ = writeln!(out, "  => {line}");
@@ -134,17 +161,24 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     if !untested.is_empty() {
         let line = format!("nothing within these bounds put to the test: {}", untested.join(", "));
-        let _ = writeln!(out, "{}", paint.odd(&line));
+        let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 0)));
     }
     if let Some(note) = report.catalogue_note() {
         let _ = writeln!(out, "{note}");
     }
+    if report.verdict == Judgement::Undecided {
+        let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
+    }
     let verdict = match report.verdict {
         Judgement::Holds => format!(
-            "holds in {} (exhaustive, {}, depth {})",
+            "holds in {} (exhaustive, {}, depth {}){}",
             report.holds_in,
             of(report.states, "state"),
-            report.depth
+            report.depth,
+            match report.promises.iter().any(|result| result.verdict == Verdict::BrokenAsExpected) {
+                true => ", but for what was broken as expected",
+                false => "",
+            }
         ),
         Judgement::Violated => format!(
             "violated ({}): {}",

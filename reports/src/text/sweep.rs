@@ -1,6 +1,6 @@
 //! A sweep, for people.
 
-use super::{Paint, count, coverage, of, promise_tables, seconds, verdict_words, wall};
+use super::{Paint, count, coverage, of, promise_tables, seconds, verdict_words, wall, wrapped};
 use crate::sweep::{Failure, SweepReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
@@ -24,13 +24,13 @@ pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
 fn header(out: &mut String, report: &SweepReport, paint: Paint) {
     let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
     for fact in &report.facts {
-        let _ = writeln!(out, "  {fact}");
+        let _ = writeln!(out, "  {}", wrapped(fact, 4));
     }
     let seeds = &report.seeds;
     let shard = seeds.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
     let _ = writeln!(
         out,
-        "  seeds {}..{}{shard}: {} run, {} of them twice to compare\n",
+        "  seeds {}..{}{shard}: {} run, {} of them twice, to compare\n",
         seeds.first,
         seeds.end,
         count(seeds.count),
@@ -40,7 +40,10 @@ fn header(out: &mut String, report: &SweepReport, paint: Paint) {
 
 fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, paint: Paint) {
     let about = report.promise(&failure.promise).map(|result| result.about.as_str()).unwrap_or_default();
-    let _ = writeln!(out, "\n{} {about}", paint.bad(&format!("{}:", failure.promise)));
+    let _ = writeln!(out, "\n{}", paint.bad(&format!("{}: broken", failure.promise)));
+    if !about.is_empty() {
+        let _ = writeln!(out, "  {}", wrapped(about, 2));
+    }
     let _ = writeln!(out, "  first in seed {}, at {}", failure.seed, seconds(failure.virtual_ns));
     for line in failure.what.lines() {
         let _ = writeln!(out, "  {line}");
@@ -58,7 +61,7 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
         count(rate as u64),
         count(report.messages)
     );
-    let _ = writeln!(out, "{}", paint.answer(report.answer, &answer_words(report)));
+    let _ = writeln!(out, "{}", paint.answer(report.answer, &wrapped(&answer_words(report), 2)));
     if let Some(note) = report.catalogue_note() {
         let line = match note {
             CatalogueNote::AsCatalogued(_) => note.to_string(),

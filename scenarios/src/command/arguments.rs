@@ -1,21 +1,38 @@
 //! What can be typed.
 
 use crate::BadInput;
+use crate::check::most_states;
 use crate::output::Format;
 #[cfg(feature = "run")]
 use crate::run::{SeedRange, Shard};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::fmt::Display;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
+#[cfg(feature = "run")]
+use zk_reports::Lines;
 
-/// Tells whether a ZooKeeper recipe is right before anybody adopts it.
-///
-/// WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
-/// Exit status: 0 every promise held, 1 a promise was broken, 2 bad command line, file or environment,
-/// 3 undecided: the search was cut short, or a promise was never put to the test.
+const EPILOGUE: &str = "\
+WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
+
+Exit status:
+  0  every promise held
+  1  a promise was broken
+  2  bad command line, file or environment
+  3  undecided: a check was cut short, or a sweep never put a promise to the test
+
+Examples:
+  zoocheck list                        what there is
+  zoocheck check lock/simple           is it right, in every run of a small model?
+  zoocheck run lock --seeds 1000       does it bear faults?
+  zoocheck replay lock/java --seed 0   what happened there?";
+
+/// Tells whether a ZooKeeper recipe is right before anybody adopts it
 #[derive(Parser, Debug)]
-#[command(name = "zoocheck", version, verbatim_doc_comment)]
+#[command(name = "zoocheck", version, after_help = EPILOGUE)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Command,
@@ -25,9 +42,9 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Names recipes, variants, promises and scenarios
     List {
-        /// Only this recipe or variant, in full
+        /// Only this recipe, variant, or scenario file's recipe, in full
         what: Option<String>,
-        /// How to write it
+        /// How to write the result
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -60,25 +77,25 @@ pub(super) enum Command {
 pub(super) struct RunArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
-    /// How many seeds from 0, or a range without its end
+    /// How many, from seed 0, or from A to the last before B
     #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "100")]
     pub(super) seeds: SeedRange,
-    /// How many seeds to run at the same time [default: one for each core]
-    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    /// How many seeds at a time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
-    /// Only every Nth seed, for one of N machines; I counts from 1
+    /// The share of machine I, from 1, of N that share the seeds
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
-    /// A directory for report.json and junit.xml
+    /// Write report.json and junit.xml into this directory
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
-    /// Another value for a key of the scenario, such as faults.drops=5; may be repeated
+    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug; one job unless --jobs says more
+    /// Logs on stderr: info, or zoocheck=info,my_crate=debug; then --jobs is 1
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }
@@ -88,22 +105,29 @@ pub(super) struct RunArguments {
 pub(super) struct ReplayArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
-    /// The seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    /// Which run: the seed that a sweep named
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: u64,
-    /// All that happened, not only the timeline
-    #[arg(long)]
+    /// How many lines of the timeline to show up to the first break
+    #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
+    pub(super) lines: Lines,
+    /// Everything, raw, instead of the timeline: messages, timers, disks
+    #[arg(long, conflicts_with = "lines")]
     pub(super) trace: bool,
-    /// Another value for a key of the scenario, such as faults.drops=5; may be repeated
+    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
-    /// Logs on stderr, stamped with virtual time, such as info, or zoocheck=info,my_crate=debug
+    /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
 }
+
+const BOUNDS: &str = "Bounds: how many of each at most [default: as catalogued]";
+const LIMITS: &str = "When to give up";
+const SEARCH: &str = "How to search";
 
 /// The bounds that are not given are the trial's own.
 #[derive(Args, Debug)]
@@ -111,67 +135,67 @@ pub(super) struct CheckArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
     /// Client processes
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     clients: Option<u8>,
     /// How often each client does what it does
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     rounds: Option<u8>,
-    /// Sessions that expire though their process lives, at most
-    #[arg(long, value_name = "E", allow_negative_numbers = true)]
+    /// Sessions that expire though their process lives
+    #[arg(help_heading = BOUNDS, long, value_name = "E", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     expiries: Option<u8>,
-    /// Connections that drop, at most
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    /// Connections that drop
+    #[arg(help_heading = BOUNDS, long, value_name = "D", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     drops: Option<u8>,
-    /// Processes that crash, at most
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    /// Processes that crash
+    #[arg(help_heading = BOUNDS, long, value_name = "C", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     crashes: Option<u8>,
-    /// Processes that are paused, at most
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    /// Processes that are paused
+    #[arg(help_heading = BOUNDS, long, value_name = "P", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     pauses: Option<u8>,
-    /// Transactions by which the view of a client may lag, at most
-    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    /// Transactions by which a client's view may lag
+    #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
-    /// Deliver an answer in the step that serves the request, whatever the catalogue says
-    #[arg(long)]
+    /// Deliver answers as requests are served; sound for some recipes only
+    #[arg(help_heading = SEARCH, long)]
     eager: bool,
-    /// Take states for one that differ only in which process is which, whatever the catalogue says
-    #[arg(long)]
+    /// Do not tell processes apart; sound for some recipes only
+    #[arg(help_heading = SEARCH, long)]
     symmetry: bool,
-    /// No reduction, not even those that are shown to be sound for the recipe
-    #[arg(long, conflicts_with_all = ["eager", "symmetry"])]
+    /// Neither of these, though the catalogue says they are sound
+    #[arg(help_heading = SEARCH, long, conflicts_with_all = ["eager", "symmetry"])]
     full: bool,
-    /// Ignore checkpoints
-    #[arg(long)]
+    /// Do not let a recipe's checkpoints merge states
+    #[arg(help_heading = SEARCH, long)]
     no_keys: bool,
     /// Replay every transition instead of remembering it
-    #[arg(long)]
+    #[arg(help_heading = SEARCH, long)]
     no_memo: bool,
-    /// Let actors write to the outside resource
-    #[arg(long)]
-    effects: bool,
-    /// Number every transaction, and not only those whose number can matter
-    #[arg(long)]
+    /// No writes to what the lock protects: faster, less is put to the test
+    #[arg(help_heading = SEARCH, long)]
+    no_effects: bool,
+    /// Number every transaction, also where no number can matter
+    #[arg(help_heading = SEARCH, long)]
     true_zxids: bool,
     /// Give up after so long, such as 90s, 5m or 1h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Give up after so many states
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Give up after so many states [default: what 8 GB hold]
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     max_states: Option<u64>,
     /// Go no deeper than so many steps
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
-    /// Which search
-    #[arg(long, value_enum, default_value_t)]
+    /// Whose search
+    #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum EngineName {
-    /// Breadth first: the shortest counterexamples
+    // Breadth first: the shortest counterexamples.
     #[default]
     Own,
-    /// Stateright's search over the same model
+    // Its search over the same model, as a second opinion.
     Stateright,
 }
 
@@ -195,17 +219,38 @@ impl CheckArguments {
         config.reductions.symmetry = !self.full && (self.symmetry || config.reductions.symmetry);
         config.keys = !self.no_keys;
         config.memo = !self.no_memo;
-        config.effects |= self.effects;
+        config.effects = !self.no_effects;
         config.bounds.effects = config.effects;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
-        config.max_states = self.max_states;
+        config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));
         config.max_depth = self.max_depth;
         config.engine = match self.engine {
             EngineName::Own => Engine::Own,
             EngineName::Stateright => Engine::Stateright,
         };
         Ok(config)
+    }
+}
+
+/// Reads a whole number in a range, or says which range it is.
+fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
+/// `60`, or `all`.
+#[cfg(feature = "run")]
+fn lines(text: &str) -> Result<Lines, String> {
+    match (text, text.parse()) {
+        ("all", _) => Ok(Lines::All),
+        (_, Ok(most @ 1..)) => Ok(Lines::Last(most)),
+        _ => Err("expected a number of lines from 1, or all".into()),
     }
 }
 

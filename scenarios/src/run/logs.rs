@@ -1,6 +1,7 @@
 //! Logs, on stderr.
 
 use crate::BadInput;
+use crate::bad_input::nearest;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Directive;
 
@@ -17,6 +18,9 @@ pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
     if text.trim().is_empty() {
         return Err(bad("the filter is empty".into()));
     }
+    if let Some((word, level)) = text.split(',').find_map(mistyped_level) {
+        return Err(bad(format!("no level '{word}'; did you mean '{level}'?")));
+    }
     // madsim's own spans number tasks through the whole process, so they differ from run to run.
     let quiet: Directive = "madsim=off".parse().expect("the directive is a constant");
     let filter =
@@ -31,4 +35,13 @@ pub(crate) fn logs(filter: Option<&str>) -> Result<bool, BadInput> {
     tracing::subscriber::set_global_default(subscriber)
         .map_err(|_| BadInput::new("--log: this process has a subscriber of its own already"))?;
     Ok(true)
+}
+
+/// A lone word is a target to the filter, and so a slip of the fingers would log nothing and say nothing.
+fn mistyped_level(part: &str) -> Option<(&str, &'static str)> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let word = part.trim();
+    let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
+    let level = LEVELS.into_iter().find(|level| level.eq_ignore_ascii_case(word));
+    if !is_word || level.is_some() { None } else { Some((word, nearest(word, LEVELS)?)) }
 }

@@ -2,17 +2,14 @@
 
 use super::Target;
 use super::tally::{Tally, answer};
+use super::timeline::tell;
 use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{REPLAY_SCHEMA, ReplayReport, Seen};
 use zk_world::{Run, RunOptions};
 
-/// What a timeline keeps of a trace: what recipes and the ensemble say, what went wrong, and what came of it. The
-/// rest is messages and disks.
-const TIMELINE: [&str; 8] = ["Says", "Fact", "State", "Fault", "Heal", "Down", "Started", "Broken"];
-
-/// Runs a seed; keeps the whole trace, or its timeline.
+/// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
     let options = RunOptions { trace: true, log, ..RunOptions::default() };
     let run =
@@ -49,24 +46,44 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         invariants,
         sometimes: tally.sometimes(),
         violations: violations.collect(),
-        trace: run.trace.into_iter().filter(|line| whole || is_timeline(line)).collect(),
+        timeline: tell(&run),
+        trace: if whole { run.trace } else { run.timeline.iter().map(ToString::to_string).collect() },
     }
-}
-
-/// A line is a time, a place, and what happened there: `12.040s s0 Commit zxid=1:7`.
-fn is_timeline(line: &str) -> bool {
-    line.split(' ').nth(2).is_some_and(|kind| TIMELINE.contains(&kind))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Zoo;
+    use std::collections::BTreeMap;
+    use zk_reports::{Answer, Verdict};
+    use zk_world::RunViolation;
 
     #[test]
-    fn a_timeline_is_without_messages() {
-        assert!(is_timeline("12.040s p0 Says Enters"));
-        assert!(is_timeline("12.040s -- Heal"));
-        assert!(!is_timeline("12.040s s0 Commit zxid=1:7"));
-        assert!(!is_timeline(""));
+    fn a_replay_in_which_only_an_invariant_broke_is_broken() {
+        let zoo = Zoo::default();
+        let target = Target::resolve(&zoo, zoo.trials()[0].about().name, &[]).expect("it is there");
+        let names = target.trial.promises().into_iter().map(|promise| (promise.name(), 1));
+        let violation =
+            RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };
+        let run = Run {
+            seed: 7,
+            digest: 1,
+            virtual_ns: 5,
+            messages: 0,
+            steps: 0,
+            tested: names.collect(),
+            violations: vec![violation],
+            sometimes: BTreeMap::new(),
+            trace: vec!["0.000s s0 Commit zxid=1:1".into()],
+            timeline: Vec::new(),
+            choices: BTreeMap::new(),
+        };
+        let report = report(&target, run.clone(), false);
+        assert_eq!(report.answer, Answer::Broken);
+        assert_eq!(report.invariants[0].verdict, Verdict::Broken);
+        assert_eq!(report.timeline.len(), 1);
+        assert_eq!(report.trace, [""; 0], "a commit is no part of the timeline");
+        assert_eq!(super::report(&target, run, true).trace.len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use crate::BadInput;
 use crate::bad_input::did_you_mean;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
-use zk_world::Scenario;
+use zk_world::{Scenario, ScenarioError};
 
 /// Reads a scenario from a file; an error says in which line.
 pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
@@ -18,16 +18,32 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
         Some(span) => format!("{file}:{}", line_of(text, span.start)),
         None => file.to_string(),
     };
-    let scenario: Scenario = toml::from_str(text)
+    let mut scenario: Scenario = toml::from_str(text)
         .map_err(|error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message()))))?;
-    if let Some((key, found, expected)) = wrong_length(&text.parse().unwrap_or_default()) {
+    let table = text.parse().unwrap_or_default();
+    if let Some((key, found, expected)) = wrong_length(&table) {
         let problem = format!("{key}: {found} values; it must have {expected}");
         return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, &key)))));
     }
-    scenario
-        .validate()
+    possible(&scenario)
         .map_err(|error| BadInput::new(format!("{}: {error}", at(span_of(text, &error.key)))))?;
+    if !table.contains_key("about") {
+        // What the default scenario says of itself is not so of this one.
+        scenario.about = String::new();
+    }
     Ok(scenario)
+}
+
+/// A scenario that can be run, and written as TOML, whose whole numbers are smaller than ours.
+fn possible(scenario: &Scenario) -> Result<(), ScenarioError> {
+    scenario.validate()?;
+    match i64::try_from(scenario.step_budget) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(ScenarioError {
+            key: "step-budget".into(),
+            problem: format!("{}; it must be at most {}", scenario.step_budget, i64::MAX),
+        }),
+    }
 }
 
 /// A key whose array is too long, how long it is, and how long it should be. serde reads as many values as it
@@ -68,15 +84,20 @@ fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     span
 }
 
-/// serde lists all keys there are for an unknown one; the nearest is enough.
+/// serde's words for people: the nearest of all keys it lists is enough, and who writes TOML need not know Rust.
 fn helped(message: &str) -> String {
     if !message.starts_with("unknown field") {
-        return message.to_string();
+        return match message.rsplit_once("expected ") {
+            Some((before, "u8" | "u16" | "u32" | "u64")) => format!("{before}expected a whole number"),
+            Some((before, "f64")) => format!("{before}expected a number"),
+            _ => message.to_string(),
+        };
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
     let Some(typed) = quoted.next() else { return message.to_string() };
-    match did_you_mean(typed, quoted) {
-        hint if hint.is_empty() => message.to_string(),
+    let known: Vec<&str> = quoted.collect();
+    match did_you_mean(typed, known.iter().copied()) {
+        hint if hint.is_empty() => format!("unknown key '{typed}'; there are {}", known.join(", ")),
         hint => format!("unknown key '{typed}'{hint}"),
     }
 }
@@ -88,6 +109,9 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
         return Err(bad("expected KEY=VALUE, such as faults.drops=5".into()));
     };
     let (key, value) = (key.trim(), value.trim());
+    if key.is_empty() {
+        return Err(bad("no key before '='; expected KEY=VALUE, such as faults.drops=5".into()));
+    }
     if key == "recipe" {
         return Err(bad("the recipe is named by WHAT".into()));
     }
@@ -98,8 +122,10 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
     }
     let parsed: toml::Table = toml::from_str(&format!("value = {value}"))
         .map_err(|_| bad(format!("'{value}' is no value in TOML, such as 5, [0.5, 2] or \"text\"")))?;
-    let Some((_, parsed)) = parsed.into_iter().find(|(name, _)| name == "value") else {
-        return Err(bad("expected a value".into()));
+    let mut entries = parsed.into_iter();
+    // More than one is a value with a line end and another key in it.
+    let (Some((_, parsed)), None) = (entries.next(), entries.next()) else {
+        return Err(bad("expected one value".into()));
     };
     let slot = match key.split_once('.') {
         None => table.get_mut(key),
@@ -110,8 +136,8 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
         return Err(bad(format!("{found} values; it must have {expected}")));
     }
     let changed: Scenario =
-        table.try_into().map_err(|error: toml::de::Error| bad(error.message().to_string()))?;
-    changed.validate().map_err(|error| bad(error.to_string()))?;
+        table.try_into().map_err(|error: toml::de::Error| bad(helped(error.message())))?;
+    possible(&changed).map_err(|error| bad(error.to_string()))?;
     Ok(changed)
 }
 
@@ -146,9 +172,23 @@ mod tests {
 
     #[test]
     fn an_impossible_value_is_found_in_its_line() {
+        let budget = "step-budget = 9223372036854775808\n";
+        assert!(error(budget).starts_with("x.toml:1: step-budget: "), "{}", error(budget));
         assert_eq!(error("rounds = 1\nclients = 0\n"), "x.toml:2: clients: 0; it must be from 1 to 64");
         let faults = "[faults]\n# too many\ndrops = 100000\n";
         assert_eq!(error(faults), "x.toml:3: faults.drops: 100000; it must be from 0 to 1000");
+    }
+
+    #[test]
+    fn a_file_that_says_nothing_of_itself_does_not_say_what_the_default_says() {
+        assert_eq!(parse("x.toml", "clients = 2\n").expect("a scenario").about, "");
+    }
+
+    #[test]
+    fn a_byte_order_mark_and_line_ends_of_windows_are_borne() {
+        let scenario = parse("x.toml", "\u{feff}clients = 2\r\nrounds = 1\r\n").expect("a scenario");
+        assert_eq!((scenario.clients, scenario.rounds), (2, 1));
+        assert!(error("\u{feff}clients = 2\r\nclients = 3\r\n").starts_with("x.toml:2: "));
     }
 
     #[test]
@@ -166,6 +206,10 @@ mod tests {
         assert!(bad("faults=3").contains("unknown key"));
         assert!(bad("recipe=\"x\"").contains("WHAT"));
         assert!(bad("clients=").contains("no value"));
+        assert!(bad("clients=2\nrounds=3").contains("expected one value"));
+        assert!(bad("=3").contains("no key before '='"));
+        assert!(bad("faults.drops=2.5").contains("expected a whole number"));
+        assert!(bad("step-budget=18446744073709551615").contains("no value in TOML"));
         assert!(bad("work-ms=[1, 2, 3]").contains("must have 2"));
     }
 }

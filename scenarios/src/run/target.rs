@@ -52,7 +52,8 @@ impl Target {
         match &self.asked {
             Asked::Library => format!("Zoo::replay(&scenario, {seed})"),
             Asked::Command { set } => {
-                let program = std::env::args().next().unwrap_or_else(|| "zoocheck".into());
+                let program = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+                let program = program.unwrap_or_else(|| "zoocheck".into());
                 let mut words =
                     vec![program, "replay".into(), self.what.clone(), "--seed".into(), seed.to_string()];
                 words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
@@ -65,7 +66,11 @@ impl Target {
     pub(crate) fn facts(&self) -> Vec<String> {
         let s = &self.scenario;
         let name = if is_file(&self.what) { self.what.as_str() } else { "the default scenario" };
-        let mut first = format!("{name}: {}", s.about);
+        let about: Vec<&str> = s.about.split_whitespace().collect();
+        let mut first = match about.is_empty() {
+            true => format!("{name}."),
+            false => format!("{name}: {}", about.join(" ")),
+        };
         if let Asked::Command { set } = &self.asked
             && !set.is_empty()
         {
@@ -126,8 +131,9 @@ mod tests {
     fn the_replay_command_has_everything_that_makes_the_run() {
         let zoo = Zoo::default();
         let name = zoo.trials()[0].about().name;
-        let target = Target::resolve(&zoo, name, &["faults.drops=3".into()]).expect("it is there");
-        let command = target.replay_command(41);
-        assert!(command.ends_with(&format!(" replay {name} --seed 41 --set faults.drops=3")), "{command}");
+        let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
+        let command = Target::resolve(&zoo, name, &set).expect("it is there").replay_command(41);
+        let expected = format!(" replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]'");
+        assert!(command.ends_with(&expected), "{command}");
     }
 }

@@ -21,6 +21,7 @@
 //! | `reference` | a naive tree that executes requests |
 //! | `watched` | the invariants that are always watched |
 //! | `trace`, `encode` | what happened as a digest, and as lines of text |
+//! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
 #[cfg(not(madsim))]
 compile_error!(
@@ -52,6 +53,7 @@ pub mod run;
 pub mod scenario;
 pub mod schedule;
 mod server_host;
+pub mod timeline;
 mod trace;
 mod watched;
 mod world;

@@ -2,6 +2,7 @@
 
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
+use crate::timeline::Moment;
 use crate::world::World;
 use madsim::Config;
 use madsim::runtime::Runtime;
@@ -13,7 +14,7 @@ use zk_trials::trial::AnyTrial;
 /// What to keep of a run besides its verdict.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Keep the trace as lines of text.
+    /// Keep the trace as lines of text, and the timeline.
     pub trace: bool,
     /// Send human logs to `tracing`, stamped with virtual time and node. Never part of the digest.
     pub log: bool,
@@ -44,6 +45,8 @@ pub struct Run {
     pub sometimes: BTreeMap<&'static str, u64>,
     /// The trace, if it was asked for.
     pub trace: Vec<String>,
+    /// Those of its events that tell the story, if it was asked for.
+    pub timeline: Vec<Moment>,
     /// The choices drawn, if they were asked for.
     pub choices: BTreeMap<(String, u64, u64), u64>,
 }
@@ -105,7 +108,7 @@ fn run_here(
     let mut world = World::new(trial, scenario, seed, schedule, options);
     world.run();
     world.end();
-    let (digest, trace) = world.trace.finish();
+    let (digest, trace, timeline) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
     Run {
@@ -118,6 +121,7 @@ fn run_here(
         violations,
         sometimes: world.sometimes,
         trace,
+        timeline,
         choices: world.choices.into_record(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::encode::{Bytes, keeper_state};
 use crate::schedule::Fault;
+use crate::timeline::{Happening, Moment};
 use std::fmt;
 use xxhash_rust::xxh3::Xxh3;
 use zk_api::{KeeperState, Zxid};
@@ -14,7 +15,7 @@ use zk_proto::txn::Txn;
 use zk_trials::event::{ActorId, Fact, Observation};
 
 /// Where something happened.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At no process: the nemesis, the ensemble as a whole, the outside resource.
     World,
@@ -54,13 +55,15 @@ pub struct Trace {
     hash: Xxh3,
     bytes: Bytes,
     lines: Option<Vec<String>>,
+    timeline: Vec<Moment>,
     log: bool,
 }
 
 impl Trace {
-    /// `keep` keeps lines of text; `log` sends them to `tracing`. Neither changes the digest.
+    /// `keep` keeps lines of text and the timeline; `log` sends lines to `tracing`. Neither changes the digest.
     pub fn new(keep: bool, log: bool) -> Trace {
-        Trace { hash: Xxh3::new(), bytes: Bytes::default(), lines: keep.then(Vec::new), log }
+        let lines = keep.then(Vec::new);
+        Trace { hash: Xxh3::new(), bytes: Bytes::default(), lines, timeline: Vec::new(), log }
     }
 
     /// Adds an event.
@@ -88,20 +91,27 @@ impl Trace {
 
     #[cold]
     fn write(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
-        let (seconds, millis) = (at_ns / 1_000_000_000, at_ns / 1_000_000 % 1000);
-        let line = format!("{seconds}.{millis:03}s {place} {what}");
+        let line = line(at_ns, place, what);
         if self.log {
             tracing::info!(target: "zoocheck", "{line}");
         }
         if let Some(lines) = &mut self.lines {
             lines.push(line);
+            let what = Happening::of(what);
+            self.timeline.extend(what.map(|what| Moment { at_ns, place, what }));
         }
     }
 
-    /// The digest and the lines.
-    pub fn finish(self) -> (u64, Vec<String>) {
-        (self.hash.digest(), self.lines.unwrap_or_default())
+    /// The digest, the lines, and the timeline.
+    pub fn finish(self) -> (u64, Vec<String>, Vec<Moment>) {
+        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline)
     }
+}
+
+/// An event as a line: `12.040s s0 Commit zxid=1:7`.
+pub(crate) fn line(at_ns: u64, place: Place, what: &What<'_>) -> String {
+    let (seconds, millis) = (at_ns / 1_000_000_000, at_ns / 1_000_000 % 1000);
+    format!("{seconds}.{millis:03}s {place} {what}")
 }
 
 impl What<'_> {
@@ -242,7 +252,8 @@ mod tests {
             let zxid = Zxid::new(1, *counter as u32);
             trace.add(*at, Place::Server(0), &What::Commit { zxid });
         }
-        trace.finish()
+        let (digest, lines, _) = trace.finish();
+        (digest, lines)
     }
 
     #[test]

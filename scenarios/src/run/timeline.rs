@@ -1,0 +1,201 @@
+//! The timeline of a run in sentences.
+
+mod faults;
+
+use std::collections::BTreeMap;
+use zk_api::{EventType, KeeperState, SessionId};
+use zk_reports::{Mark, Moment as Told};
+use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
+use zk_world::timeline::{Happening, Moment, Place};
+use zk_world::{Run, RunViolation};
+
+/// Where something happens that happens at no process.
+const NOBODY: &str = "--";
+
+/// Tells a run that was traced: one sentence a line, in order of time, with what was broken in its place.
+///
+/// Left out is what would be said twice (a client's state beside what it learns) or says nothing (a change that
+/// nobody watched).
+pub(super) fn tell(run: &Run) -> Vec<Told> {
+    let mut teller = Teller { sessions: BTreeMap::new(), told: Vec::new() };
+    let mut violations = run.violations.iter().peekable();
+    for (at, moment) in run.timeline.iter().enumerate() {
+        // What broke a promise stands before the line that says so, and so does all of the same instant.
+        while let Some(violation) = violations.next_if(|violation| violation.at_ns < moment.at_ns) {
+            teller.broken(violation);
+        }
+        teller.moment(moment, &run.timeline[at + 1..]);
+    }
+    violations.for_each(|violation| teller.broken(violation));
+    teller.told
+}
+
+struct Teller {
+    sessions: BTreeMap<SessionId, ActorId>,
+    told: Vec<Told>,
+}
+
+impl Teller {
+    fn add(&mut self, at_ns: u64, who: impl ToString, mark: Mark, what: impl Into<String>) {
+        self.told.push(Told { virtual_ns: at_ns, who: who.to_string(), mark, what: what.into() });
+    }
+
+    fn broken(&mut self, violation: &RunViolation) {
+        let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
+        self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
+    }
+
+    /// `later` is what follows.
+    fn moment(&mut self, moment: &Moment, later: &[Moment]) {
+        let at_ns = moment.at_ns;
+        let here = match moment.place {
+            Place::World => NOBODY.to_string(),
+            Place::Server(id) => format!("s{id}"),
+            Place::Client(actor) => actor.to_string(),
+        };
+        match &moment.what {
+            Happening::Started { zxid } => {
+                self.add(at_ns, here, Mark::Event, format!("starts, with what was logged up to {zxid}"));
+            }
+            Happening::Down => self.add(at_ns, here, Mark::Event, "is down"),
+            Happening::State(state) => {
+                // Whoever has no session that anybody was told of sets the znodes up.
+                let is_told = matches!(moment.place, Place::Client(me) if self.has_session(me));
+                if let Some(what) = said_of_state(*state).filter(|_| is_told) {
+                    self.add(at_ns, here, Mark::Event, what);
+                }
+            }
+            Happening::Says(observation) => self.add(at_ns, here, Mark::Event, says(observation)),
+            Happening::Is(fact) => {
+                if let Some((who, what)) = self.fact(fact, at_ns, later) {
+                    self.add(at_ns, who, Mark::Event, what);
+                }
+            }
+            Happening::Fault(fault) => self.add(at_ns, here, Mark::Fault, faults::sentence(fault)),
+            Happening::Heal => self.add(at_ns, here, Mark::Event, "faults are over, and everything heals"),
+            // It is among the violations, with more words.
+            Happening::Broken { .. } => {}
+        }
+    }
+
+    /// Who, and what; `None` for what needs no line.
+    fn fact(&mut self, fact: &Fact, at_ns: u64, later: &[Moment]) -> Option<(String, String)> {
+        let of_actor = |actor: &ActorId, what: &str| Some((actor.to_string(), what.to_string()));
+        let of_world = |what: String| Some((NOBODY.to_string(), what));
+        match fact {
+            Fact::SessionOpened { session, actor } => {
+                self.sessions.insert(*session, *actor);
+                let mut now = later.iter().take_while(|moment| moment.at_ns == at_ns);
+                let connected = Happening::Is(Fact::Connected { actor: *actor });
+                match now.any(|moment| moment.what == connected) {
+                    true => of_actor(actor, &format!("is connected, with session {session}")),
+                    false => of_world(format!("session {session} of {actor} is opened")),
+                }
+            }
+            Fact::Connected { actor } => match self.has_just_told(*actor, at_ns) {
+                true => None,
+                false => of_actor(actor, "is connected again"),
+            },
+            Fact::SessionClosed { session, actor, expired } => {
+                let end = if *expired { "expires" } else { "is closed" };
+                of_world(format!("session {session} of {actor} {end}"))
+            }
+            Fact::NodeCreated { path, by, .. } => of_world(format!("{} creates {path}", self.name(*by))),
+            Fact::NodeDeleted { path, by, owner } => of_world(self.deleted(path, *by, *owner)),
+            Fact::Fired { woken, .. } if woken.is_empty() => None,
+            Fact::Fired { path, kind, woken } => {
+                let woken: Vec<String> = woken.iter().map(ActorId::to_string).collect();
+                of_world(format!("{} wakes {}", change(*kind, path), woken.join(", ")))
+            }
+            Fact::Disconnected { actor } => of_actor(actor, "learns that its connection is lost"),
+            Fact::LearnsExpiry { actor } => of_actor(actor, "learns that its session is dead"),
+            Fact::Crashed { actor } => of_actor(actor, "crashes"),
+            Fact::Paused { actor } => of_actor(actor, "is paused"),
+            Fact::Resumed { actor } => of_actor(actor, "goes on after its pause"),
+            Fact::Wrote { resource, actor, token, accepted } => {
+                let resource = match resource {
+                    Resource::Fenced => "fenced",
+                    Resource::Unfenced => "unfenced",
+                };
+                let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
+                let refused = if *accepted { "" } else { ", and is refused" };
+                of_world(format!("a write of {actor}{token} reaches the {resource} resource{refused}"))
+            }
+            Fact::Finished { actor, end } => of_actor(
+                actor,
+                match end {
+                    End::Done => "has done all it was to do",
+                    End::SessionLost => "ends: its session was lost",
+                    End::Failed => "ends: it failed",
+                },
+            ),
+        }
+    }
+
+    fn has_session(&self, actor: ActorId) -> bool {
+        self.sessions.values().any(|known| *known == actor)
+    }
+
+    /// Whether the line before says already that an actor is connected.
+    fn has_just_told(&self, actor: ActorId, at_ns: u64) -> bool {
+        let who = actor.to_string();
+        let mut now = self.told.iter().rev().take_while(|told| told.virtual_ns == at_ns);
+        now.any(|told| told.who == who && told.what.starts_with("is connected"))
+    }
+
+    /// Whose a session is. A session that nobody was told of is an administrator's.
+    fn name(&self, session: SessionId) -> String {
+        match self.sessions.get(&session) {
+            Some(actor) => actor.to_string(),
+            None if session == SessionId::NONE => "the server".into(),
+            None => "an administrator".into(),
+        }
+    }
+
+    fn deleted(&self, path: &str, by: SessionId, owner: SessionId) -> String {
+        match (by == SessionId::NONE, owner == SessionId::NONE) {
+            (true, false) => format!("{path} goes with the session of {}", self.name(owner)),
+            (false, false) if by != owner => {
+                format!("{} deletes {path}, which is of {}", self.name(by), self.name(owner))
+            }
+            _ => format!("{} deletes {path}", self.name(by)),
+        }
+    }
+}
+
+/// What the facts do not say.
+fn said_of_state(state: KeeperState) -> Option<&'static str> {
+    match state {
+        KeeperState::SyncConnected | KeeperState::Disconnected | KeeperState::Expired => None,
+        KeeperState::AuthFailed => Some("learns that its credentials are refused"),
+        KeeperState::Closed => Some("has closed its session"),
+    }
+}
+
+fn says(observation: &Observation) -> String {
+    match observation {
+        Observation::Attempts { lock } => format!("asks for {lock}"),
+        Observation::Granted { lock, node, token } => {
+            let token = token.map(|token| format!(", with token {token}")).unwrap_or_default();
+            format!("is granted {lock} by {node}{token}")
+        }
+        Observation::Enters { lock } => format!("enters the critical section of {lock}"),
+        Observation::Leaves { lock } => format!("leaves the critical section of {lock}"),
+        Observation::Released { lock } => format!("holds {lock} no more"),
+        Observation::GivesUp { lock, why } => format!("gives up on {lock}: {why}"),
+    }
+}
+
+fn change(kind: EventType, path: &str) -> String {
+    match kind {
+        EventType::None => "the end of a session".into(),
+        EventType::NodeCreated => format!("the creation of {path}"),
+        EventType::NodeDeleted => format!("the deletion of {path}"),
+        EventType::NodeDataChanged => format!("new data of {path}"),
+        EventType::NodeChildrenChanged => format!("a change among the children of {path}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Timelines of runs that are made up.
+
+use super::*;
+use std::collections::BTreeMap;
+use zk_api::Zxid;
+use zk_trials::promise::Assumption;
+use zk_world::Fault;
+
+const P0: ActorId = ActorId { process: 0, life: 0 };
+const P1: ActorId = ActorId { process: 1, life: 0 };
+
+fn is(at_ns: u64, fact: Fact) -> Moment {
+    Moment { at_ns, place: Place::World, what: Happening::Is(fact) }
+}
+
+fn at(at_ns: u64, place: Place, what: Happening) -> Moment {
+    Moment { at_ns, place, what }
+}
+
+fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
+    let run = Run {
+        seed: 0,
+        digest: 0,
+        virtual_ns: 0,
+        messages: 0,
+        steps: 0,
+        tested: BTreeMap::new(),
+        violations,
+        sometimes: BTreeMap::new(),
+        trace: Vec::new(),
+        timeline,
+        choices: BTreeMap::new(),
+    };
+    tell(&run).into_iter().map(|told| format!("{} {} {}", told.virtual_ns, told.who, told.what)).collect()
+}
+
+fn opened(at_ns: u64, id: i64, actor: ActorId) -> Moment {
+    is(at_ns, Fact::SessionOpened { session: SessionId(id), actor })
+}
+
+fn created(path: &str, by: i64) -> Fact {
+    let session = SessionId(by);
+    Fact::NodeCreated { path: path.into(), by: session, owner: session, czxid: Zxid::new(1, 1) }
+}
+
+#[test]
+fn a_session_and_its_connection_are_one_line() {
+    let state = |at_ns, state| at(at_ns, Place::Client(P0), Happening::State(state));
+    let connected = |at_ns| is(at_ns, Fact::Connected { actor: P0 });
+    let lines = told(
+        vec![
+            state(1, KeeperState::SyncConnected),
+            opened(1, 7, P0),
+            connected(1),
+            state(2, KeeperState::Disconnected),
+            is(2, Fact::Disconnected { actor: P0 }),
+            state(3, KeeperState::SyncConnected),
+            connected(3),
+            opened(4, 8, P1),
+            is(5, Fact::SessionClosed { session: SessionId(8), actor: P1, expired: true }),
+        ],
+        Vec::new(),
+    );
+    assert_eq!(
+        lines,
+        [
+            "1 p0 is connected, with session 0x7",
+            "2 p0 learns that its connection is lost",
+            "3 p0 is connected again",
+            "4 -- session 0x8 of p1 is opened",
+            "5 -- session 0x8 of p1 expires",
+        ]
+    );
+}
+
+#[test]
+fn changes_name_who_made_them_and_whom_they_wake() {
+    let fired = |woken: Vec<ActorId>| Fact::Fired { path: "/a".into(), kind: EventType::NodeDeleted, woken };
+    let deleted =
+        |by, owner| Fact::NodeDeleted { path: "/a".into(), by: SessionId(by), owner: SessionId(owner) };
+    let facts = [
+        created("/a", 7),
+        created("/b", 9),
+        fired(Vec::new()),
+        fired(vec![P0, P1]),
+        deleted(7, 7),
+        deleted(8, 7),
+        deleted(0, 7),
+        deleted(0, 0),
+    ];
+    let timeline = [opened(1, 7, P0), opened(1, 8, P1)];
+    let lines = told(timeline.into_iter().chain(facts.map(|fact| is(2, fact))).collect(), Vec::new());
+    assert_eq!(
+        lines[2..],
+        [
+            "2 -- p0 creates /a",
+            "2 -- an administrator creates /b",
+            "2 -- the deletion of /a wakes p0, p1",
+            "2 -- p0 deletes /a",
+            "2 -- p1 deletes /a, which is of p0",
+            "2 -- /a goes with the session of p0",
+            "2 -- the server deletes /a",
+        ]
+    );
+}
+
+#[test]
+fn what_was_broken_stands_after_what_broke_it() {
+    let violation = |at_ns, excuse| RunViolation {
+        promise: "exclusion",
+        at_ns,
+        what: "p0 and p1\n  are inside".into(),
+        excuse,
+    };
+    let enters =
+        |at_ns| at(at_ns, Place::Client(P0), Happening::Says(Observation::Enters { lock: "/lock".into() }));
+    let fault = at(2, Place::World, Happening::Fault(Fault::ClockJump { server: 0, by_ms: -5 }));
+    let timeline = vec![enters(1), fault, enters(2), enters(3)];
+    let excused = Some(Assumption::NoActionAfterSessionEnd);
+    let lines = told(timeline, vec![violation(2, None), violation(9, excused)]);
+    assert_eq!(
+        lines,
+        [
+            "1 p0 enters the critical section of /lock",
+            "2 -- the clock of s0 jumps back by 5 ms",
+            "2 p0 enters the critical section of /lock",
+            "2 -- exclusion: p0 and p1; are inside",
+            "3 p0 enters the critical section of /lock",
+            "9 -- exclusion: p0 and p1; are inside",
+        ]
+    );
+}
+
+#[test]
+fn the_client_that_sets_the_znodes_up_is_not_told_of() {
+    let states = [KeeperState::SyncConnected, KeeperState::Closed];
+    let timeline = states.map(|state| at(1, Place::Client(P1), Happening::State(state)));
+    assert_eq!(told(timeline.into(), Vec::new()), [""; 0]);
+}

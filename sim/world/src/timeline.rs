@@ -1,0 +1,108 @@
+//! The timeline of a run: of all its events those that tell its story, typed, for whoever tells it to people.
+
+use crate::schedule::Fault;
+use crate::trace::{What, line};
+use std::fmt;
+use zk_api::{KeeperState, Zxid};
+use zk_trials::event::{Fact, Observation};
+
+pub use crate::trace::Place;
+
+/// Something that happened. Displayed, it is its line of the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    /// When, in virtual time.
+    pub at_ns: u64,
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub what: Happening,
+}
+
+/// What happened. Messages, timers, disks and transactions are left to the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    /// A server serves, and has recovered everything up to here.
+    Started { zxid: Zxid },
+    /// A server is down.
+    Down,
+    /// A client's session changes its state, as the client sees it.
+    State(KeeperState),
+    /// An actor says so.
+    Says(Observation),
+    /// It is so.
+    Is(Fact),
+    /// The nemesis strikes.
+    Fault(Fault),
+    /// Faults are over.
+    Heal,
+    /// An invariant that is always watched is broken.
+    Broken { name: String },
+}
+
+impl Happening {
+    /// `None` for what is no part of a timeline.
+    pub(crate) fn of(what: &What<'_>) -> Option<Happening> {
+        Some(match what {
+            What::Started { zxid } => Happening::Started { zxid: *zxid },
+            What::Down => Happening::Down,
+            What::State(state) => Happening::State(*state),
+            What::Says(observation) => Happening::Says((*observation).clone()),
+            What::Is(fact) => Happening::Is((*fact).clone()),
+            What::Fault(fault) => Happening::Fault((*fault).clone()),
+            What::Heal => Happening::Heal,
+            What::Broken { name } => Happening::Broken { name: (*name).to_owned() },
+            What::Opened { .. }
+            | What::Refused { .. }
+            | What::Lost { .. }
+            | What::Dropped { .. }
+            | What::ToServer { .. }
+            | What::ToClient { .. }
+            | What::ServerTimer(_)
+            | What::ClientTimer(_)
+            | What::Synced { .. }
+            | What::Propose(_)
+            | What::Commit { .. }
+            | What::Apply { .. }
+            | What::End { .. } => return None,
+        })
+    }
+
+    fn as_what(&self) -> What<'_> {
+        match self {
+            Happening::Started { zxid } => What::Started { zxid: *zxid },
+            Happening::Down => What::Down,
+            Happening::State(state) => What::State(*state),
+            Happening::Says(observation) => What::Says(observation),
+            Happening::Is(fact) => What::Is(fact),
+            Happening::Fault(fault) => What::Fault(fault),
+            Happening::Heal => What::Heal,
+            Happening::Broken { name } => What::Broken { name },
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&line(self.at_ns, self.place, &self.what.as_what()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::Trace;
+
+    #[test]
+    fn a_timeline_is_without_transactions_and_a_moment_is_its_line_of_the_trace() {
+        let mut trace = Trace::new(true, false);
+        let zxid = Zxid::new(1, 7);
+        trace.add(1_000_000, Place::Server(0), &What::Started { zxid });
+        trace.add(2_000_000, Place::Server(0), &What::Commit { zxid });
+        trace.add(3_000_000, Place::World, &What::Broken { name: "no-panic" });
+        let (_, lines, timeline) = trace.finish();
+        let told: Vec<String> = timeline.iter().map(Moment::to_string).collect();
+        assert_eq!(told, ["0.001s s0 Started zxid=1:7", "0.003s -- Broken no-panic"]);
+        assert_eq!([&lines[0], &lines[2]], [&told[0], &told[1]]);
+    }
+}
