@@ -3,12 +3,23 @@
 use crate::actions::Action;
 use crate::link::{Client, Phase};
 use crate::message::Message;
+use crate::model::Taken;
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, Op, Request, Response};
-use zk_trials::event::Resource;
+use zk_trials::event::{Event, Observation, Resource};
 
-/// One line for the step from one state to the next.
-pub fn describe(before: &State, action: Action, after: &State) -> String {
+/// One line for the step from a state to what was taken from there, with the notes that it makes actors say.
+pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
+    let mut line = step(before, action, &taken.state);
+    for event in taken.events.iter().flat_map(|events| &events.items) {
+        if let Event::Says { actor, what: Observation::Notes { what, about, number } } = event {
+            line += &format!("; {actor} says: {what} {about} {number}");
+        }
+    }
+    line
+}
+
+fn step(before: &State, action: Action, after: &State) -> String {
     let client = |me: u8| &*before.clients[usize::from(me)];
     match action {
         Action::Deliver(me) => delivered(client(me), &after.clients[usize::from(me)]),

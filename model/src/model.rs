@@ -59,6 +59,8 @@ pub struct Taken {
     pub findings: Findings,
     /// A read was served from an old state.
     pub stale: bool,
+    /// What the promises saw, in order.
+    pub events: Vec<Events>,
 }
 
 impl RecipeModel {
@@ -113,7 +115,8 @@ impl RecipeModel {
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
-        let mut turn = Turn { model: self, state, findings: Findings::default(), stale: false };
+        let mut turn =
+            Turn { model: self, state, findings: Findings::default(), stale: false, events: Vec::new() };
         turn.see(&List::new(opened.collect()));
         started.iter().for_each(|moved| turn.see(&moved.events));
         let troubles: Vec<_> =
@@ -124,8 +127,13 @@ impl RecipeModel {
 
     /// The state after an action that [can happen](RecipeModel::actions).
     pub fn step(&self, state: &State, action: Action) -> Taken {
-        let mut turn =
-            Turn { model: self, state: state.clone(), findings: Findings::default(), stale: false };
+        let mut turn = Turn {
+            model: self,
+            state: state.clone(),
+            findings: Findings::default(),
+            stale: false,
+            events: Vec::new(),
+        };
         turn.take(action);
         turn.done()
     }
@@ -161,12 +169,13 @@ struct Turn<'a> {
     state: State,
     findings: Findings,
     stale: bool,
+    events: Vec<Events>,
 }
 
 impl Turn<'_> {
     fn done(self) -> Taken {
         let state = self.state.sealed(self.model.rules.symmetry);
-        Taken { state, findings: self.findings, stale: self.stale }
+        Taken { state, findings: self.findings, stale: self.stale, events: self.events }
     }
 
     fn take(&mut self, action: Action) {
@@ -260,6 +269,7 @@ impl Turn<'_> {
             });
         self.state.monitors = next;
         self.findings.merge(&findings);
+        self.events.push(events.clone());
     }
 
     fn serve(&mut self, me: u8) {
