@@ -1,0 +1,213 @@
+//! Leader election: each candidate watches the one before it.
+
+use crate::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, passing, path, remove};
+use std::collections::BTreeSet;
+use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zoocheck::trials::event::{ActorId, End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults};
+
+const ROOT: &str = "/election";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    Right,
+    /// Looks whether it leads only when its watch has told something.
+    NeverLooks,
+    /// Takes the least name for the first, guid and all.
+    ByName,
+}
+
+struct Election(Edition);
+
+/// Two whose sessions live never both lead.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct OneLeader {
+    dead: BTreeSet<ActorId>,
+    leads: BTreeSet<ActorId>,
+}
+
+impl Promise for OneLeader {
+    fn name(&self) -> &'static str {
+        "one-leader"
+    }
+
+    fn about(&self) -> &'static str {
+        "Two whose sessions live never both lead."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(actor) = dies(event) {
+            self.leads.remove(&actor);
+            self.dead.insert(actor);
+        }
+        match noted(event) {
+            Some((actor, "leads", ..)) if !self.dead.contains(&actor) => {
+                match self.leads.first() {
+                    Some(other) => found.push(broken(format!("{actor} leads while {other} leads"))),
+                    None => found.push(Finding::Tested),
+                }
+                self.leads.insert(actor);
+            }
+            Some((actor, "resigns", ..)) => {
+                self.leads.remove(&actor);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where somebody stands, somebody leads in the end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct SomebodyLeads;
+
+impl Promise for SomebodyLeads {
+    fn name(&self) -> &'static str {
+        "somebody-leads"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, nobody stands who does not come to lead."
+    }
+
+    fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {}
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        match rest.unfinished.first() {
+            Some(actor) => found.push(broken(format!("{actor} stands, and nobody leads"))),
+            None => found.push(Finding::Tested),
+        }
+    }
+}
+
+struct Candidate<'a, Z> {
+    zk: &'a Z,
+    guid: Text,
+    edition: Edition,
+}
+
+impl<Z: ZooKeeper> Candidate<'_, Z> {
+    fn child(&self, name: &str) -> ZPath {
+        path(ROOT).join(name).expect("a child's name")
+    }
+
+    /// The candidates in order. What an old connection still carries has come by then.
+    async fn list(&self) -> Result<Vec<Text>, End> {
+        insist(self.zk, || self.zk.sync(&path(ROOT))).await?;
+        let mut names = insist(self.zk, || self.zk.children(&path(ROOT))).await?;
+        if self.edition == Edition::ByName {
+            names.sort();
+            return Ok(names);
+        }
+        Ok(by_number(names))
+    }
+
+    fn is_mine(&self, name: &str) -> bool {
+        name.starts_with(&*self.guid)
+    }
+
+    async fn stand(&self) -> Result<(), End> {
+        let prefix = self.child(&format!("{}-n-", self.guid));
+        while let Err(error) = self.zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            passing(self.zk, error).await?;
+            if self.list().await?.iter().any(|name| self.is_mine(name)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns when it leads.
+    async fn wait(&self) -> Result<(), End> {
+        let mut told = self.edition != Edition::NeverLooks;
+        loop {
+            let names = self.list().await?;
+            let mine = names.iter().position(|name| self.is_mine(name)).ok_or(End::Failed)?;
+            match mine.checked_sub(1) {
+                None if told => return Ok(()),
+                None => std::future::pending().await,
+                Some(before) => {
+                    let before = self.child(&names[before]);
+                    let (stat, watch) = insist(self.zk, || self.zk.exists_watch(&before)).await?;
+                    if stat.is_some() {
+                        watch.await;
+                        told = true;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn withdraw(&self) -> Result<(), End> {
+        for name in self.list().await?.iter().filter(|name| self.is_mine(name)) {
+            remove(self.zk, &self.child(name)).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Election {
+    async fn turn(&self, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), End> {
+        let candidate = Candidate { zk, guid: probe.guid(), edition: self.0 };
+        candidate.stand().await?;
+        candidate.wait().await?;
+        probe.observe(Observation::note("leads", ROOT, 0));
+        probe.work().await;
+        probe.observe(Observation::note("resigns", ROOT, 0));
+        candidate.withdraw().await
+    }
+}
+
+impl Trial for Election {
+    fn about(&self) -> About {
+        let bounds = Bounds::clients(2);
+        match self.0 {
+            Edition::Right => about("stranger-election", "Each watches the one before it.", bounds),
+            Edition::NeverLooks => about("stranger-election/never-looks", "The first never looks.", bounds),
+            Edition::ByName => about("stranger-election/by-name", "The least name leads.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(OneLeader::default()), Box::new(SomebodyLeads)]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for _ in 0..part.rounds {
+            if let Err(end) = self.turn(&zk, &probe).await {
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+#[test]
+fn an_election_that_watches_its_predecessor_has_one_leader() {
+    let bounds = Bounds { expiries: 1, drops: 1, ..Bounds::clients(2) };
+    judge(Election(Edition::Right), &CheckConfig::new(bounds), 3, Faults::default(), &Expected::Right);
+}
+
+#[test]
+fn an_election_whose_first_candidate_never_looks_has_no_leader() {
+    let expected = Expected::Wrong { promise: "somebody-leads", steps: 14 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Election(Edition::NeverLooks), &config, 3, Faults::none(), &expected);
+}
+
+#[test]
+fn an_election_by_the_least_name_has_two_leaders() {
+    let expected = Expected::Wrong { promise: "one-leader", steps: 16 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Election(Edition::ByName), &config, 3, Faults::none(), &expected);
+}
