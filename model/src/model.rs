@@ -12,6 +12,7 @@ use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::symmetry::session_of;
 use std::sync::Arc;
+use zk_api::Text;
 use zk_trials::event::{ActorId, Event, Fact, Resource};
 use zk_trials::promise::Violation;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
@@ -41,7 +42,7 @@ pub struct RecipeModel {
 
 struct Start {
     trial: Arc<dyn AnyTrial>,
-    below: Vec<String>,
+    setup: Vec<Text>,
 }
 
 impl std::fmt::Debug for Start {
@@ -71,7 +72,6 @@ impl RecipeModel {
         let effects = config.effects || bounds.effects;
         let setup =
             Setup { clients: bounds.clients, rounds: bounds.rounds, effects, memo, keys, audit, symmetry };
-        let below = trial.setup().iter().map(|path| format!("{path}/")).collect();
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let breaks = trial.about().breaks;
@@ -83,7 +83,7 @@ impl RecipeModel {
             audit,
             rules: Rules { lag: bounds.lag.into(), true_zxids: config.true_zxids, symmetry },
             replayer: Replayer::new(trial.clone(), setup),
-            start: Start { trial, below },
+            start: Start { setup: trial.setup(), trial },
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
@@ -140,7 +140,7 @@ impl RecipeModel {
 
     /// What the promises say of a state in which nothing moves.
     pub fn rest(&self, state: &State) -> Findings {
-        state.monitors.rest(&state.rest(&self.start.below))
+        state.monitors.rest(&state.rest(&self.start.setup))
     }
 
     /// Whether a promise was broken on the way to this state where it was owed.
