@@ -1,6 +1,6 @@
 //! A counter that is added to by setData with the version that was read.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path};
+use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
 use zoocheck::api::{Data, ErrorCode, Text, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
@@ -127,5 +127,5 @@ fn an_addition_with_a_name_is_counted_once() {
 fn an_addition_that_is_tried_again_blindly_is_counted_twice() {
     let expected = Expected::Wrong { promise: "counted-once", steps: 16 };
     let config = CheckConfig::new(Bounds { drops: 1, ..Bounds::clients(2) });
-    judge(Counter(Edition::Blind), &config, 3, Faults::default(), &expected);
+    judge(Counter(Edition::Blind), &config, 3, drops(), &expected);
 }

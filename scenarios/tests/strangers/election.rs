@@ -1,11 +1,14 @@
 //! Leader election: each candidate watches the one before it.
 
-use crate::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, passing, path, remove};
+use crate::judge::{
+    Expected, about, broken, by_number, dies, drops, insist, judge, noted, passing, path, remove,
+};
 use std::collections::BTreeSet;
 use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
+use zoocheck::trials::promises::OneWokenPerDeletion;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
 use zoocheck::{CheckConfig, Faults};
 
@@ -16,6 +19,12 @@ enum Edition {
     Right,
     /// Looks whether it leads only when its watch has told something.
     NeverLooks,
+    /// Waits for its predecessor even if that is gone already.
+    WatchesTheGone,
+    /// After a lost answer it stands again without a look.
+    StandsTwice,
+    /// All watch the one who leads.
+    Herd,
     /// Takes the least name for the first, guid and all.
     ByName,
 }
@@ -112,6 +121,9 @@ impl<Z: ZooKeeper> Candidate<'_, Z> {
         let prefix = self.child(&format!("{}-n-", self.guid));
         while let Err(error) = self.zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
             passing(self.zk, error).await?;
+            if self.edition == Edition::StandsTwice {
+                continue;
+            }
             if self.list().await?.iter().any(|name| self.is_mine(name)) {
                 break;
             }
@@ -124,14 +136,21 @@ impl<Z: ZooKeeper> Candidate<'_, Z> {
         let mut told = self.edition != Edition::NeverLooks;
         loop {
             let names = self.list().await?;
-            let mine = names.iter().position(|name| self.is_mine(name)).ok_or(End::Failed)?;
+            let is_mine = |name: &Text| self.is_mine(name);
+            // Who does not know of its first znode counts with its last.
+            let mine = match self.edition {
+                Edition::StandsTwice => names.iter().rposition(is_mine),
+                _ => names.iter().position(is_mine),
+            };
+            let mine = mine.ok_or(End::Failed)?;
             match mine.checked_sub(1) {
                 None if told => return Ok(()),
                 None => std::future::pending().await,
                 Some(before) => {
+                    let before = if self.edition == Edition::Herd { 0 } else { before };
                     let before = self.child(&names[before]);
                     let (stat, watch) = insist(self.zk, || self.zk.exists_watch(&before)).await?;
-                    if stat.is_some() {
+                    if stat.is_some() || self.edition == Edition::WatchesTheGone {
                         watch.await;
                         told = true;
                     }
@@ -166,6 +185,9 @@ impl Trial for Election {
         match self.0 {
             Edition::Right => about("stranger-election", "Each watches the one before it.", bounds),
             Edition::NeverLooks => about("stranger-election/never-looks", "The first never looks.", bounds),
+            Edition::WatchesTheGone => about("stranger-election/gone", "Waits for the gone.", bounds),
+            Edition::StandsTwice => about("stranger-election/twice", "Stands again blindly.", bounds),
+            Edition::Herd => about("stranger-election/herd", "All watch the leader.", bounds),
             Edition::ByName => about("stranger-election/by-name", "The least name leads.", bounds),
         }
     }
@@ -175,7 +197,7 @@ impl Trial for Election {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(OneLeader::default()), Box::new(SomebodyLeads)]
+        vec![Box::new(OneLeader::default()), Box::new(SomebodyLeads), Box::new(OneWokenPerDeletion::of(ROOT))]
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -210,4 +232,25 @@ fn an_election_by_the_least_name_has_two_leaders() {
     let expected = Expected::Wrong { promise: "one-leader", steps: 16 };
     let config = CheckConfig::new(Bounds::clients(2));
     judge(Election(Edition::ByName), &config, 3, Faults::none(), &expected);
+}
+
+#[test]
+fn an_election_that_waits_for_the_gone_has_no_leader() {
+    let expected = Expected::Wrong { promise: "somebody-leads", steps: 22 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Election(Edition::WatchesTheGone), &config, 3, Faults::none(), &expected);
+}
+
+#[test]
+fn a_candidate_that_stands_twice_waits_for_itself() {
+    let expected = Expected::Wrong { promise: "somebody-leads", steps: 22 };
+    let config = CheckConfig::new(Bounds { drops: 1, ..Bounds::clients(2) });
+    judge(Election(Edition::StandsTwice), &config, 3, drops(), &expected);
+}
+
+#[test]
+fn an_election_where_all_watch_the_leader_is_a_herd() {
+    let expected = Expected::Wrong { promise: "one-woken-per-deletion", steps: 30 };
+    let config = CheckConfig::new(Bounds::clients(3));
+    judge(Election(Edition::Herd), &config, 4, Faults::none(), &expected);
 }

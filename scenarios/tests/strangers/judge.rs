@@ -5,7 +5,7 @@ use zoocheck::reports::{CheckedPromise, Judgement};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::promise::{Finding, Violation};
 use zoocheck::trials::trial::{About, Bounds, Reductions, Trial};
-use zoocheck::{CheckConfig, Faults, Scenario, Verdict, Zoo};
+use zoocheck::{CheckConfig, Engine, Faults, Scenario, Verdict, Zoo};
 
 /// A trial of nobody's catalogue.
 pub fn about(name: &'static str, summary: &'static str, bounds: Bounds) -> About {
@@ -89,6 +89,11 @@ pub fn dies(event: &Event) -> Option<ActorId> {
     }
 }
 
+/// Lost connections and no other fault.
+pub fn drops() -> Faults {
+    Faults { drops: 40, ..Faults::none() }
+}
+
 /// What a trial is worth.
 pub enum Expected {
     /// Both engines say that it holds.
@@ -119,6 +124,9 @@ fn check(zoo: &Zoo, name: &str, config: &CheckConfig, expected: &Expected) {
             assert!(report.held() && report.exhaustive, "{report}");
             let tested = |promise: &CheckedPromise| promise.tested.is_some_and(|times| times > 0);
             assert!(report.promises.iter().all(tested), "{report}");
+            let config = CheckConfig { engine: Engine::Stateright, ..config.clone() };
+            let other = zoo.check(name, &config).expect("a check");
+            assert!(other.held() && other.states == report.states, "{other}");
         }
         Expected::Wrong { promise, steps } => {
             assert_eq!(report.verdict, Judgement::Violated, "{report}");
