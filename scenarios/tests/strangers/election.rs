@@ -5,9 +5,9 @@ use crate::judge::{
 };
 use std::collections::BTreeSet;
 use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
-use zoocheck::trials::event::{ActorId, End, Event, Observation};
+use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
+use zoocheck::trials::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};
 use zoocheck::trials::promises::OneWokenPerDeletion;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
 use zoocheck::{CheckConfig, Faults};
@@ -62,6 +62,60 @@ impl Promise for OneLeader {
             }
             Some((actor, "resigns", ..)) => {
                 self.leads.remove(&actor);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Two never both believe that they lead, as long as nobody acts after the end of his session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct OneBelieves {
+    dead: BTreeSet<ActorId>,
+    believes: BTreeSet<ActorId>,
+}
+
+impl Promise for OneBelieves {
+    fn name(&self) -> &'static str {
+        "one-believes"
+    }
+
+    fn about(&self) -> &'static str {
+        "Two never both believe that they lead."
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoActionAfterSessionEnd]
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(Fact::SessionClosed { actor, .. }) => {
+                self.dead.insert(*actor);
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.believes.remove(actor);
+            }
+            _ => {}
+        }
+        match noted(event) {
+            Some((actor, "leads", ..)) => {
+                // Against one who lives there is no excuse.
+                let other = self.believes.iter().min_by_key(|other| self.dead.contains(other));
+                found.push(match other {
+                    Some(other) => {
+                        let is_late = self.dead.contains(&actor) || self.dead.contains(other);
+                        Finding::Broken(Violation {
+                            what: format!("{actor} leads while {other} believes that it does"),
+                            excuse: is_late.then_some(Assumption::NoActionAfterSessionEnd),
+                        })
+                    }
+                    None => Finding::Tested,
+                });
+                self.believes.insert(actor);
+            }
+            Some((actor, "resigns", ..)) => {
+                self.believes.remove(&actor);
             }
             _ => {}
         }
@@ -197,7 +251,12 @@ impl Trial for Election {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(OneLeader::default()), Box::new(SomebodyLeads), Box::new(OneWokenPerDeletion::of(ROOT))]
+        vec![
+            Box::new(OneLeader::default()),
+            Box::new(OneBelieves::default()),
+            Box::new(SomebodyLeads),
+            Box::new(OneWokenPerDeletion::of(ROOT)),
+        ]
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -217,7 +276,8 @@ impl Trial for Election {
 #[test]
 fn an_election_that_watches_its_predecessor_has_one_leader() {
     let bounds = Bounds { expiries: 1, drops: 1, ..Bounds::clients(2) };
-    judge(Election(Edition::Right), &CheckConfig::new(bounds), 3, Faults::default(), &Expected::Right);
+    let expected = Expected::RightBut { promise: "one-believes" };
+    judge(Election(Edition::Right), &CheckConfig::new(bounds), 3, Faults::default(), &expected);
 }
 
 #[test]
