@@ -3,12 +3,23 @@
 use crate::actions::Action;
 use crate::link::{Client, Phase};
 use crate::message::Message;
+use crate::model::Taken;
 use crate::state::State;
-use zk_api::{CreateMode, EventType, KeeperState, Op, Request, Response};
-use zk_trials::event::Resource;
+use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response};
+use zk_trials::event::{Event, Observation, Resource};
 
-/// One line for the step from one state to the next.
-pub fn describe(before: &State, action: Action, after: &State) -> String {
+/// One line for the step from a state to what was taken from there, with the notes that it makes actors say.
+pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
+    let mut line = step(before, action, &taken.state);
+    for event in taken.events.iter().flat_map(|events| &events.items) {
+        if let Event::Says { actor, what: Observation::Notes { what, about, number } } = event {
+            line += &format!("; {actor} says: {what} {about} {number}");
+        }
+    }
+    line
+}
+
+fn step(before: &State, action: Action, after: &State) -> String {
     let client = |me: u8| &*before.clients[usize::from(me)];
     match action {
         Action::Deliver(me) => delivered(client(me), &after.clients[usize::from(me)]),
@@ -69,7 +80,7 @@ fn requested(request: &Request) -> String {
         Request::Delete { path, .. } => format!("deletes {path}"),
         Request::Exists { path, watch: w } => format!("looks whether {path} exists{}", watch(w)),
         Request::GetData { path, watch: w } => format!("reads {path}{}", watch(w)),
-        Request::SetData { path, .. } => format!("sets {path}"),
+        Request::SetData { path, data, .. } => format!("sets {path} to {data:?}"),
         Request::GetChildren { path, watch: w, .. } => format!("lists {path}{}", watch(w)),
         Request::Multi { ops } => {
             let names: Vec<String> = ops.iter().map(operation).collect();
@@ -94,7 +105,7 @@ fn operation(op: &Op) -> String {
     match op {
         Op::Create { path, mode: m, .. } => format!("create {path} ({})", mode(*m)),
         Op::Delete { path, .. } => format!("delete {path}"),
-        Op::SetData { path, .. } => format!("set {path}"),
+        Op::SetData { path, data, .. } => format!("set {path} to {data:?}"),
         Op::Check { path, version } => format!("check {path} for version {version}"),
     }
 }
@@ -121,6 +132,10 @@ fn said(response: &Response) -> String {
         Response::Exists(Some(_)) => ": it does".to_owned(),
         Response::Children { names, .. } => format!(": {}", names.join(", ")),
         Response::Data { data, .. } => format!(": {data:?}"),
+        Response::Multi(MultiOutcome::Failed(codes)) => {
+            let failed = codes.iter().enumerate().find_map(|(nth, code)| code.map(|code| (nth + 1, code)));
+            failed.map_or(String::new(), |(nth, code)| format!(": none, as number {nth} fails: {code:?}"))
+        }
         _ => String::new(),
     }
 }

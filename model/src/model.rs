@@ -12,6 +12,7 @@ use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::symmetry::session_of;
 use std::sync::Arc;
+use zk_api::Text;
 use zk_trials::event::{ActorId, Event, Fact, Resource};
 use zk_trials::promise::Violation;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
@@ -43,7 +44,7 @@ pub struct RecipeModel {
 
 struct Start {
     trial: Arc<dyn AnyTrial>,
-    below: Vec<String>,
+    setup: Vec<Text>,
 }
 
 impl std::fmt::Debug for Start {
@@ -61,6 +62,8 @@ pub struct Taken {
     pub findings: Findings,
     /// A read was served from an old state.
     pub stale: bool,
+    /// What the promises saw, in order.
+    pub events: Vec<Events>,
 }
 
 impl RecipeModel {
@@ -71,7 +74,6 @@ impl RecipeModel {
         let effects = config.effects || bounds.effects;
         let setup =
             Setup { clients: bounds.clients, rounds: bounds.rounds, effects, memo, keys, audit, symmetry };
-        let below = trial.setup().iter().map(|path| format!("{path}/")).collect();
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);
@@ -89,7 +91,7 @@ impl RecipeModel {
                 ranks: config.ranks,
             },
             replayer: Replayer::new(trial.clone(), setup),
-            start: Start { trial, below },
+            start: Start { setup: trial.setup(), trial },
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
@@ -121,7 +123,8 @@ impl RecipeModel {
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
-        let mut turn = Turn { model: self, state, findings: Findings::default(), stale: false };
+        let mut turn =
+            Turn { model: self, state, findings: Findings::default(), stale: false, events: Vec::new() };
         turn.see(&List::new(opened.collect()));
         started.iter().for_each(|moved| turn.see(&moved.events));
         let troubles: Vec<_> =
@@ -132,15 +135,20 @@ impl RecipeModel {
 
     /// The state after an action that [can happen](RecipeModel::actions).
     pub fn step(&self, state: &State, action: Action) -> Taken {
-        let mut turn =
-            Turn { model: self, state: state.clone(), findings: Findings::default(), stale: false };
+        let mut turn = Turn {
+            model: self,
+            state: state.clone(),
+            findings: Findings::default(),
+            stale: false,
+            events: Vec::new(),
+        };
         turn.take(action);
         turn.done()
     }
 
     /// What the promises say of a state in which nothing moves.
     pub fn rest(&self, state: &State) -> Findings {
-        state.monitors.rest(&state.rest(&self.start.below))
+        state.monitors.rest(&state.rest(&self.start.setup))
     }
 
     /// Whether a promise was broken on the way to this state where it was owed.
@@ -169,12 +177,13 @@ struct Turn<'a> {
     state: State,
     findings: Findings,
     stale: bool,
+    events: Vec<Events>,
 }
 
 impl Turn<'_> {
     fn done(self) -> Taken {
         let state = self.state.sealed(self.model.rules.symmetry);
-        Taken { state, findings: self.findings, stale: self.stale }
+        Taken { state, findings: self.findings, stale: self.stale, events: self.events }
     }
 
     fn take(&mut self, action: Action) {
@@ -268,6 +277,7 @@ impl Turn<'_> {
             });
         self.state.monitors = next;
         self.findings.merge(&findings);
+        self.events.push(events.clone());
     }
 
     fn serve(&mut self, me: u8) {

@@ -307,10 +307,10 @@ pub fn retrace(model: &RecipeModel, path: &[usize]) -> Vec<String> {
         let mut actions = Vec::new();
         model.actions(&state, &mut actions);
         let action = actions[nth];
-        match quietly(|| model.step(&state, action).state) {
-            Ok(next) => {
-                lines.push(describe(&state, action, &next));
-                state = next;
+        match quietly(|| model.step(&state, action)) {
+            Ok(taken) => {
+                lines.push(describe(&state, action, &taken));
+                state = taken.state;
             }
             Err(what) => lines.push(format!("{action:?}: panics: {what}")),
         }

@@ -7,7 +7,7 @@ use crate::service::Service;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{SessionId, Zxid};
+use zk_api::{SessionId, Text, Zxid};
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
 use zk_trials::trial::Bounds;
@@ -82,11 +82,15 @@ impl State {
     }
 
     /// What is left when nothing moves any more.
-    pub fn rest(&self, below: &[String]) -> Rest {
+    pub fn rest(&self, setup: &[Text]) -> Rest {
         let live: Vec<&Arc<Client>> = self.clients.iter().filter(|client| client.lives).collect();
         let waiting = |client: &&&Arc<Client>| !client.node.is_done && client.node.end.is_none();
         let tree = self.service.tree();
-        let own = tree.nodes().filter(|(path, _)| below.iter().any(|prefix| path.starts_with(prefix)));
+        // What the trial began with is not left of anything, even where it lies below another such znode.
+        let below = |path: &str| {
+            setup.iter().any(|own| path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let own = tree.nodes().filter(|(path, _)| below(path) && !setup.contains(path));
         let session = |client: &&Arc<Client>| (crate::symmetry::session_of(client.actor()), client.actor());
         Rest {
             unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),

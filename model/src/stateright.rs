@@ -31,8 +31,8 @@ impl Model for RecipeModel {
     }
 
     fn format_step(&self, state: &State, action: Action) -> Option<String> {
-        let next = self.step(state, action).state;
-        Some(format!("{}\n{next:?}", describe(state, action, &next)))
+        let taken = self.step(state, action);
+        Some(format!("{}\n{:?}", describe(state, action, &taken), taken.state))
     }
 
     /// One property alone: with several, its counterexamples are not the shortest.
@@ -95,7 +95,7 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
         match action {
             Some(action) => {
                 let taken = model.step(state, *action);
-                steps.push(describe(state, *action, &taken.state));
+                steps.push(describe(state, *action, &taken));
                 broken.extend(taken.findings.broken);
             }
             None => broken.extend(model.rest(state).broken),

@@ -58,6 +58,16 @@ pub enum Observation {
     Released { lock: Text },
     /// Its attempt ended without the lock, and why.
     GivesUp { lock: Text, why: Text },
+    /// Anything else that a trial of one's own wants its own promises to see: "takes" "/queue" 7. No promise of this
+    /// crate looks at it.
+    Notes { what: Text, about: Text, number: i64 },
+}
+
+impl Observation {
+    /// A note for one's own promises.
+    pub fn note(what: &str, about: &str, number: i64) -> Observation {
+        Observation::Notes { what: what.into(), about: about.into(), number }
+    }
 }
 
 /// What the ensemble, the network or the outside resource knows.

@@ -65,7 +65,8 @@ pub struct Rest {
     /// Actors that live, have a live session, and whose code has not ended. The sessions of those that crashed
     /// have expired by then, or nobody could be blamed for waiting behind them.
     pub unfinished: Vec<ActorId>,
-    /// The znodes below the trial's own paths, with their owners: `NONE` if not ephemeral.
+    /// The znodes below those of the trial's setup, which are not among them, with their owners: `NONE` if not
+    /// ephemeral.
     pub nodes: Vec<(Text, SessionId)>,
     /// The live sessions and their actors.
     pub sessions: Vec<(SessionId, ActorId)>,

@@ -351,7 +351,10 @@ fn conn_closed(world: &mut World<'_>, id: ConnId) {
 fn fits(kind: RequestKind, request: &Request) -> bool {
     match kind {
         RequestKind::Any => true,
-        RequestKind::Create => matches!(request, Request::Create { .. }),
+        RequestKind::Create => matches!(
+            request,
+            Request::Create { .. } | Request::SetData { .. } | Request::SetAcl { .. } | Request::Multi { .. }
+        ),
         RequestKind::Delete => matches!(request, Request::Delete { .. }),
         RequestKind::Read => !request.is_write(),
     }

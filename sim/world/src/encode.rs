@@ -374,6 +374,11 @@ impl Bytes {
                 self.flagged(5, lock, 0);
                 self.text(why);
             }
+            Observation::Notes { what, about, number } => {
+                self.flagged(6, what, 0);
+                self.text(about);
+                self.i64(*number);
+            }
         }
     }
 

@@ -241,7 +241,7 @@ impl World<'_> {
                 process.rounds_left = process.rounds_left.saturating_sub(1);
             }
             Observation::Released { lock } => self.knowledge.left(actor, lock),
-            Observation::Attempts { .. } | Observation::GivesUp { .. } => {}
+            Observation::Attempts { .. } | Observation::GivesUp { .. } | Observation::Notes { .. } => {}
         }
         self.says(actor, what);
     }

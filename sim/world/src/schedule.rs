@@ -80,7 +80,7 @@ pub enum When {
 pub enum RequestKind {
     /// Any.
     Any,
-    /// A create.
+    /// A create, or what else makes or sets something: a setData, a setACL, a multi.
     Create,
     /// A delete.
     Delete,

@@ -1,0 +1,131 @@
+//! A counter that is added to by setData with the version that was read.
+
+use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
+use zoocheck::api::{Data, ErrorCode, Text, ZooKeeper};
+use zoocheck::trials::event::{End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults};
+
+const ROOT: &str = "/counter";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    /// The data is the list of all additions' names.
+    Named,
+    /// The data is the number, and a lost answer is taken for a lost request.
+    Blind,
+}
+
+struct Counter(Edition);
+
+/// The counter is never more than the additions that were begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct CountedOnce {
+    begun: i64,
+}
+
+impl Promise for CountedOnce {
+    fn name(&self) -> &'static str {
+        "counted-once"
+    }
+
+    fn about(&self) -> &'static str {
+        "The counter is never more than the additions that were begun."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match noted(event) {
+            Some((_, "adds", ..)) => self.begun += 1,
+            Some((actor, "has added", _, count)) if count > self.begun => {
+                let begun = self.begun;
+                found.push(broken(format!("{actor} has counted to {count} with {begun} additions begun")));
+            }
+            Some((_, "has added", ..)) => found.push(Finding::Tested),
+            _ => {}
+        }
+    }
+}
+
+impl Counter {
+    /// What the data is after one addition, and the count; `None` if the addition is in it already.
+    fn added(&self, data: &[u8], name: &str) -> (Option<String>, i64) {
+        let text = std::str::from_utf8(data).expect("text");
+        match self.0 {
+            Edition::Named => {
+                let names: Vec<&str> = text.split_whitespace().collect();
+                let count = names.len() as i64;
+                match names.contains(&name) {
+                    true => (None, count),
+                    false => (Some(format!("{text} {name}")), count + 1),
+                }
+            }
+            Edition::Blind => {
+                let count = text.parse().unwrap_or(0_i64) + 1;
+                (Some(count.to_string()), count)
+            }
+        }
+    }
+
+    async fn add(&self, zk: &impl ZooKeeper, name: &str) -> Result<i64, End> {
+        loop {
+            let (data, stat) = insist(zk, || zk.data(&path(ROOT))).await?;
+            let (Some(text), count) = self.added(data.bytes(), name) else {
+                return Ok(self.added(data.bytes(), name).1);
+            };
+            match zk.set_data(&path(ROOT), Data::from(text.as_str()), stat.version).await {
+                Ok(_) => return Ok(count),
+                Err(error) if error.code == ErrorCode::BadVersion => {}
+                Err(error) => passing(zk, error).await?,
+            }
+        }
+    }
+}
+
+impl Trial for Counter {
+    fn about(&self) -> About {
+        let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
+        match self.0 {
+            Edition::Named => about("stranger-counter", "Each addition has its name in the data.", bounds),
+            Edition::Blind => about("stranger-counter/blind", "A lost answer is a lost request.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(CountedOnce::default())]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for _ in 0..part.rounds {
+            probe.observe(Observation::note("adds", ROOT, 1));
+            match self.add(&zk, &probe.guid()).await {
+                Ok(count) => probe.observe(Observation::note("has added", ROOT, count)),
+                Err(end) => return end,
+            }
+            probe.work().await;
+        }
+        End::Done
+    }
+}
+
+#[test]
+fn an_addition_with_a_name_is_counted_once() {
+    let bounds = Bounds { expiries: 1, drops: 1, ..Bounds::clients(2) };
+    judge(Counter(Edition::Named), &CheckConfig::new(bounds), 3, Faults::default(), &Expected::Right);
+}
+
+#[test]
+fn an_addition_that_is_tried_again_blindly_is_counted_twice() {
+    let expected = Expected::Wrong { promise: "counted-once", steps: 16 };
+    let config = CheckConfig::new(Bounds { drops: 1, ..Bounds::clients(2) });
+    judge(Counter(Edition::Blind), &config, 3, drops(), &expected);
+}

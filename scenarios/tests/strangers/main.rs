@@ -1,0 +1,11 @@
+//! Recipes and promises of strangers: written outside the workspace's crates, with what `zoocheck` gives and nothing
+//! else. Each is right or wrong in a known way, and both engines must say so.
+#![cfg(feature = "run")]
+
+mod barrier;
+mod counter;
+mod election;
+mod judge;
+mod pairs;
+mod queue;
+mod shared;

@@ -1,0 +1,136 @@
+//! Pairs of znodes that are made at once, seen by a persistent watch, a second task, timers and syncs: what the other
+//! trials do not use.
+
+use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use zoocheck::api::{AddWatchMode, CreateMode, Data, MultiOutcome, Op, Text, ZooKeeper, open_acl};
+use zoocheck::trials::event::{End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::promises::NoWaiterStuck;
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults};
+
+const ROOT: &str = "/pairs";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    AtOnce,
+    OneByOne,
+}
+
+struct Pairs(Edition);
+
+/// Nobody sees half a pair.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Whole;
+
+impl Promise for Whole {
+    fn name(&self) -> &'static str {
+        "whole-pairs"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody sees half a pair."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match noted(event) {
+            Some((actor, "sees", _, halves)) if halves % 2 != 0 => {
+                found.push(broken(format!("{actor} sees {halves} halves")));
+            }
+            Some((_, "sees", ..)) => found.push(Finding::Tested),
+            _ => {}
+        }
+    }
+}
+
+fn half(name: &str, process: u8) -> Op {
+    let path = format!("{ROOT}/{name}-{process}").into();
+    Op::Create { path, data: Data::NULL, acl: open_acl(), mode: CreateMode::Persistent, stat: false }
+}
+
+/// Makes these at once, unless they are there.
+async fn make(zk: &impl ZooKeeper, ops: Vec<Op>) -> Result<(), End> {
+    loop {
+        match zk.multi(ops.clone()).await {
+            // It fails only where a try before it, whose answer was lost, has made them.
+            Ok(MultiOutcome::Applied(_) | MultiOutcome::Failed(_)) => return Ok(()),
+            Err(error) => passing(zk, error).await?,
+        }
+    }
+}
+
+impl Pairs {
+    async fn watch(&self, zk: &impl ZooKeeper, probe: &impl Probe, clients: u8) -> Result<(), End> {
+        let mut watch = insist(zk, || zk.add_watch(&path(ROOT), AddWatchMode::PersistentRecursive)).await?;
+        loop {
+            let (synced, names) = (zk.sync(&path(ROOT)), zk.children(&path(ROOT)));
+            match (synced.await, names.await) {
+                (Ok(()), Ok(names)) => {
+                    let names: BTreeSet<Text> = names.into_iter().collect();
+                    probe.observe(Observation::note("sees", ROOT, names.len() as i64));
+                    if names.len() == 2 * usize::from(clients) {
+                        return Ok(());
+                    }
+                    (&mut watch).await;
+                }
+                (Err(error), _) | (_, Err(error)) => passing(zk, error).await?,
+            }
+        }
+    }
+}
+
+impl Trial for Pairs {
+    fn about(&self) -> About {
+        let bounds = Bounds::clients(2);
+        match self.0 {
+            Edition::AtOnce => about("stranger-pairs", "Pairs are made at once.", bounds),
+            Edition::OneByOne => about("stranger-pairs/one-by-one", "Pairs are made one by one.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(Whole), Box::new(NoWaiterStuck)]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (maker, edition) = (zk.clone(), self.0);
+        probe.spawn(Box::pin(async move {
+            maker.sleep(Duration::from_millis(20)).await;
+            let (a, b) = (half("a", part.me.process), half("b", part.me.process));
+            let made = match edition {
+                Edition::AtOnce => make(&maker, vec![a, b]).await,
+                Edition::OneByOne => match make(&maker, vec![a]).await {
+                    Ok(()) => make(&maker, vec![b]).await,
+                    Err(end) => Err(end),
+                },
+            };
+            // Its session has ended: the other task learns of it as well.
+            made.ok();
+        }));
+        self.watch(&zk, &probe, part.clients).await.err().unwrap_or(End::Done)
+    }
+}
+
+#[test]
+fn pairs_that_are_made_at_once_are_seen_whole() {
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Pairs(Edition::AtOnce), &config, 3, Faults::none(), &Expected::Right);
+}
+
+#[test]
+fn pairs_that_are_made_one_by_one_are_seen_in_halves() {
+    let expected = Expected::Wrong { promise: "whole-pairs", steps: 12 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Pairs(Edition::OneByOne), &config, 3, Faults::none(), &expected);
+}

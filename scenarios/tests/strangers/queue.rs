@@ -1,0 +1,123 @@
+//! A queue of persistent items.
+
+use crate::judge::{Expected, about, broken, by_number, insist, judge, noted, passing, path, remove};
+use std::collections::BTreeSet;
+use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, sequence_of};
+use zoocheck::trials::event::{End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults};
+
+const ROOT: &str = "/queue";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    /// Who deletes the item has it.
+    Claims,
+    /// Works on the first item, and deletes it then.
+    NoClaim,
+}
+
+struct Queue(Edition);
+
+/// No item is taken twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct TakenOnce {
+    taken: BTreeSet<i64>,
+}
+
+impl Promise for TakenOnce {
+    fn name(&self) -> &'static str {
+        "taken-once"
+    }
+
+    fn about(&self) -> &'static str {
+        "No item is taken twice."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some((actor, "takes", _, item)) = noted(event) {
+            let is_new = self.taken.insert(item);
+            let again = || broken(format!("{actor} takes item {item}, which was taken"));
+            found.push(if is_new { Finding::Tested } else { again() });
+        }
+    }
+}
+
+impl Queue {
+    /// Whether the item was this client's to take.
+    async fn claims(&self, zk: &impl ZooKeeper, item: &ZPath) -> Result<bool, End> {
+        match zk.delete(item, -1).await {
+            Ok(()) => Ok(true),
+            Err(error) if error.code == ErrorCode::NoNode => Ok(false),
+            // It may have been this client's deletion; then nobody takes the item.
+            Err(error) => passing(zk, error).await.map(|()| false),
+        }
+    }
+
+    async fn turn(&self, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), End> {
+        let prefix = path("/queue/item-");
+        if let Err(error) = zk.create(&prefix, Data::NULL, CreateMode::PersistentSequential).await {
+            passing(zk, error).await?;
+        }
+        loop {
+            let items = by_number(insist(zk, || zk.children(&path(ROOT))).await?);
+            let Some(first) = items.first() else { return Ok(()) };
+            let number = sequence_of(first).ok_or(End::Failed)?;
+            let item = path(ROOT).join(first).expect("a child's name");
+            if self.0 == Edition::Claims && !self.claims(zk, &item).await? {
+                continue;
+            }
+            probe.observe(Observation::note("takes", ROOT, number.into()));
+            probe.work().await;
+            if self.0 == Edition::NoClaim {
+                remove(zk, &item).await?;
+            }
+        }
+    }
+}
+
+impl Trial for Queue {
+    fn about(&self) -> About {
+        let bounds = Bounds::clients(2);
+        match self.0 {
+            Edition::Claims => about("stranger-queue", "Who deletes an item has it.", bounds),
+            Edition::NoClaim => about("stranger-queue/no-claim", "Works first, deletes then.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(TakenOnce::default())]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for _ in 0..part.rounds {
+            if let Err(end) = self.turn(&zk, &probe).await {
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+#[test]
+fn an_item_that_is_claimed_by_its_deletion_is_taken_once() {
+    let bounds = Bounds { expiries: 1, drops: 1, ..Bounds::clients(2) };
+    judge(Queue(Edition::Claims), &CheckConfig::new(bounds), 4, Faults::default(), &Expected::Right);
+}
+
+#[test]
+fn an_item_that_nobody_claims_is_taken_twice() {
+    let expected = Expected::Wrong { promise: "taken-once", steps: 14 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Queue(Edition::NoClaim), &config, 4, Faults::none(), &expected);
+}

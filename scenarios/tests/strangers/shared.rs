@@ -1,0 +1,244 @@
+//! A lock that many readers or one writer hold.
+
+use crate::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, path, remove};
+use std::collections::{BTreeMap, BTreeSet};
+use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults};
+
+const ROOT: &str = "/shared";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    /// Readers and writers in directories of their own; who finds another there gives up.
+    Apart,
+    /// The same, and who gives up leaves its znode behind.
+    Leaves,
+    /// One queue; a writer waits for all before it, a reader for the writers before it.
+    Queue,
+    /// One queue; a writer waits for the writers before it alone.
+    WritersOnly,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Role {
+    Reads,
+    Writes,
+}
+
+impl Role {
+    fn note(self) -> &'static str {
+        match self {
+            Role::Reads => "reads",
+            Role::Writes => "writes",
+        }
+    }
+}
+
+struct Shared(Edition);
+
+/// Who writes is alone, among those whose sessions live.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct WritersAlone {
+    dead: BTreeSet<ActorId>,
+    inside: BTreeMap<ActorId, Role>,
+}
+
+impl WritersAlone {
+    fn enters(&mut self, actor: ActorId, role: Role, found: &mut Vec<Finding>) {
+        if self.dead.contains(&actor) {
+            return;
+        }
+        let other = self.inside.iter().find(|(_, other)| role == Role::Writes || **other == Role::Writes);
+        found.push(match other {
+            Some((other, theirs)) => {
+                broken(format!("{actor} {} while {other} {}", role.note(), theirs.note()))
+            }
+            None => Finding::Tested,
+        });
+        self.inside.insert(actor, role);
+    }
+}
+
+impl Promise for WritersAlone {
+    fn name(&self) -> &'static str {
+        "writers-alone"
+    }
+
+    fn about(&self) -> &'static str {
+        "Who writes is alone, among those whose sessions live."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(actor) = dies(event) {
+            self.inside.remove(&actor);
+            self.dead.insert(actor);
+        }
+        match noted(event) {
+            Some((actor, "reads", ..)) => self.enters(actor, Role::Reads, found),
+            Some((actor, "writes", ..)) => self.enters(actor, Role::Writes, found),
+            Some((actor, "leaves", ..)) => {
+                self.inside.remove(&actor);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// At rest, no znode is left of who has come to an end, unless by an error.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct NothingLeft {
+    failed: BTreeSet<ActorId>,
+}
+
+impl Promise for NothingLeft {
+    fn name(&self) -> &'static str {
+        "nothing-left"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, no znode is left of who has tried."
+    }
+
+    fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {
+        if let Event::Is(Fact::Finished { actor, end: End::Failed }) = event {
+            self.failed.insert(*actor);
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let owner =
+            |session| rest.sessions.iter().find(|(other, _)| *other == session).map(|(_, actor)| actor);
+        let is_left = |(_, session): &&_| owner(*session).is_none_or(|actor| !self.failed.contains(actor));
+        match rest.nodes.iter().find(is_left) {
+            Some((node, _)) => found.push(broken(format!("{node} is left"))),
+            None => found.push(Finding::Tested),
+        }
+    }
+}
+
+impl Shared {
+    fn is_apart(&self) -> bool {
+        matches!(self.0, Edition::Apart | Edition::Leaves)
+    }
+
+    /// Gives whether it was granted, and the own znode.
+    async fn acquire(&self, zk: &impl ZooKeeper, role: Role, number: ZPath) -> Result<bool, End> {
+        if self.is_apart() {
+            let writers = insist(zk, || zk.children(&path("/shared/write"))).await?;
+            let readers = insist(zk, || zk.children(&path("/shared/read"))).await?;
+            return Ok(match role {
+                Role::Reads => writers.is_empty(),
+                Role::Writes => writers.len() == 1 && readers.is_empty(),
+            });
+        }
+        let any = role == Role::Writes && self.0 == Edition::Queue;
+        loop {
+            let names = by_number(insist(zk, || zk.children(&path(ROOT))).await?);
+            let mine = names.iter().position(|name| **name == *number.name()).ok_or(End::Failed)?;
+            let before = names[..mine].iter().rfind(|name| any || name.starts_with("write-"));
+            let Some(before) = before else { return Ok(true) };
+            let before = path(ROOT).join(before).expect("a child's name");
+            let (stat, watch) = insist(zk, || zk.exists_watch(&before)).await?;
+            if stat.is_some() {
+                watch.await;
+            }
+        }
+    }
+
+    async fn turn(&self, zk: &impl ZooKeeper, probe: &impl Probe, role: Role) -> Result<(), End> {
+        let prefix = match (self.is_apart(), role) {
+            (true, Role::Reads) => path("/shared/read/read-"),
+            (true, Role::Writes) => path("/shared/write/write-"),
+            (false, Role::Reads) => path("/shared/read-"),
+            (false, Role::Writes) => path("/shared/write-"),
+        };
+        // Whoever cannot know whether it has a znode ends, as these recipes have no guid.
+        let mine = match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            Ok(mine) => path(&mine),
+            Err(error) if error.is_session_over() => return Err(End::SessionLost),
+            Err(_) => return Err(End::Failed),
+        };
+        if self.acquire(zk, role, mine.clone()).await? {
+            probe.observe(Observation::note(role.note(), ROOT, 0));
+            probe.work().await;
+            probe.observe(Observation::note("leaves", ROOT, 0));
+        } else if self.0 == Edition::Leaves {
+            return Ok(());
+        }
+        remove(zk, &mine).await
+    }
+}
+
+impl Trial for Shared {
+    fn about(&self) -> About {
+        let bounds = Bounds::clients(2);
+        match self.0 {
+            Edition::Apart => about("stranger-shared/apart", "Two directories.", bounds),
+            Edition::Leaves => about("stranger-shared/leaves", "Leaves its znode behind.", bounds),
+            Edition::Queue => about("stranger-shared", "One queue.", bounds),
+            Edition::WritersOnly => about("stranger-shared/writers-only", "Writers see writers.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        match self.0 {
+            Edition::Apart | Edition::Leaves => {
+                vec![ROOT.into(), "/shared/read".into(), "/shared/write".into()]
+            }
+            Edition::Queue | Edition::WritersOnly => vec![ROOT.into()],
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let mut promises: Vec<Box<dyn AnyPromise>> = vec![Box::new(WritersAlone::default())];
+        // In a queue without a guid, a znode whose create was not answered holds up who comes behind it.
+        if self.is_apart() {
+            promises.push(Box::new(NothingLeft::default()));
+        }
+        promises
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let role = if part.me.process.is_multiple_of(2) { Role::Writes } else { Role::Reads };
+        for _ in 0..part.rounds {
+            if let Err(end) = self.turn(&zk, &probe, role).await {
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+#[test]
+fn readers_and_writers_in_two_directories_exclude_each_other() {
+    let bounds = Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) };
+    judge(Shared(Edition::Apart), &CheckConfig::new(bounds), 4, Faults::default(), &Expected::Right);
+}
+
+#[test]
+fn readers_and_writers_in_one_queue_exclude_each_other() {
+    let bounds = Bounds { expiries: 1, drops: 1, ..Bounds::clients(2) };
+    judge(Shared(Edition::Queue), &CheckConfig::new(bounds), 4, Faults::default(), &Expected::Right);
+}
+
+#[test]
+fn a_writer_that_waits_for_writers_alone_enters_over_a_reader() {
+    let expected = Expected::Wrong { promise: "writers-alone", steps: 10 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Shared(Edition::WritersOnly), &config, 4, Faults::none(), &expected);
+}
+
+#[test]
+fn who_gives_up_and_leaves_his_znode_is_found_out() {
+    let expected = Expected::Wrong { promise: "nothing-left", steps: 16 };
+    let config = CheckConfig::new(Bounds::clients(2));
+    judge(Shared(Edition::Leaves), &config, 4, Faults::none(), &expected);
+}
