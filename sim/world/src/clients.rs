@@ -5,7 +5,7 @@ use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::Armed;
-use crate::schedule::{Loss, RequestKind};
+use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
 use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
@@ -259,6 +259,9 @@ impl World<'_> {
                     self.expire_session(owner);
                 }
             }
+            Some(armed @ (Armed::Pause { .. } | Armed::Crash { .. })) => {
+                self.queue.push(self.now, Happening::Strike { actor, armed });
+            }
             None => {}
         }
     }
@@ -271,8 +274,8 @@ impl World<'_> {
         }
         let mine = p.client.as_ref().map(|c| c.session());
         let others = self.knowledge.owner(&request.path()).is_some_and(|owner| Some(owner) != mine);
-        let at = p.armed.iter().position(|(kind, armed)| {
-            fits(*kind, request) && (others || !matches!(armed, Armed::ExpireOwner))
+        let at = p.armed.iter().position(|(when, armed)| {
+            fits(*when, request) && (others || !matches!(armed, Armed::ExpireOwner))
         })?;
         Some(p.armed.remove(at).1)
     }
@@ -348,12 +351,13 @@ fn conn_closed(world: &mut World<'_>, id: ConnId) {
     }
 }
 
-fn fits(kind: RequestKind, request: &Request) -> bool {
-    match kind {
-        RequestKind::Any => true,
-        RequestKind::Create => matches!(request, Request::Create { .. }),
-        RequestKind::Delete => matches!(request, Request::Delete { .. }),
-        RequestKind::Read => !request.is_write(),
+fn fits(when: When, request: &Request) -> bool {
+    match when {
+        When::NextRequest(RequestKind::Any) => true,
+        When::NextRequest(RequestKind::Create) => matches!(request, Request::Create { .. }),
+        When::NextRequest(RequestKind::Delete) => matches!(request, Request::Delete { .. }),
+        When::NextRequest(RequestKind::Read) => !request.is_write(),
+        When::Now | When::NextGrant | When::NextWork => false,
     }
 }
 

@@ -10,17 +10,18 @@ use zk_world::{RunOptions, Scenario, run};
 fn the_lock_keeps_its_promises_through_all_faults() {
     let lock = published("lock");
     let (mut tested, mut excused) = (BTreeMap::new(), 0);
+    let late = "exclusion-at-unfenced-resource";
     for seed in 0..100 {
         let run = run(&lock, &Scenario::default(), seed, &RunOptions::default());
         assert!(run.violations.iter().all(|v| v.excuse.is_some()), "seed {seed}: {:?}", run.violations);
-        excused += run.violations.len();
+        excused += u64::from(run.violations.iter().any(|v| v.promise == late));
         for (name, n) in run.tested {
             *tested.entry(name).or_insert(0) += n;
         }
     }
     assert!(tested.len() > 10 && tested.values().all(|n| *n > 0), "{tested:?}");
     // Where a holder acts after its session has ended, exclusion at the outside must break.
-    assert!(excused > 0);
+    assert!(excused >= 20, "{excused} of 100 seeds");
 }
 
 /// Finds what a published variant is known to break, within so many seeds.
