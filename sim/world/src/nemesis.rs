@@ -146,9 +146,11 @@ impl World<'_> {
 
     /// Servers end a session although its client is well.
     pub fn expire_session(&mut self, session: SessionId) {
+        self.watched.forces(Some(session));
         for server in 0..self.scenario.servers {
             self.server_event(server, Event::Expire { session });
         }
+        self.watched.forces(None);
     }
 
     fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {

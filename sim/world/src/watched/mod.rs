@@ -8,12 +8,14 @@
 //! | `zxids` | what a session sees never goes back in time |
 //! | `fifo` | a session's requests are done and answered in their order |
 //! | `watches` | an event is sent before any answer that shows the change |
+//! | `early` | no session expires before it was silent for its timeout |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
 
 mod answers;
+mod early;
 mod ephemerals;
 mod fifo;
 mod real_time;
@@ -23,6 +25,7 @@ mod zxids;
 
 use crate::reference::Reference;
 use answers::Answers;
+use early::EarlyExpiry;
 use fifo::SessionFifo;
 use real_time::RealTime;
 use std::collections::BTreeMap;
@@ -45,6 +48,7 @@ pub enum Invariant {
     SessionFifo,
     WatchBeforeAnswer,
     EphemeralsOfDeadSessionsGone,
+    NoEarlyExpiry,
     NoPanic,
     NoSpin,
     StepBudget,
@@ -52,7 +56,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 10] = [
+    pub const ALL: [Invariant; 11] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -60,6 +64,7 @@ impl Invariant {
         Invariant::SessionFifo,
         Invariant::WatchBeforeAnswer,
         Invariant::EphemeralsOfDeadSessionsGone,
+        Invariant::NoEarlyExpiry,
         Invariant::NoPanic,
         Invariant::NoSpin,
         Invariant::StepBudget,
@@ -75,6 +80,7 @@ impl Invariant {
             Invariant::SessionFifo => "session-fifo",
             Invariant::WatchBeforeAnswer => "watch-before-answer",
             Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
+            Invariant::NoEarlyExpiry => "no-early-expiry",
             Invariant::NoPanic => "no-panic",
             Invariant::NoSpin => "no-spin",
             Invariant::StepBudget => "step-budget",
@@ -133,6 +139,7 @@ pub struct Watched {
     zxids: Zxids,
     fifo: SessionFifo,
     watches: Watches,
+    early: EarlyExpiry,
 }
 
 impl Watched {
@@ -148,6 +155,7 @@ impl Watched {
             zxids: Zxids::default(),
             fifo: SessionFifo::default(),
             watches: Watches::default(),
+            early: EarlyExpiry::default(),
         }
     }
 
@@ -159,8 +167,21 @@ impl Watched {
         }
     }
 
+    /// A client asks to be connected. Times are by the server's clock, without its jumps.
+    pub fn connecting(&mut self, conn: ConnId, now_ms: i64) {
+        self.early.connecting(conn, now_ms);
+    }
+
+    /// The nemesis ends a session, or has done so.
+    pub fn forces(&mut self, session: Option<SessionId>) {
+        self.early.forces(session);
+    }
+
     /// A client's message arrives at a server.
-    pub fn arrived(&mut self, conn: ConnId, message: &ToServer) {
+    pub fn arrived(&mut self, conn: ConnId, message: &ToServer, now_ms: i64) {
+        if let Some(session) = self.sessions.get(&conn) {
+            self.early.arrived(conn, *session, message, now_ms);
+        }
         match message {
             ToServer::Request { xid, request } => {
                 if let Some(session) = self.sessions.get(&conn) {
@@ -175,17 +196,20 @@ impl Watched {
     /// A server tells a client which session it has.
     pub fn connected(&mut self, conn: ConnId, session: SessionId) {
         self.sessions.insert(conn, session);
+        self.early.connected(conn, session);
     }
 
     /// A server's end of a connection is closed: nothing is sent on it any more.
     pub fn closed(&mut self, conn: ConnId) {
         self.answers.closed(conn);
         self.watches.closed(conn);
+        self.early.closed(conn);
     }
 
     /// A server proposes a transaction.
-    pub fn proposed(&mut self, txn: &Txn) {
+    pub fn proposed(&mut self, txn: &Txn, timeout_ms: u32, now_ms: i64) {
         self.survive.proposed(txn.zxid);
+        self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
     }
 
     /// What was proposed before is in a log, up to this length.
@@ -224,6 +248,9 @@ impl Watched {
                     if request.is_write() {
                         self.survive.acknowledged(*zxid);
                     }
+                    if matches!((&request, result), (Request::Auth { .. }, Ok(_))) {
+                        self.early.accepted(conn);
+                    }
                     self.watches.answered(conn, &request, result);
                 }
             }
@@ -260,6 +287,11 @@ impl Watched {
     /// A server's machine has crashed.
     pub fn crashed(&mut self) {
         self.survive.crashed();
+    }
+
+    /// A server starts.
+    pub fn started(&mut self, now_ms: i64) {
+        self.early.started(now_ms);
     }
 
     /// A server has recovered this tree.
