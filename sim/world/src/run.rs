@@ -108,6 +108,7 @@ fn run_here(
     let (digest, trace) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
+    world.sometimes.extend(std::mem::take(&mut world.watched.report.cases));
     Run {
         seed,
         digest,

@@ -99,12 +99,19 @@ impl Invariant {
 pub struct Report {
     tested: [u64; Invariant::ALL.len()],
     pub broken: Vec<(Invariant, String)>,
+    /// How often each interesting case was met.
+    pub cases: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
     /// It could have been broken and was not.
     pub fn tested(&mut self, invariant: Invariant) {
         self.tested[invariant as usize] += 1;
+    }
+
+    /// An interesting case was met.
+    pub fn case(&mut self, case: &'static str) {
+        *self.cases.entry(case).or_insert(0) += 1;
     }
 
     /// It was broken.
@@ -251,7 +258,7 @@ impl Watched {
                     if matches!((&request, result), (Request::Auth { .. }, Ok(_))) {
                         self.early.accepted(conn);
                     }
-                    self.watches.answered(conn, &request, result);
+                    self.watches.answered(conn, &request, result, report);
                 }
             }
             ToClient::Event { zxid, event } => self.watches.event(conn, *zxid, event, report),
