@@ -61,7 +61,7 @@ impl World<'_> {
     fn at_client(&mut self, id: ConnId, number: u64, message: ToClient) {
         let Some(conn) = self.network.conn(id) else { return };
         let arrival = conn.to_client.arrive(number, self.now);
-        let (actor, open) = (conn.actor, conn.client_open);
+        let (actor, server, open) = (conn.actor, conn.server, conn.client_open);
         match arrival {
             Arrival::Here if open => {}
             Arrival::Here | Arrival::Lost => {
@@ -76,6 +76,9 @@ impl World<'_> {
                 self.queue.push(at, Happening::AtClient { conn: id, number, message });
                 return;
             }
+        }
+        if self.servers[usize::from(server)].server.is_none() {
+            self.once("answer arrived after its server's crash");
         }
         self.messages += 1;
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });

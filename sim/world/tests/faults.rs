@@ -5,7 +5,7 @@ mod common;
 use common::{calm, path, published, run_with, said, say, scripted, times};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZooKeeper};
+use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKeeper};
 use zk_trials::event::End;
 use zk_trials::trial::AnyTrial;
 use zk_world::schedule::{Loss, Node, RequestKind, When};
@@ -315,4 +315,107 @@ fn a_client_whose_clock_jumps_keeps_its_session() {
         assert_eq!(said(&run), ["SyncConnected true"], "{by_ms}");
         assert_eq!(run.sometimes["a client's clock jumped"], 1);
     }
+}
+
+#[test]
+fn a_session_that_is_back_reads_its_own_write_that_was_under_way() {
+    let when = When::NextRequest(RequestKind::Create);
+    let faults = [
+        (500, Fault::SlowSync { server: 0, sync_ms: 400, for_ms: 3000 }),
+        (500, Fault::Drop { client: 0, when, what: Loss::AnswersLost }),
+    ];
+    let run = run_with(&creator(), &calm(), 1, &faults);
+    assert_eq!(said(&run), ["ConnectionLoss", "there", "there"]);
+    let (applied, back) =
+        (times(&run, "NodeCreated { path: \"/t/a\", by"), times(&run, "State SyncConnected"));
+    assert!(back.last() < applied.last(), "it was back before: {back:?} {applied:?}");
+}
+
+#[test]
+fn a_session_that_is_back_has_its_watches_and_credentials() {
+    let trial = scripted(|zk, probe, part| async move {
+        if part.me.process == 1 {
+            let _ = zk.create(&path("/t/data"), Data::NULL, CreateMode::Persistent).await;
+            zk.sleep(Duration::from_secs(6)).await;
+            let _ = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+            return End::Done;
+        }
+        zk.sleep(Duration::from_secs(1)).await;
+        let credentials = Data::from("ann:one");
+        let _ = zk.submit(Request::Auth { scheme: "digest".into(), credentials }).await;
+        let (_, mut unchanged) = zk.data_watch(&path("/t/data")).await.expect("it is connected");
+        let (_, created) = zk.exists_watch(&path("/t/a")).await.expect("it is connected");
+        say(&probe, format!("{:?}", created.await.kind));
+        say(&probe, format!("{:?}", unchanged.try_take()));
+        let Ok((Response::WhoAmI(who), _)) = zk.submit(Request::WhoAmI).await else { return End::Failed };
+        say(&probe, who.len());
+        End::Done
+    });
+    let scenario = Scenario { clients: 2, ..calm() };
+    let lost = Fault::Drop { client: 0, when: When::Now, what: Loss::AnswersLost };
+    let run = run_with(&trial, &scenario, 1, &[(4000, lost)]);
+    assert!(run.violations.is_empty(), "{:?}", run.violations);
+    assert_eq!(said(&run), ["NodeCreated", "None", "1"]);
+    assert_eq!(times(&run, "p0 State Disconnected").len(), 1);
+}
+
+#[test]
+fn a_crashed_client_is_gone_from_its_server_at_once_and_comes_back_from_a_pause_too() {
+    let faults = [
+        (1500, Fault::ClientPause { client: 0, when: When::Now, for_ms: 20_000 }),
+        (2000, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 100 }),
+    ];
+    let run = run_with(&idler(), &calm(), 1, &faults);
+    let dropped = times(&run, "s0 Dropped");
+    assert!(dropped.iter().any(|at| (2000..2100).contains(at)), "{dropped:?}");
+    assert_eq!(said(&run), ["SyncConnected true"]);
+    assert!(times(&run, "Says GivesUp")[0] < 9000);
+}
+
+#[test]
+fn nothing_reaches_a_client_on_a_connection_that_has_dropped() {
+    let trial = scripted(|zk, _, _| async move {
+        for _ in 0..400 {
+            let _ = zk.exists(&path("/t")).await;
+        }
+        End::Done
+    });
+    let mut in_flight = 0;
+    for at_ms in 1000..1040 {
+        let slow = Fault::SlowLink { client: 0, factor: 10, for_ms: 5000 };
+        let lost = Fault::Drop { client: 0, when: When::Now, what: Loss::AnswersLost };
+        let run = run_with(&trial, &calm(), 1, &[(500, slow), (at_ms, lost)]);
+        let mut after = run.trace.iter().skip_while(|line| !line.contains("Fault Drop")).peekable();
+        let until_told = after.by_ref().take_while(|line| !line.contains("p0 Lost"));
+        in_flight += usize::from(!until_told.into_iter().any(|line| line.contains("p0 Got")));
+    }
+    assert_eq!(in_flight, 40);
+}
+
+#[test]
+fn a_disk_does_one_thing_after_the_other() {
+    let trial = scripted(|zk, _, _| async move {
+        zk.sleep(Duration::from_secs(1)).await;
+        for name in 0..60 {
+            let _ = zk.submit(Request::Create {
+                path: format!("/t/{name}").into(),
+                data: Data::NULL,
+                acl: zk_api::open_acl(),
+                mode: CreateMode::Persistent,
+                stat: false,
+            });
+            zk.sleep(Duration::from_millis(30)).await;
+        }
+        zk.sleep(Duration::from_secs(2)).await;
+        End::Done
+    });
+    let mut snapshots = 0;
+    for seed in 0..8 {
+        let slow = Fault::SlowSync { server: 0, sync_ms: 200, for_ms: 30_000 };
+        let run = run_with(&trial, &calm(), seed, &[(900, slow)]);
+        let synced: Vec<u64> = times(&run, "s0 Synced").into_iter().filter(|at| *at > 1000).collect();
+        assert!(synced.windows(2).all(|pair| pair[1] - pair[0] >= 200), "seed {seed}: {synced:?}");
+        snapshots += times(&run, "s0 Synced Snapshot").len();
+    }
+    assert!(snapshots > 0);
 }

@@ -28,6 +28,11 @@ fn the_lock_keeps_its_promises_through_all_faults() {
 fn chaos_finds(name: &str, seeds: u64, faults: bool) {
     let trial = published(name);
     let promise = trial.about().breaks.expect("it is known to be wrong").promise;
+    chaos_finds_that(name, promise, seeds, faults);
+}
+
+fn chaos_finds_that(name: &str, promise: &str, seeds: u64, faults: bool) {
+    let trial = published(name);
     let all = Scenario::default();
     let scenario = if faults { all } else { all.without_faults() };
     let breaks = |seed| {
@@ -40,6 +45,11 @@ fn chaos_finds(name: &str, seeds: u64, faults: bool) {
 #[test]
 fn s_050_a_repeated_create_without_a_guid_waits_for_itself() {
     chaos_finds("lock/no-guid", 100, true);
+}
+
+#[test]
+fn s_050_leaves_an_orphan_behind() {
+    chaos_finds_that("lock/no-guid", "no-orphan-znode", 100, true);
 }
 
 #[test]

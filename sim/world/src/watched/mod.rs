@@ -318,3 +318,61 @@ impl Watched {
         self.report.check(invariant, difference.is_none(), || difference.clone().unwrap_or_default());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_api::open_acl;
+    use zk_proto::txn::{NodeKind, TxnBody};
+
+    const C: ConnId = ConnId(1);
+    const S: SessionId = SessionId(1);
+
+    fn txn(counter: u32, xid: i32) -> Txn {
+        let (path, kind) = ("/a".into(), NodeKind::Persistent);
+        let body = TxnBody::Create { path, data: "x".into(), acl: open_acl(), kind, parent_created: 1 };
+        Txn { zxid: Zxid::new(1, counter), session: S, xid: Xid(xid), time_ms: 0, body }
+    }
+
+    /// Which invariants this breaks.
+    fn breaks(happens: impl Fn(&mut Watched)) -> Vec<Invariant> {
+        let mut watched = Watched::new();
+        watched.connected(C, S);
+        happens(&mut watched);
+        watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect()
+    }
+
+    #[test]
+    fn a_tree_that_no_request_made_is_caught_after_a_recovery_and_at_rest() {
+        let mut tree = DataTree::new();
+        tree.apply(&txn(1, 1));
+        assert_eq!(breaks(|w| w.recovered(&tree)), [Invariant::AcknowledgedWritesSurvive]);
+        assert_eq!(breaks(|w| w.at_rest(&tree, |_| true)), [Invariant::AnswersMatchReference]);
+        assert_eq!(breaks(|w| w.at_rest(&DataTree::new(), |_| true)), []);
+    }
+
+    #[test]
+    fn whatever_a_session_is_shown_must_not_be_older_than_before() {
+        let zxids = [Zxid::new(1, 5), Zxid::new(1, 4)];
+        let pongs = breaks(|w| zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::Pong { zxid: *zxid })));
+        assert_eq!(pongs, [Invariant::ZxidsNeverGoBack]);
+        let again = breaks(|w| {
+            zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::WatchesSet { zxid: *zxid }));
+        });
+        assert_eq!(again, [Invariant::ZxidsNeverGoBack]);
+    }
+
+    #[test]
+    fn writes_of_a_session_that_commit_in_another_order_are_caught() {
+        let commits = |xids: [i32; 2]| {
+            breaks(|w| (1..).zip(xids).for_each(|(counter, xid)| w.committed(&txn(counter, xid), true)))
+        };
+        assert_eq!(commits([1, 2]), []);
+        assert_eq!(commits([2, 1]), [Invariant::SessionFifo]);
+    }
+
+    #[test]
+    fn a_commit_that_no_sync_came_before_is_caught() {
+        assert_eq!(breaks(|w| w.committed(&txn(1, 1), false)), [Invariant::AcknowledgedWritesSurvive]);
+    }
+}
