@@ -184,6 +184,7 @@ fn says(observation: &Observation) -> String {
         Observation::Leaves { lock } => format!("leaves the critical section of {lock}"),
         Observation::Released { lock } => format!("holds {lock} no more"),
         Observation::GivesUp { lock, why } => format!("gives up on {lock}: {why}"),
+        Observation::Notes { what, about, number } => format!("{what} {about} {number}"),
     }
 }
 

@@ -191,4 +191,10 @@ mod tests {
         let mut bound = Choices::new(7, &given, false);
         assert_eq!(draw(&mut bound, Stream::Work, 2, 4), [drawn[0], 5, drawn[2], drawn[3]]);
     }
+
+    #[test]
+    fn a_given_choice_that_is_too_large_is_the_largest() {
+        let given = Record::from([(("work".to_owned(), 0, 0), 5000)]);
+        assert_eq!(draw(&mut Choices::new(7, &given, false), Stream::Work, 0, 1), [999]);
+    }
 }

@@ -5,7 +5,7 @@ use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::Armed;
-use crate::schedule::{Loss, RequestKind};
+use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
 use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
@@ -61,7 +61,7 @@ impl World<'_> {
     fn at_client(&mut self, id: ConnId, number: u64, message: ToClient) {
         let Some(conn) = self.network.conn(id) else { return };
         let arrival = conn.to_client.arrive(number, self.now);
-        let (actor, open) = (conn.actor, conn.client_open);
+        let (actor, server, open) = (conn.actor, conn.server, conn.client_open);
         match arrival {
             Arrival::Here if open => {}
             Arrival::Here | Arrival::Lost => {
@@ -76,6 +76,9 @@ impl World<'_> {
                 self.queue.push(at, Happening::AtClient { conn: id, number, message });
                 return;
             }
+        }
+        if self.servers[usize::from(server)].server.is_none() {
+            self.once("answer arrived after its server's crash");
         }
         self.messages += 1;
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
@@ -259,6 +262,9 @@ impl World<'_> {
                     self.expire_session(owner);
                 }
             }
+            Some(armed @ (Armed::Pause { .. } | Armed::Crash { .. })) => {
+                self.queue.push(self.now, Happening::Strike { actor, armed });
+            }
             None => {}
         }
     }
@@ -271,8 +277,8 @@ impl World<'_> {
         }
         let mine = p.client.as_ref().map(|c| c.session());
         let others = self.knowledge.owner(&request.path()).is_some_and(|owner| Some(owner) != mine);
-        let at = p.armed.iter().position(|(kind, armed)| {
-            fits(*kind, request) && (others || !matches!(armed, Armed::ExpireOwner))
+        let at = p.armed.iter().position(|(when, armed)| {
+            fits(*when, request) && (others || !matches!(armed, Armed::ExpireOwner))
         })?;
         Some(p.armed.remove(at).1)
     }
@@ -348,15 +354,16 @@ fn conn_closed(world: &mut World<'_>, id: ConnId) {
     }
 }
 
-fn fits(kind: RequestKind, request: &Request) -> bool {
-    match kind {
-        RequestKind::Any => true,
-        RequestKind::Create => matches!(
+fn fits(when: When, request: &Request) -> bool {
+    match when {
+        When::NextRequest(RequestKind::Any) => true,
+        When::NextRequest(RequestKind::Create) => matches!(
             request,
             Request::Create { .. } | Request::SetData { .. } | Request::SetAcl { .. } | Request::Multi { .. }
         ),
-        RequestKind::Delete => matches!(request, Request::Delete { .. }),
-        RequestKind::Read => !request.is_write(),
+        When::NextRequest(RequestKind::Delete) => matches!(request, Request::Delete { .. }),
+        When::NextRequest(RequestKind::Read) => !request.is_write(),
+        When::Now | When::NextGrant | When::NextWork => false,
     }
 }
 

@@ -8,6 +8,8 @@ pub struct Clock {
     /// What the clock showed then, in nanoseconds since the Unix epoch.
     shown_ns: i64,
     rate_permille: i64,
+    /// All its jumps together.
+    jumped_ms: i64,
 }
 
 /// What a right clock shows at the start of a run: an arbitrary day.
@@ -16,7 +18,7 @@ const START_NS: i64 = 1_700_000_000_000 * 1_000_000;
 impl Clock {
     /// A clock that is wrong by `offset_ms`.
     pub fn new(offset_ms: i64) -> Clock {
-        Clock { anchor_ns: 0, shown_ns: START_NS + offset_ms * 1_000_000, rate_permille: 1000 }
+        Clock { anchor_ns: 0, shown_ns: START_NS + offset_ms * 1_000_000, rate_permille: 1000, jumped_ms: 0 }
     }
 
     fn shows_ns(&self, now_ns: u64) -> i64 {
@@ -27,6 +29,11 @@ impl Clock {
     /// What it shows, in milliseconds since the Unix epoch.
     pub fn now_ms(&self, now_ns: u64) -> i64 {
         self.shows_ns(now_ns).div_euclid(1_000_000)
+    }
+
+    /// What it would show if it had never jumped.
+    pub fn steady_ms(&self, now_ns: u64) -> i64 {
+        self.now_ms(now_ns) - self.jumped_ms
     }
 
     /// How long it really takes until this clock has gone on by `local_ns`. Rounded up, so that it then shows it.
@@ -44,6 +51,7 @@ impl Clock {
     /// It jumps. Timers that run do not.
     pub fn jump(&mut self, by_ms: i64) {
         self.shown_ns += by_ms * 1_000_000;
+        self.jumped_ms += by_ms;
     }
 }
 
@@ -65,6 +73,7 @@ mod tests {
         let before = clock.now_ms(0);
         clock.jump(-2_000);
         assert_eq!(clock.now_ms(0) - before, -2_000);
+        assert_eq!(clock.steady_ms(0), before);
         assert_eq!(clock.real_ns(1_000), 1_000);
     }
 

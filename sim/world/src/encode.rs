@@ -433,33 +433,29 @@ impl Bytes {
             }
             Fault::SlowSync { server, sync_ms, for_ms } => self.fault_at(1, server, &[sync_ms, for_ms]),
             Fault::Drop { client, when, what } => {
-                let when = match when {
-                    When::Now => 0,
-                    When::NextRequest(RequestKind::Any) => 1,
-                    When::NextRequest(RequestKind::Create) => 2,
-                    When::NextRequest(RequestKind::Delete) => 3,
-                    When::NextRequest(RequestKind::Read) => 4,
-                };
                 let (what, for_ms) = match what {
                     Loss::RequestsLost => (0, 0),
                     Loss::AnswersLost => (1, 0),
                     Loss::InFlight { for_ms } => (2, for_ms),
                     Loss::Silence => (3, 0),
                 };
-                self.fault_at(2, client, &[when, what, for_ms]);
+                self.fault_at(2, client, &[when_number(when), what, for_ms]);
             }
             Fault::SlowLink { client, factor, for_ms } => {
                 self.fault_at(3, client, &[factor.into(), for_ms]);
             }
             Fault::Expire { client } => self.fault_at(4, client, &[]),
             Fault::ExpireOwner { reader } => self.fault_at(5, reader, &[]),
-            Fault::ClientCrash { client, restart_after_ms } => {
-                self.fault_at(6, client, &[restart_after_ms]);
+            Fault::ClientCrash { client, when, restart_after_ms } => {
+                self.fault_at(6, client, &[when_number(when), restart_after_ms]);
             }
-            Fault::ClientPause { client, for_ms } => self.fault_at(7, client, &[for_ms]),
+            Fault::ClientPause { client, when, for_ms } => {
+                self.fault_at(7, client, &[when_number(when), for_ms]);
+            }
             Fault::ClockSkew { node: Node::Server(id), permille } => self.fault_at(8, id, &[permille as u64]),
             Fault::ClockSkew { node: Node::Client(id), permille } => self.fault_at(9, id, &[permille as u64]),
-            Fault::ClockJump { server, by_ms } => self.fault_at(10, server, &[by_ms as u64]),
+            Fault::ClockJump { node: Node::Server(id), by_ms } => self.fault_at(10, id, &[by_ms as u64]),
+            Fault::ClockJump { node: Node::Client(id), by_ms } => self.fault_at(11, id, &[by_ms as u64]),
         }
     }
 
@@ -478,6 +474,18 @@ impl Bytes {
         self.tagged_actor(tag, actor);
         self.session(session);
         self.byte(flag);
+    }
+}
+
+fn when_number(v: When) -> u64 {
+    match v {
+        When::Now => 0,
+        When::NextRequest(RequestKind::Any) => 1,
+        When::NextRequest(RequestKind::Create) => 2,
+        When::NextRequest(RequestKind::Delete) => 3,
+        When::NextRequest(RequestKind::Read) => 4,
+        When::NextGrant => 5,
+        When::NextWork => 6,
     }
 }
 

@@ -252,4 +252,16 @@ mod tests {
         let (_, process) = executor.pick(&mut choices()).unwrap();
         assert_eq!(process, 2);
     }
+
+    #[test]
+    fn which_of_two_ready_tasks_runs_is_a_choice() {
+        let first = |seed| {
+            let mut executor = Executor::new();
+            executor.spawn(0, Box::pin(async { None }));
+            executor.spawn(0, Box::pin(async { None }));
+            executor.pick(&mut Choices::new(seed, &Record::new(), false)).map(|(id, _)| id)
+        };
+        let picked: std::collections::BTreeSet<_> = (0..20).map(first).collect();
+        assert_eq!(picked.len(), 2);
+    }
 }

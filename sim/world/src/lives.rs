@@ -5,8 +5,9 @@ use crate::client::SimClient;
 use crate::executor::{Polled, TaskId};
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
+use crate::schedule::When;
 use crate::watched::Invariant;
-use crate::world::{Happening, MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Completer, CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, Zxid};
@@ -169,6 +170,10 @@ impl World<'_> {
             }
             Ask::Work { completer } => {
                 let after = self.work(process);
+                if self.is_holding(actor) {
+                    // Before work that is over at once.
+                    self.aimed_at(actor, When::NextWork);
+                }
                 self.wake_after(actor, after, completer);
             }
             Ask::Write { resource, token, completer } => self.write(actor, resource, token, completer),
@@ -191,26 +196,31 @@ impl World<'_> {
     fn work(&mut self, process: u8) -> u64 {
         let [least, most] = self.work_ns;
         let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
-        let mut share = 1u128 << 16;
-        for _ in 0..self.work_power {
-            share = (share * u128::from(x)) >> 16;
+        // Some is over at once, so that a release meets those who are just about to look.
+        if self.choices.below(Stream::Work, process.into(), 4) < self.quick_work {
+            return least;
         }
         let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
-        least + ((u128::from(spread) * share) >> 16) as u64
+        least + share(spread, x, self.work_power)
     }
 
     /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
     fn write(&mut self, actor: ActorId, resource: Resource, token: Option<Zxid>, completer: Completer<bool>) {
         let after = self.travel(actor.process);
+        if after > self.granted_timeout_ns() {
+            self.once("write travelled for longer than a session timeout");
+        }
         let happening = Happening::WriteArrives { actor, resource, token, completer };
         self.queue.push(self.now + after, happening);
     }
 
     fn travel(&mut self, process: u8) -> u64 {
-        let most = u64::from(self.scenario.session_timeout_ms) * MS * 3 / 2;
-        let slow = self.choices.below(Stream::Write, process.into(), 16) == 0;
-        let scale = if slow && self.phase == Phase::Faults { most } else { self.latency_ns[1] };
-        self.choices.below(Stream::Write, process.into(), scale.max(1))
+        let long = self.choices.below(Stream::Write, process.into(), 64) < self.long_writes;
+        let x = self.choices.below(Stream::Write, process.into(), 1 << 16);
+        if long && self.phase == Phase::Faults {
+            return share(2 * self.granted_timeout_ns(), x, 1);
+        }
+        share(self.latency_ns[1], x, self.latency_power)
     }
 
     /// A write reaches the resource, whether or not its writer still lives.
@@ -222,17 +232,25 @@ impl World<'_> {
         completer: Completer<bool>,
     ) {
         let accepted = self.outside.write(resource, token);
-        if !self.processes[usize::from(actor.process)].is(actor) {
+        let process = &self.processes[usize::from(actor.process)];
+        if !process.is(actor) {
             self.once("write arrived after its writer's death");
+        } else if process.client.as_ref().is_some_and(|client| !self.knowledge.is_open(client.session())) {
+            self.once("write arrived after its writer's session had ended");
         }
         self.fact(Fact::Wrote { resource, actor, token, accepted });
-        let after = self.choices.below(Stream::Write, actor.process.into(), self.latency_ns[1].max(1));
+        let x = self.choices.below(Stream::Write, actor.process.into(), 1 << 16);
+        let after = share(self.latency_ns[1], x, self.latency_power);
         self.queue.push(self.now + after, Happening::WriteAnswered { actor, accepted, completer });
     }
 
     fn observed(&mut self, actor: ActorId, what: Observation) {
         match &what {
             Observation::Granted { lock, .. } | Observation::Enters { lock } => {
+                // Once for each grant, though most are told twice.
+                if !self.is_holding(actor) {
+                    self.aimed_at(actor, When::NextGrant);
+                }
                 self.knowledge.holds(actor, lock.clone());
             }
             Observation::Leaves { lock } => {

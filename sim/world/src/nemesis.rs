@@ -1,7 +1,7 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::process::Armed;
-use crate::schedule::{Fault, Loss, Node, RequestKind, When};
+use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::SessionId;
@@ -26,22 +26,74 @@ impl World<'_> {
                 }
             }
             Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),
-            Fault::Drop { client, when, what } => self.drop_connection(client, when, what),
+            Fault::Drop { client, when, what } => self.aim(client, when, Armed::Lose(what)),
             Fault::SlowLink { client, factor, for_ms } => self.slow_link(client, factor, for_ms),
             Fault::Expire { client } => self.expire(client),
             Fault::ExpireOwner { reader } => {
-                if reader < self.scenario.clients {
-                    let armed = (RequestKind::Read, Armed::ExpireOwner);
-                    self.processes[usize::from(reader)].armed.push(armed);
+                self.aim(reader, When::NextRequest(RequestKind::Read), Armed::ExpireOwner);
+            }
+            Fault::ClientCrash { client, when, restart_after_ms } => {
+                self.aim(client, when, Armed::Crash { restart_after_ms });
+            }
+            Fault::ClientPause { client, when, for_ms } => self.aim(client, when, Armed::Pause { for_ms }),
+            Fault::ClockSkew { node, permille } => self.skew(node, permille),
+            Fault::ClockJump { node, by_ms } => self.jump(node, by_ms),
+        }
+    }
+
+    /// A fault strikes a client now, or as soon as it does what the fault waits for.
+    fn aim(&mut self, client: u8, when: When, armed: Armed) {
+        if client >= self.scenario.clients {
+            return;
+        }
+        let process = &mut self.processes[usize::from(client)];
+        let actor = process.actor;
+        match when {
+            When::Now => self.strike(actor, armed),
+            When::NextRequest(_) | When::NextGrant | When::NextWork => process.armed.push((when, armed)),
+        }
+    }
+
+    /// An actor does something that a fault may have waited for.
+    pub fn aimed_at(&mut self, actor: ActorId, when: When) {
+        let armed = &mut self.processes[usize::from(actor.process)].armed;
+        if let Some(at) = armed.iter().position(|(aim, _)| *aim == when) {
+            let (_, armed) = armed.remove(at);
+            // Not within the turn of the process, which is under way.
+            self.queue.push(self.now, Happening::Strike { actor, armed });
+        }
+    }
+
+    /// A fault strikes an actor, unless it is gone by now.
+    pub fn strike(&mut self, actor: ActorId, armed: Armed) {
+        if self.phase != Phase::Faults || !self.processes[usize::from(actor.process)].is(actor) {
+            return;
+        }
+        match armed {
+            Armed::Lose(what) => {
+                for conn in self.network.of_process(actor.process) {
+                    self.lose(conn, what);
                 }
             }
-            Fault::ClientCrash { client, restart_after_ms } => self.crash_client(client, restart_after_ms),
-            Fault::ClientPause { client, for_ms } => self.pause(client, for_ms),
-            Fault::ClockSkew { node, permille } => self.skew(node, permille),
-            Fault::ClockJump { server, by_ms } => {
+            // Strikes with a request or not at all.
+            Armed::ExpireOwner => {}
+            Armed::Pause { for_ms } => self.pause(actor, for_ms),
+            Armed::Crash { restart_after_ms } => self.crash_client(actor, restart_after_ms),
+        }
+    }
+
+    fn jump(&mut self, node: Node, by_ms: i64) {
+        match node {
+            Node::Server(server) => {
                 if let Some(host) = self.servers.get_mut(usize::from(server)) {
                     host.clock.jump(by_ms);
                     self.server_event(server, Event::ClockSet { by_ms });
+                }
+            }
+            Node::Client(client) => {
+                if client < self.scenario.clients {
+                    self.processes[usize::from(client)].clock.jump(by_ms);
+                    self.once("a client's clock jumped");
                 }
             }
         }
@@ -61,22 +113,6 @@ impl World<'_> {
         let host = &mut self.servers[usize::from(server)];
         if host.slow_until_ns == until_ns {
             host.slow_sync_ns = None;
-        }
-    }
-
-    fn drop_connection(&mut self, client: u8, when: When, what: Loss) {
-        if client >= self.scenario.clients {
-            return;
-        }
-        match when {
-            When::NextRequest(kind) => {
-                self.processes[usize::from(client)].armed.push((kind, Armed::Lose(what)))
-            }
-            When::Now => {
-                for conn in self.network.of_process(client) {
-                    self.lose(conn, what);
-                }
-            }
         }
     }
 
@@ -110,32 +146,29 @@ impl World<'_> {
 
     /// Servers end a session although its client is well.
     pub fn expire_session(&mut self, session: SessionId) {
+        self.watched.forces(Some(session));
         for server in 0..self.scenario.servers {
             self.server_event(server, Event::Expire { session });
         }
+        self.watched.forces(None);
     }
 
-    fn crash_client(&mut self, client: u8, restart_after_ms: u64) {
-        if client < self.scenario.clients && self.processes[usize::from(client)].client.is_some() {
-            if self.is_holding(self.processes[usize::from(client)].actor) {
-                self.once("crashed while holding");
-            }
-            self.crash_process(client);
-            self.come_back(client, restart_after_ms * MS);
+    fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {
+        if self.is_holding(actor) {
+            self.once("crashed while holding");
         }
+        self.crash_process(actor.process);
+        self.come_back(actor.process, restart_after_ms * MS);
     }
 
-    fn pause(&mut self, client: u8, for_ms: u64) {
-        if client >= self.scenario.clients {
-            return;
-        }
-        let process = &mut self.processes[usize::from(client)];
-        if process.client.is_none() || process.held_back.is_some() {
+    fn pause(&mut self, actor: ActorId, for_ms: u64) {
+        let process = &mut self.processes[usize::from(actor.process)];
+        if process.held_back.is_some() {
             return;
         }
         process.held_back = Some(Vec::new());
         process.pauses += 1;
-        let (actor, pause) = (process.actor, process.pauses);
+        let pause = process.pauses;
         if self.is_holding(actor) {
             self.once("paused while holding");
         }

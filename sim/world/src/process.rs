@@ -4,7 +4,7 @@ use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
 use crate::mailbox::{CallCompleter, Mailbox};
 use crate::scenario::Scenario;
-use crate::schedule::{Loss, RequestKind};
+use crate::schedule::{Loss, When};
 use crate::world::Happening;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,20 +38,24 @@ pub struct Process {
     pub held_back: Option<Vec<Happening>>,
     /// Counts pauses, so that the end of one that a crash cut short ends no other.
     pub pauses: u32,
-    /// What waits for the process to send a request.
-    pub armed: Vec<(RequestKind, Armed)>,
+    /// What waits for the process to do something.
+    pub armed: Vec<(When, Armed)>,
     /// Messages take so many times as long, until then.
     pub slow_factor: u32,
     pub slow_until_ns: u64,
 }
 
-/// What happens as a process sends a request.
+/// What happens as a process does what it was aimed at.
 #[derive(Clone, Copy, Debug)]
 pub enum Armed {
     /// Its connection drops.
     Lose(Loss),
     /// The session that owns what it looks at expires.
     ExpireOwner,
+    /// It stops for a while.
+    Pause { for_ms: u64 },
+    /// It crashes.
+    Crash { restart_after_ms: u64 },
 }
 
 impl Process {

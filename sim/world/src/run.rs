@@ -111,6 +111,7 @@ fn run_here(
     let (digest, trace, timeline) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
+    world.sometimes.extend(std::mem::take(&mut world.watched.report.cases));
     Run {
         seed,
         digest,

@@ -55,11 +55,12 @@ pub struct Faults {
     pub slow_links: u32,
     /// A server ends a session although its client is well.
     pub expiries: u32,
-    /// A client process crashes; it starts again with a new session.
+    /// A client process crashes, mostly while it holds something; it starts again with a new session.
     pub client_crashes: u32,
-    /// A client process stops for a while, then goes on as if nothing had been.
+    /// A client process stops for a while, mostly while it holds something, then goes on as if nothing had been.
     pub client_pauses: u32,
-    /// How long a pause takes, least and most.
+    /// How long a pause takes, least and most. Within this, those of holders take half to three times the session
+    /// timeout.
     pub pause_ms: [u32; 2],
     /// Clocks run fast or slow by at most so many parts per thousand, and jump by at most `clock_jump_ms`.
     pub clock_skew_permille: u32,
@@ -111,7 +112,7 @@ impl Default for Faults {
             expiries: 3,
             client_crashes: 2,
             client_pauses: 3,
-            pause_ms: [100, 6000],
+            pause_ms: [100, 9000],
             clock_skew_permille: 20,
             clock_jump_ms: 2000,
         }

@@ -45,13 +45,23 @@ pub enum Fault {
     /// older, or newer, than what it has just seen elsewhere.
     ExpireOwner { reader: u8 },
     /// The client's process crashes, and starts again with a new session after a while.
-    ClientCrash { client: u8, restart_after_ms: u64 },
+    ClientCrash {
+        client: u8,
+        #[serde(default)]
+        when: When,
+        restart_after_ms: u64,
+    },
     /// The client's process stops, then goes on as if nothing had been.
-    ClientPause { client: u8, for_ms: u64 },
+    ClientPause {
+        client: u8,
+        #[serde(default)]
+        when: When,
+        for_ms: u64,
+    },
     /// The clock runs fast, or slow where below zero, by so many parts per thousand from now on.
     ClockSkew { node: Node, permille: i32 },
-    /// The server's clock jumps.
-    ClockJump { server: u8, by_ms: i64 },
+    /// The clock jumps. A server is told that its clock was set; a client is not, and must bear it.
+    ClockJump { node: Node, by_ms: i64 },
 }
 
 /// Whose clock.
@@ -64,14 +74,21 @@ pub enum Node {
     Client(u8),
 }
 
-/// When a connection drops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// When a fault of a client strikes. One that is aimed waits, from its time on, for the client to do something;
+/// what the client has begun with that is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
     /// At the fault's time.
+    #[default]
     Now,
-    /// As the client next sends a request of this kind, which is then under way.
+    /// As the client next sends a request of this kind.
     NextRequest(RequestKind),
+    /// As the client next says that it was granted something or has entered a critical section.
+    NextGrant,
+    /// As the client next begins a piece of work while it holds something. After a pause that strikes here it
+    /// goes on with what the work is followed by, before it learns of anything.
+    NextWork,
 }
 
 /// A kind of request to wait for.
@@ -144,12 +161,31 @@ impl Schedule {
             for _ in 0..draw.range(1, most.into()) {
                 let at_ms = draw.time_ms();
                 let fault = draw.fault();
+                // What waits for a holder anyway waits from early on, or it finds nobody who holds any more.
+                let at_ms = if fault.is_aimed_at_holder() { at_ms / 8 } else { at_ms };
                 faults.push(TimedFault { at_ms, fault });
             }
         }
         // Stable, so that faults of one millisecond keep the order in which they were drawn.
         faults.sort_by_key(|f| f.at_ms);
         Schedule { faults }
+    }
+}
+
+impl Fault {
+    fn is_aimed_at_holder(&self) -> bool {
+        match self {
+            Fault::Drop { when, .. } | Fault::ClientCrash { when, .. } | Fault::ClientPause { when, .. } => {
+                matches!(when, When::NextGrant | When::NextWork)
+            }
+            Fault::ServerCrash { .. }
+            | Fault::SlowSync { .. }
+            | Fault::SlowLink { .. }
+            | Fault::Expire { .. }
+            | Fault::ExpireOwner { .. }
+            | Fault::ClockSkew { .. }
+            | Fault::ClockJump { .. } => false,
+        }
     }
 }
 
@@ -211,13 +247,16 @@ impl Draw<'_> {
                 _ => Fault::ExpireOwner { reader: self.client() },
             },
             Kind::ClientCrash => {
-                Fault::ClientCrash { client: self.client(), restart_after_ms: self.range(1, 5000) }
+                let (client, restart_after_ms) = (self.client(), self.range(1, 5000));
+                Fault::ClientCrash { client, when: self.aim(), restart_after_ms }
             }
             Kind::ClientPause => {
-                Fault::ClientPause { client: self.client(), for_ms: self.between(f.pause_ms) }
+                let (client, when) = (self.client(), self.aim());
+                let for_ms = if when == When::Now { self.between(f.pause_ms) } else { self.long_pause_ms() };
+                Fault::ClientPause { client, when, for_ms }
             }
             Kind::ClockSkew => Fault::ClockSkew { node: self.node(), permille: self.permille() },
-            Kind::ClockJump => Fault::ClockJump { server: self.server(), by_ms: self.jump() },
+            Kind::ClockJump => Fault::ClockJump { node: self.node(), by_ms: self.jump() },
         }
     }
 
@@ -229,6 +268,23 @@ impl Draw<'_> {
             3 | 4 => When::NextRequest(RequestKind::Delete),
             _ => When::NextRequest(RequestKind::Create),
         }
+    }
+
+    /// Who is struck at random mostly waits; the interesting case is whoever holds.
+    fn aim(&mut self) -> When {
+        match self.below(8) {
+            0 => When::Now,
+            1 | 2 => When::NextGrant,
+            _ => When::NextWork,
+        }
+    }
+
+    /// On the scale of the session timeout: from half of it to three times, as far as the scenario lets pauses
+    /// be so long.
+    fn long_pause_ms(&mut self) -> u64 {
+        let timeout_ms = u64::from(self.scenario.granted_timeout_ms());
+        let [least, most] = self.scenario.faults.pause_ms.map(u64::from);
+        self.range((timeout_ms / 2).clamp(least, most), (3 * timeout_ms).clamp(least, most))
     }
 
     fn loss(&mut self) -> Loss {
@@ -320,7 +376,25 @@ mod tests {
             assert_eq!(toml::from_str::<Schedule>(&text).unwrap(), schedule, "{text}");
         }
         let text = "[[faults]]\nat-ms = 5\nfault = { client-crash = { client = 1, restart-after-ms = 7 } }\n";
-        let fault = Fault::ClientCrash { client: 1, restart_after_ms: 7 };
+        let fault = Fault::ClientCrash { client: 1, when: When::Now, restart_after_ms: 7 };
         assert_eq!(toml::from_str::<Schedule>(text).unwrap().faults, [TimedFault { at_ms: 5, fault }]);
+    }
+
+    #[test]
+    fn aimed_pauses_are_on_the_scale_of_the_session_timeout_within_what_the_scenario_has() {
+        let drawn = |pause_ms| {
+            let faults = Faults { client_pauses: 5, pause_ms, ..Faults::none() };
+            let scenario = Scenario { faults, ..Scenario::default() };
+            let all = (0..200).flat_map(|seed| Schedule::draw(&scenario, seed).faults);
+            let aimed = all.filter_map(|f| match f.fault {
+                Fault::ClientPause { when: When::NextGrant | When::NextWork, for_ms, .. } => Some(for_ms),
+                _ => None,
+            });
+            let lengths: Vec<u64> = aimed.collect();
+            (*lengths.iter().min().unwrap(), *lengths.iter().max().unwrap())
+        };
+        let (least, most) = drawn([100, 20_000]);
+        assert!((1500..2000).contains(&least) && (8500..=9000).contains(&most), "{least} {most}");
+        assert_eq!(drawn([100, 1000]), (1000, 1000));
     }
 }

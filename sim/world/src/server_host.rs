@@ -78,6 +78,7 @@ impl World<'_> {
     /// Starts a server from its disk.
     pub fn start_server(&mut self, id: u8) {
         let now = self.now;
+        self.watched.started(self.servers[usize::from(id)].clock.steady_ms(now));
         let host = self.host(id);
         host.incarnation += 1;
         let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
@@ -190,8 +191,10 @@ impl World<'_> {
         conn.greeted = true;
         self.messages += 1;
         self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
+        let now_ms = self.host(server).clock.steady_ms(now);
         let event = match message {
             ToServer::Connect(request) if !greeted => {
+                self.watched.connecting(id, now_ms);
                 let session = self.knowledge.offer(actor);
                 Event::Connecting { conn: id, request, offer: (session, password(session.0)) }
             }
@@ -202,7 +205,7 @@ impl World<'_> {
                 {
                     self.once("request arrived after its client knew of the loss");
                 }
-                self.watched.arrived(id, &message);
+                self.watched.arrived(id, &message, now_ms);
                 Event::Received { conn: id, message }
             }
         };
@@ -278,7 +281,8 @@ impl World<'_> {
                 Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
                 Output::Note(Note::Proposed(txn)) => {
                     self.note(Place::Server(id), &What::Propose(&txn));
-                    self.watched.proposed(&txn);
+                    let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+                    self.watched.proposed(&txn, self.scenario.granted_timeout_ms(), now_ms);
                     self.knowledge.proposed(txn);
                 }
                 Output::Note(Note::Committed(zxid)) => self.committed(id, zxid, false),

@@ -279,4 +279,26 @@ mod tests {
         assert_ne!(digest(&[(5, 7)]), digest(&[(5, 8)]));
         assert_ne!(digest(&[(5, 7), (6, 8)]), digest(&[(6, 8), (5, 7)]));
     }
+
+    #[test]
+    fn what_is_said_and_what_is_sent_change_the_digest() {
+        let digest = |what: &What<'_>| {
+            let mut trace = Trace::new(false, false);
+            trace.add(5, Place::World, what);
+            trace.finish().0
+        };
+        let says = |lock: &str| digest(&What::Says(&Observation::Enters { lock: lock.into() }));
+        assert_ne!(says("/a"), says("/b"));
+        let conn = ConnId(1);
+        let got = |zxid| digest(&What::ToClient { conn, message: &ToClient::Pong { zxid } });
+        assert_ne!(got(Zxid::new(1, 1)), got(Zxid::new(1, 2)));
+        let asked = |path: &str| {
+            let request = zk_api::Request::Sync { path: path.into() };
+            let message = ToServer::Request { xid: zk_proto::message::Xid(1), request };
+            digest(&What::ToServer { conn, message: &message })
+        };
+        assert_ne!(asked("/a"), asked("/b"));
+        let actor = ActorId { process: 1, life: 0 };
+        assert_ne!(digest(&What::Is(&Fact::Paused { actor })), digest(&What::Is(&Fact::Resumed { actor })));
+    }
 }

@@ -5,7 +5,7 @@ use crate::executor::Executor;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::network::Network;
-use crate::process::Process;
+use crate::process::{Armed, Process};
 use crate::queue::Queue;
 use crate::resource::Outside;
 use crate::run::RunOptions;
@@ -96,6 +96,11 @@ pub enum Happening {
     },
     /// A fault of the schedule, by its place in it.
     Fault(usize),
+    /// A process has done what a fault was aimed at: the next thing that happens is the fault.
+    Strike {
+        actor: ActorId,
+        armed: Armed,
+    },
     /// A server crashes, if it has not since this was decided.
     CrashServer {
         server: u8,
@@ -166,6 +171,11 @@ pub struct World<'a> {
     pub latency_ns: [u64; 2],
     pub work_ns: [u64; 2],
     pub work_power: u32,
+    /// How latencies are spread, and how many writes of 64 travel long: drawn as well.
+    pub latency_power: u32,
+    pub long_writes: u64,
+    /// How many pieces of work of four are over at once.
+    pub quick_work: u64,
     pub server_out: Vec<Output>,
     pub client_out: Vec<ClientOutput>,
     time: RealTime,
@@ -189,7 +199,7 @@ impl<'a> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let servers = (0..scenario.servers).map(|id| ServerHost::new(id, scenario, &mut choices)).collect();
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
-        let [latency_ns, work_ns, [power, _]] = swarm(scenario, &mut choices);
+        let swarm = Swarm::draw(scenario, &mut choices);
         World {
             scenario,
             schedule,
@@ -214,9 +224,12 @@ impl<'a> World<'a> {
             deadline: u64::MAX,
             done_since: None,
             over: false,
-            latency_ns,
-            work_ns,
-            work_power: power as u32,
+            latency_ns: swarm.latency_ns,
+            work_ns: swarm.work_ns,
+            work_power: swarm.work_power,
+            latency_power: swarm.latency_power,
+            long_writes: swarm.long_writes,
+            quick_work: swarm.quick_work,
             server_out: Vec::new(),
             client_out: Vec::new(),
             time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
@@ -282,6 +295,7 @@ impl<'a> World<'a> {
             }
             Happening::Begin { actor } => self.begin_life(actor),
             Happening::Fault(index) => self.fault(index),
+            Happening::Strike { actor, armed } => self.strike(actor, armed),
             Happening::CrashServer { server, incarnation, down_ms } => {
                 self.crash_mid_sync(server, incarnation, down_ms);
             }
@@ -337,15 +351,14 @@ impl<'a> World<'a> {
     pub fn latency(&mut self, process: u8, server: u8, to_server: bool) -> u64 {
         let [least, most] = self.latency_ns;
         let link = u64::from(server) << 9 | u64::from(process) << 1 | u64::from(to_server);
-        let x = self.choices.below(Stream::Latency, link, 1 << 20);
+        let x = self.choices.below(Stream::Latency, link, 1 << 16);
         let spread = match self.phase {
             Phase::Setup => 0,
             Phase::Faults => most - least,
             // Fast enough for any session to live.
             Phase::Healed => ((most - least) / 4).min(self.granted_timeout_ns() / 40),
         };
-        // Squared: most messages are fast, some take very long.
-        let ns = least + ((u128::from(spread) * u128::from(x) * u128::from(x)) >> 40) as u64;
+        let ns = least + share(spread, x, self.latency_power);
         ns * u64::from(self.processes[usize::from(process)].slow_factor)
     }
 
@@ -363,15 +376,42 @@ impl<'a> World<'a> {
     }
 }
 
-/// How this run is: its latencies, its work and how the latter is spread. Half of the runs are as the scenario
-/// says at most, the others milder.
-fn swarm(scenario: &Scenario, choices: &mut Choices) -> [[u64; 2]; 3] {
-    let ns = |ms: f64| (ms * MS as f64) as u64;
-    let [least, most] = scenario.latency_ms;
-    let mut share = |entity| [100, 100, 30, 10][choices.below(Stream::Swarm, entity, 4) as usize];
-    let latency = [ns(least), ns(least) + (ns(most) - ns(least)) * share(0) / 100];
-    let [least, most] = scenario.work_ms.map(|ms| u64::from(ms) * MS);
-    let work = [least, least + (most - least) * share(1) / 100];
-    // Work is the third to sixth power of an even draw: mostly short.
-    [latency, work, [3 + choices.below(Stream::Swarm, 2, 4), 0]]
+/// How a run as a whole is. Half of the runs are as the scenario says at most, the others milder.
+struct Swarm {
+    latency_ns: [u64; 2],
+    latency_power: u32,
+    work_ns: [u64; 2],
+    work_power: u32,
+    long_writes: u64,
+    quick_work: u64,
+}
+
+impl Swarm {
+    fn draw(scenario: &Scenario, choices: &mut Choices) -> Swarm {
+        let ns = |ms: f64| (ms * MS as f64) as u64;
+        let [least, most] = scenario.latency_ms;
+        let mut percent = |entity| [100, 100, 30, 10][choices.below(Stream::Swarm, entity, 4) as usize];
+        let latency_ns = [ns(least), ns(least) + (ns(most) - ns(least)) * percent(0) / 100];
+        let [least, most] = scenario.work_ms.map(|ms| u64::from(ms) * MS);
+        let work_ns = [least, least + (most - least) * percent(1) / 100];
+        Swarm {
+            latency_ns,
+            // From most messages being fast to nearly all, with one now and then that nearly all others overtake.
+            latency_power: [2, 2, 3, 5][choices.below(Stream::Swarm, 4, 4) as usize],
+            work_ns,
+            // Mostly short.
+            work_power: 3 + choices.below(Stream::Swarm, 2, 4) as u32,
+            long_writes: [0, 2, 8, 16][choices.below(Stream::Swarm, 5, 4) as usize],
+            quick_work: [0, 0, 1, 2][choices.below(Stream::Swarm, 6, 4) as usize],
+        }
+    }
+}
+
+/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
+pub fn share(spread: u64, x: u64, power: u32) -> u64 {
+    let mut share = 1u128 << 16;
+    for _ in 0..power {
+        share = (share * u128::from(x)) >> 16;
+    }
+    ((u128::from(spread) * share) >> 16) as u64
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Pending, ZooKeeper};
 use zk_trials::event::End;
+use zk_world::schedule::When;
 use zk_world::{Fault, Run, RunOptions, Scenario, run};
 
 fn broken(run: &Run) -> Vec<&str> {
@@ -88,7 +89,12 @@ fn nothing_of_a_run_outlives_it() {
             End::Done
         }
     });
-    let run = run_with(&trial, &waits, 1, &[(500, Fault::ClientCrash { client: 0, restart_after_ms: 10 })]);
+    let run = run_with(
+        &trial,
+        &waits,
+        1,
+        &[(500, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 10 })],
+    );
     assert_eq!(run.sometimes.get("somebody was stuck"), Some(&1));
     drop(trial);
     assert_eq!(Arc::strong_count(&held), 1);
@@ -111,7 +117,7 @@ fn a_lost_session_begins_a_new_life_and_a_crash_does_too() {
     });
     let faults = [
         (1000, Fault::Expire { client: 0 }),
-        (5000, Fault::ClientCrash { client: 0, restart_after_ms: 100 }),
+        (5000, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 100 }),
     ];
     let run = run_with(&trial, &calm(), 1, &faults);
     assert_eq!(said(&run), ["life 0 session true", "life 1 session true", "life 2 session true"]);
@@ -137,7 +143,12 @@ fn what_an_actor_asks_while_it_is_dropped_goes_nowhere() {
         std::mem::forget(last);
         End::Done
     });
-    let run = run_with(&trial, &calm(), 1, &[(500, Fault::ClientCrash { client: 0, restart_after_ms: 10 })]);
+    let run = run_with(
+        &trial,
+        &calm(),
+        1,
+        &[(500, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 10 })],
+    );
     assert!(broken(&run).is_empty());
     assert!(common::times(&run, "/t/last").is_empty());
 }

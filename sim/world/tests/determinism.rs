@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use zk_trials::event::End;
+use zk_world::schedule::When;
 use zk_world::{RunOptions, Scenario, run};
 
 fn everything() -> RunOptions {
@@ -127,7 +128,10 @@ fn a_fault_added_to_a_schedule_shifts_no_choice() {
     let (lock, scenario) = (published("lock"), Scenario::default());
     let with = |faults| run_schedule(&lock, &scenario, 5, &Schedule { faults }, &everything());
     let calm = with(Vec::new());
-    let fault = TimedFault { at_ms: 0, fault: Fault::ClientCrash { client: 4, restart_after_ms: 500 } };
+    let fault = TimedFault {
+        at_ms: 0,
+        fault: Fault::ClientCrash { client: 4, when: When::Now, restart_after_ms: 500 },
+    };
     let other = with(vec![fault]);
     assert_ne!(calm.digest, other.digest);
     let same = |stream: &str| {

@@ -10,23 +10,29 @@ use zk_world::{RunOptions, Scenario, run};
 fn the_lock_keeps_its_promises_through_all_faults() {
     let lock = published("lock");
     let (mut tested, mut excused) = (BTreeMap::new(), 0);
+    let late = "exclusion-at-unfenced-resource";
     for seed in 0..100 {
         let run = run(&lock, &Scenario::default(), seed, &RunOptions::default());
         assert!(run.violations.iter().all(|v| v.excuse.is_some()), "seed {seed}: {:?}", run.violations);
-        excused += run.violations.len();
+        excused += u64::from(run.violations.iter().any(|v| v.promise == late));
         for (name, n) in run.tested {
             *tested.entry(name).or_insert(0) += n;
         }
     }
     assert!(tested.len() > 10 && tested.values().all(|n| *n > 0), "{tested:?}");
     // Where a holder acts after its session has ended, exclusion at the outside must break.
-    assert!(excused > 0);
+    assert!(excused >= 20, "{excused} of 100 seeds");
 }
 
 /// Finds what a published variant is known to break, within so many seeds.
 fn chaos_finds(name: &str, seeds: u64, faults: bool) {
     let trial = published(name);
     let promise = trial.about().breaks.expect("it is known to be wrong").promise;
+    chaos_finds_that(name, promise, seeds, faults);
+}
+
+fn chaos_finds_that(name: &str, promise: &str, seeds: u64, faults: bool) {
+    let trial = published(name);
     let all = Scenario::default();
     let scenario = if faults { all } else { all.without_faults() };
     let breaks = |seed| {
@@ -39,6 +45,11 @@ fn chaos_finds(name: &str, seeds: u64, faults: bool) {
 #[test]
 fn s_050_a_repeated_create_without_a_guid_waits_for_itself() {
     chaos_finds("lock/no-guid", 100, true);
+}
+
+#[test]
+fn s_050_leaves_an_orphan_behind() {
+    chaos_finds_that("lock/no-guid", "no-orphan-znode", 100, true);
 }
 
 #[test]

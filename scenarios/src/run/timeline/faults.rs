@@ -15,11 +15,8 @@ pub(super) fn sentence(fault: &Fault) -> String {
         Fault::SlowSync { server, sync_ms, for_ms } => {
             format!("the disk of s{server} takes {sync_ms} ms for each sync, for {for_ms} ms")
         }
-        Fault::Drop { client, when: When::Now, what } => {
-            format!("p{client}'s connection drops: {}", lost(*what))
-        }
-        Fault::Drop { client, when: When::NextRequest(kind), what } => {
-            format!("p{client}'s connection will drop at its next {}: {}", request(*kind), lost(*what))
+        Fault::Drop { client, when, what } => {
+            format!("{}: {}", timed(&format!("p{client}'s connection"), "drops", "drop", *when), lost(*what))
         }
         Fault::SlowLink { client, factor, for_ms } => {
             format!("messages from and to p{client} take {factor} times as long, for {for_ms} ms")
@@ -28,18 +25,32 @@ pub(super) fn sentence(fault: &Fault) -> String {
         Fault::ExpireOwner { reader } => {
             format!("the owner of what p{reader} looks at next will lose its session")
         }
-        Fault::ClientCrash { client, restart_after_ms } => {
-            format!("p{client} crashes, and starts again {restart_after_ms} ms later")
+        Fault::ClientCrash { client, restart_after_ms, when } => {
+            let crashes = timed(&format!("p{client}"), "crashes", "crash", *when);
+            format!("{crashes}, to start again {restart_after_ms} ms later")
         }
-        Fault::ClientPause { client, for_ms } => format!("p{client} is paused, for {for_ms} ms"),
+        Fault::ClientPause { client, for_ms, when } => {
+            let paused = timed(&format!("p{client}"), "is paused", "be paused", *when);
+            format!("{paused}, for {for_ms} ms")
+        }
         Fault::ClockSkew { node, permille } => {
             let way = if *permille < 0 { "slow" } else { "fast" };
             format!("the clock of {} runs {way} by {} ‰ from now on", name(*node), permille.unsigned_abs())
         }
-        Fault::ClockJump { server, by_ms } => {
+        Fault::ClockJump { node, by_ms } => {
             let way = if *by_ms < 0 { "back" } else { "ahead" };
-            format!("the clock of s{server} jumps {way} by {} ms", by_ms.unsigned_abs())
+            format!("the clock of {} jumps {way} by {} ms", name(*node), by_ms.unsigned_abs())
         }
+    }
+}
+
+/// Something that happens now, or later at an event.
+fn timed(who: &str, now: &str, later: &str, when: When) -> String {
+    match when {
+        When::Now => format!("{who} {now}"),
+        When::NextRequest(kind) => format!("{who} will {later} at its next {}", request(kind)),
+        When::NextGrant => format!("{who} will {later} as it is next granted something"),
+        When::NextWork => format!("{who} will {later} as it next works while it holds something"),
     }
 }
 

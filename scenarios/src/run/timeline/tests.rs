@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_trials::promise::Assumption;
 use zk_world::Fault;
+use zk_world::schedule::Node;
 
 const P0: ActorId = ActorId { process: 0, life: 0 };
 const P1: ActorId = ActorId { process: 1, life: 0 };
@@ -114,7 +115,7 @@ fn what_was_broken_stands_after_what_broke_it() {
     };
     let enters =
         |at_ns| at(at_ns, Place::Client(P0), Happening::Says(Observation::Enters { lock: "/lock".into() }));
-    let fault = at(2, Place::World, Happening::Fault(Fault::ClockJump { server: 0, by_ms: -5 }));
+    let fault = at(2, Place::World, Happening::Fault(Fault::ClockJump { node: Node::Server(0), by_ms: -5 }));
     let timeline = vec![enters(1), fault, enters(2), enters(3)];
     let excused = Some(Assumption::NoActionAfterSessionEnd);
     let lines = told(timeline, vec![violation(2, None), violation(9, excused)]);

@@ -1,14 +1,15 @@
 //! The reference: a naive tree that executes *requests*, one after the other, on plain maps.
 //!
 //! It is written from what a real ZooKeeper was measured to do, and shares no code with the server's tree, its
-//! transactions or its reads. ACLs are judged as far as they are `world:anyone`'s; where others come in, the
-//! reference gives no opinion any more.
+//! transactions, its access control or its reads.
 
+mod access;
 mod reads;
 mod writes;
 
+pub use access::{Asker, proves};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{AclList, Data, ErrorCode, Perms, Request, Response, SessionId, Stat, Zxid};
+use zk_api::{AclList, Data, ErrorCode, Request, Response, SessionId, Stat, Zxid};
 use zk_proto::tree::DataTree;
 
 /// The naive tree.
@@ -18,8 +19,6 @@ pub struct Reference {
     sessions: BTreeSet<SessionId>,
     /// The last transaction.
     pub zxid: Zxid,
-    /// An ACL has come in that this does not understand.
-    unsure: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -27,11 +26,20 @@ struct Znode {
     data: Data,
     acl: AclList,
     stat: Stat,
-    /// Container, TTL or neither.
-    removable: bool,
+    removable: Removable,
     /// Children that were ever created.
     counter: i32,
     children: BTreeSet<String>,
+}
+
+/// Whether the server may remove a znode by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Removable {
+    Never,
+    /// A container, when its last child is gone.
+    Childless,
+    /// Childless, and not changed for longer than so many milliseconds.
+    Unchanged(i64),
 }
 
 /// A change that is not a request's.
@@ -60,7 +68,7 @@ impl Reference {
             data: Data::from(""),
             acl: zk_api::open_acl(),
             stat: Stat::default(),
-            removable: false,
+            removable: Removable::Never,
             counter: 0,
             children: BTreeSet::new(),
         };
@@ -72,21 +80,19 @@ impl Reference {
             nodes: [("/".to_owned(), root), ("/zookeeper".to_owned(), system)].into(),
             sessions: BTreeSet::new(),
             zxid: Zxid::ZERO,
-            unsure: false,
         }
     }
 
-    /// Executes a write. Gives the answer, or `None` where there is no opinion.
+    /// Executes a write. Gives the answer.
     pub fn write(
         &mut self,
         zxid: Zxid,
         time_ms: i64,
-        session: SessionId,
+        asker: Asker<'_>,
         request: &Request,
-    ) -> Option<Result<Response, ErrorCode>> {
+    ) -> Result<Response, ErrorCode> {
         self.zxid = zxid;
-        let answer = self.execute(At { zxid, time_ms }, session, request);
-        (!self.unsure).then_some(answer)
+        self.execute(At { zxid, time_ms }, asker, request)
     }
 
     /// Executes a change of the server's own. Fails with what is wrong with it.
@@ -105,8 +111,14 @@ impl Reference {
                 self.close(At { zxid, time_ms }, session);
             }
             Own::Remove(path) => {
-                let fits =
-                    self.nodes.get(path).is_some_and(|node| node.removable && node.children.is_empty());
+                let fits = self.nodes.get(path).is_some_and(|node| {
+                    let due = match node.removable {
+                        Removable::Never => false,
+                        Removable::Childless => node.counter > 0,
+                        Removable::Unchanged(ttl_ms) => time_ms - node.stat.mtime_ms > ttl_ms,
+                    };
+                    due && node.children.is_empty()
+                });
                 if !fits {
                     return Err(format!("the server removed {path}, which is not its to remove"));
                 }
@@ -116,9 +128,9 @@ impl Reference {
         Ok(())
     }
 
-    /// What a request that changes nothing finds now. `None` where there is no opinion.
-    pub fn read(&self, session: SessionId, request: &Request) -> Option<Result<Response, ErrorCode>> {
-        if self.unsure { None } else { self.look(session, request) }
+    /// What a request that changes nothing finds now. `None` where that depends on the watches there are.
+    pub fn read(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
+        self.look(asker, request)
     }
 
     /// The Stat of a znode.
@@ -128,9 +140,6 @@ impl Reference {
 
     /// The first difference to a server's tree, if there is any.
     pub fn difference(&self, tree: &DataTree) -> Option<String> {
-        if self.unsure {
-            return None;
-        }
         if tree.last_zxid() != self.zxid {
             return Some(format!("the tree is at {}, the reference at {}", tree.last_zxid(), self.zxid));
         }
@@ -151,11 +160,5 @@ impl Reference {
         // The empty path is the root's other name.
         let path = if path.is_empty() { "/" } else { path };
         self.nodes.get(path).ok_or(ErrorCode::NoNode)
-    }
-
-    /// Whether everybody may do any of these with a znode.
-    fn allow(node: &Znode, any_of: Perms) -> Result<(), ErrorCode> {
-        let allowed = node.acl.iter().any(|acl| acl.perms.0 & any_of.0 != 0);
-        if allowed { Ok(()) } else { Err(ErrorCode::NoAuth) }
     }
 }

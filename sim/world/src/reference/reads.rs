@@ -1,57 +1,68 @@
 //! What reads find.
 
-use super::Reference;
-use zk_api::{ErrorCode, Perms, ReadOp, Request, Response, SessionId};
+use super::{Asker, Reference, proves};
+use zk_api::{ErrorCode, Perms, ReadOp, Request, Response};
 
 impl Reference {
-    /// `None` for what is no question about the tree.
-    pub(super) fn look(&self, session: SessionId, request: &Request) -> Option<Result<Response, ErrorCode>> {
+    /// `None` for what is a question about watches.
+    pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
             Request::Exists { path, .. } => Ok(Response::Exists(self.stat(path))),
-            Request::GetData { path, .. } => self.data(path),
-            Request::GetChildren { path, stat, .. } => self.children(path, *stat),
-            Request::GetAcl { path } => self.acl(path),
+            Request::GetData { path, .. } => self.data(asker, path),
+            Request::GetChildren { path, stat, .. } => self.children(asker, path, *stat),
+            Request::GetAcl { path } => self.acl(asker, path),
             Request::Sync { path } => Ok(Response::Synced { path: path.clone() }),
             Request::MultiRead { ops } => {
                 let outcomes = ops.iter().map(|op| match op {
-                    ReadOp::GetData { path } => self.data(path),
-                    ReadOp::GetChildren { path } => self.children(path, false),
+                    ReadOp::GetData { path } => self.data(asker, path),
+                    ReadOp::GetChildren { path } => self.children(asker, path, false),
                 });
                 Ok(Response::MultiRead(outcomes.collect()))
             }
             Request::GetEphemerals { prefix } => {
                 let mine = self.nodes.iter().filter(|(path, node)| {
-                    node.stat.ephemeral_owner == session && path.starts_with(&**prefix)
+                    node.stat.ephemeral_owner == asker.session && path.starts_with(&**prefix)
                 });
                 Ok(Response::Ephemerals(mine.map(|(path, _)| path.as_str().into()).collect()))
             }
-            Request::GetAllChildrenNumber { path } => self.count(path),
-            _ => return None,
+            Request::GetAllChildrenNumber { path } => self.count(asker, path),
+            Request::AddWatch { .. } => Ok(Response::WatchAdded),
+            Request::WhoAmI => Ok(Response::WhoAmI(asker.proven.to_vec())),
+            Request::Auth { scheme, credentials } => {
+                proves(scheme, credentials.bytes()).map(|_| Response::Authenticated)
+            }
+            Request::RemoveWatches { .. } | Request::CheckWatches { .. } => return None,
+            Request::Create { .. }
+            | Request::Delete { .. }
+            | Request::SetData { .. }
+            | Request::SetAcl { .. }
+            | Request::Multi { .. }
+            | Request::CloseSession => panic!("{} is a write", request.name()),
         })
     }
 
-    fn data(&self, path: &str) -> Result<Response, ErrorCode> {
+    fn data(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
-        Reference::allow(node, Perms::READ)?;
+        asker.may(Perms::READ, &node.acl)?;
         Ok(Response::Data { data: node.data.clone(), stat: node.stat })
     }
 
-    fn children(&self, path: &str, stat: bool) -> Result<Response, ErrorCode> {
+    fn children(&self, asker: Asker<'_>, path: &str, stat: bool) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
-        Reference::allow(node, Perms::READ)?;
+        asker.may(Perms::READ, &node.acl)?;
         let names = node.children.iter().map(|name| name.as_str().into()).collect();
         Ok(Response::Children { names, stat: stat.then_some(node.stat) })
     }
 
-    fn acl(&self, path: &str) -> Result<Response, ErrorCode> {
+    fn acl(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
-        Reference::allow(node, Perms::READ.and(Perms::ADMIN))?;
-        Ok(Response::Acl { acl: node.acl.clone(), stat: node.stat })
+        asker.may(Perms::READ.and(Perms::ADMIN), &node.acl)?;
+        Ok(Response::Acl { acl: asker.shown(&node.acl), stat: node.stat })
     }
 
-    fn count(&self, path: &str) -> Result<Response, ErrorCode> {
+    fn count(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
-        Reference::allow(node, Perms::READ)?;
+        asker.may(Perms::READ, &node.acl)?;
         let prefix = if matches!(path, "" | "/") { "/".to_owned() } else { format!("{path}/") };
         let below = self.nodes.keys().filter(|other| other.len() > 1 && other.starts_with(&prefix)).count();
         Ok(Response::AllChildrenNumber(below as u32))

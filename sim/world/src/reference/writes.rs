@@ -2,7 +2,7 @@
 //!
 //! The order of the checks is that of a real ZooKeeper, as it decides which of several errors is told.
 
-use super::{At, Reference, Znode};
+use super::{Asker, At, Reference, Removable, Znode};
 use std::collections::BTreeSet;
 use zk_api::{
     AclList, CreateMode, Data, ErrorCode, MultiOutcome, Op, OpResult, Perms, Request, Response, SessionId,
@@ -16,25 +16,29 @@ impl Reference {
     pub(super) fn execute(
         &mut self,
         at: At,
-        session: SessionId,
+        asker: Asker<'_>,
         request: &Request,
     ) -> Result<Response, ErrorCode> {
-        if !self.sessions.contains(&session) {
+        if !self.sessions.contains(&asker.session) {
             return Err(ErrorCode::SessionExpired);
         }
         match request {
             Request::Create { path, data, acl, mode, stat } => {
-                let (path, made) = self.create(at, session, path, data, acl, *mode)?;
+                let (path, made) = self.create(at, asker, path, data, acl, *mode)?;
                 Ok(Response::Created { path: path.into(), stat: stat.then_some(made) })
             }
-            Request::Delete { path, version } => self.delete(at, path, *version).map(|()| Response::Deleted),
-            Request::SetData { path, data, version } => {
-                self.set_data(at, path, data, *version).map(Response::DataSet)
+            Request::Delete { path, version } => {
+                self.delete(at, asker, path, *version).map(|()| Response::Deleted)
             }
-            Request::SetAcl { path, acl, version } => self.set_acl(path, acl, *version).map(Response::AclSet),
-            Request::Multi { ops } => Ok(Response::Multi(self.multi(at, session, ops))),
+            Request::SetData { path, data, version } => {
+                self.set_data(at, asker, path, data, *version).map(Response::DataSet)
+            }
+            Request::SetAcl { path, acl, version } => {
+                self.set_acl(asker, path, acl, *version).map(Response::AclSet)
+            }
+            Request::Multi { ops } => Ok(Response::Multi(self.multi(at, asker, ops))),
             Request::CloseSession => {
-                self.close(at, session);
+                self.close(at, asker.session);
                 Ok(Response::Closed)
             }
             _ => panic!("{} changes nothing", request.name()),
@@ -58,7 +62,7 @@ impl Reference {
     fn create(
         &mut self,
         at: At,
-        session: SessionId,
+        asker: Asker<'_>,
         path: &str,
         data: &Data,
         acl: &AclList,
@@ -68,9 +72,9 @@ impl Reference {
             return Err(ErrorCode::BadArguments);
         }
         let above = above(path).ok_or(ErrorCode::BadArguments)?.to_owned();
-        self.check_acl(acl)?;
+        let acl = asker.kept(acl)?;
         let parent = self.find(&above)?;
-        Reference::allow(parent, Perms::CREATE)?;
+        asker.may(Perms::CREATE, &parent.acl)?;
         let mut path = path.to_owned();
         if mode.is_sequential() {
             path.push_str(&format!("{:010}", parent.counter));
@@ -84,7 +88,7 @@ impl Reference {
         if parent.stat.ephemeral_owner != SessionId::NONE {
             return Err(ErrorCode::NoChildrenForEphemerals);
         }
-        let owner = if mode.is_ephemeral() { session } else { SessionId::NONE };
+        let owner = if mode.is_ephemeral() { asker.session } else { SessionId::NONE };
         let stat = Stat {
             czxid: at.zxid,
             mzxid: at.zxid,
@@ -95,9 +99,12 @@ impl Reference {
             data_length: data.bytes().len() as u32,
             ..Stat::default()
         };
-        let removable = mode == CreateMode::Container || mode.ttl_ms().is_some();
-        let (data, acl) = (data.clone(), acl.clone());
-        let node = Znode { data, acl, stat, removable, counter: 0, children: BTreeSet::new() };
+        let removable = match mode.ttl_ms() {
+            Some(ttl_ms) => Removable::Unchanged(ttl_ms),
+            None if mode == CreateMode::Container => Removable::Childless,
+            None => Removable::Never,
+        };
+        let node = Znode { data: data.clone(), acl, stat, removable, counter: 0, children: BTreeSet::new() };
         self.nodes.insert(path.clone(), node);
         let name = path[path.rfind('/').map_or(0, |slash| slash + 1)..].to_owned();
         let parent = self.parent(&above);
@@ -114,13 +121,13 @@ impl Reference {
         self.nodes.get_mut(path).expect("a znode has a parent")
     }
 
-    fn delete(&mut self, at: At, path: &str, version: i32) -> Result<(), ErrorCode> {
+    fn delete(&mut self, at: At, asker: Asker<'_>, path: &str, version: i32) -> Result<(), ErrorCode> {
         if matches!(path, "/" | "/zookeeper" | "/zookeeper/quota" | "/zookeeper/config") {
             return Err(ErrorCode::BadArguments);
         }
         let parent = self.find(above(path).ok_or(ErrorCode::BadArguments)?)?;
         let node = self.find(path)?;
-        Reference::allow(parent, Perms::DELETE)?;
+        asker.may(Perms::DELETE, &parent.acl)?;
         check_version(version, node.stat.version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);
@@ -140,12 +147,19 @@ impl Reference {
         parent.stat.pzxid = at.zxid;
     }
 
-    fn set_data(&mut self, at: At, path: &str, data: &Data, version: i32) -> Result<Stat, ErrorCode> {
+    fn set_data(
+        &mut self,
+        at: At,
+        asker: Asker<'_>,
+        path: &str,
+        data: &Data,
+        version: i32,
+    ) -> Result<Stat, ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
         let node = self.nodes.get_mut(path).ok_or(ErrorCode::NoNode)?;
-        Reference::allow(node, Perms::WRITE)?;
+        asker.may(Perms::WRITE, &node.acl)?;
         check_version(version, node.stat.version)?;
         node.data = data.clone();
         node.stat.version += 1;
@@ -155,34 +169,40 @@ impl Reference {
         Ok(node.stat)
     }
 
-    fn set_acl(&mut self, path: &str, acl: &AclList, version: i32) -> Result<Stat, ErrorCode> {
+    fn set_acl(
+        &mut self,
+        asker: Asker<'_>,
+        path: &str,
+        acl: &AclList,
+        version: i32,
+    ) -> Result<Stat, ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
-        self.check_acl(acl)?;
+        let acl = asker.kept(acl)?;
         let node = self.nodes.get_mut(path).ok_or(ErrorCode::NoNode)?;
-        Reference::allow(node, Perms::ADMIN)?;
+        asker.may(Perms::ADMIN, &node.acl)?;
         check_version(version, node.stat.aversion)?;
-        node.acl = acl.clone();
+        node.acl = acl;
         node.stat.aversion += 1;
         Ok(node.stat)
     }
 
-    fn check(&self, path: &str, version: i32) -> Result<(), ErrorCode> {
+    fn check(&self, asker: Asker<'_>, path: &str, version: i32) -> Result<(), ErrorCode> {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
         let node = self.find(path)?;
-        Reference::allow(node, Perms::READ)?;
+        asker.may(Perms::READ, &node.acl)?;
         check_version(version, node.stat.version)
     }
 
     /// Each operation finds what the ones before it did; one that fails undoes them all.
-    fn multi(&mut self, at: At, session: SessionId, ops: &[Op]) -> MultiOutcome {
+    fn multi(&mut self, at: At, asker: Asker<'_>, ops: &[Op]) -> MultiOutcome {
         let before = self.nodes.clone();
         let mut results = Vec::new();
         for (index, op) in ops.iter().enumerate() {
-            match self.op(at, session, op) {
+            match self.op(at, asker, op) {
                 Ok(result) => results.push(result),
                 Err(code) => {
                     self.nodes = before;
@@ -198,26 +218,20 @@ impl Reference {
         MultiOutcome::Applied(results)
     }
 
-    fn op(&mut self, at: At, session: SessionId, op: &Op) -> Result<OpResult, ErrorCode> {
+    fn op(&mut self, at: At, asker: Asker<'_>, op: &Op) -> Result<OpResult, ErrorCode> {
         match op {
             Op::Create { path, data, acl, mode, stat } => {
-                let (path, made) = self.create(at, session, path, data, acl, *mode)?;
+                let (path, made) = self.create(at, asker, path, data, acl, *mode)?;
                 Ok(OpResult::Created { path: path.into(), stat: stat.then_some(made) })
             }
-            Op::Delete { path, version } => self.delete(at, path, *version).map(|()| OpResult::Deleted),
-            Op::SetData { path, data, version } => {
-                self.set_data(at, path, data, *version).map(OpResult::DataSet)
+            Op::Delete { path, version } => {
+                self.delete(at, asker, path, *version).map(|()| OpResult::Deleted)
             }
-            Op::Check { path, version } => self.check(path, *version).map(|()| OpResult::Checked),
+            Op::SetData { path, data, version } => {
+                self.set_data(at, asker, path, data, *version).map(OpResult::DataSet)
+            }
+            Op::Check { path, version } => self.check(asker, path, *version).map(|()| OpResult::Checked),
         }
-    }
-
-    fn check_acl(&mut self, acl: &AclList) -> Result<(), ErrorCode> {
-        if acl.is_empty() {
-            return Err(ErrorCode::InvalidAcl);
-        }
-        self.unsure |= acl.iter().any(|acl| &*acl.who.scheme != "world" || &*acl.who.id != "anyone");
-        Ok(())
     }
 }
 

@@ -1,9 +1,10 @@
 //! Every answer is that of the reference.
 
 use super::{Invariant, Report};
-use crate::reference::{Own, Reference};
+use crate::reference::{Asker, Own, Reference, proves};
 use std::collections::{BTreeMap, VecDeque};
-use zk_api::{ErrorCode, Request, Response, SessionId, Zxid};
+use std::sync::Arc;
+use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Zxid};
 use zk_proto::message::{ConnId, Xid};
 use zk_proto::txn::{Txn, TxnBody};
 
@@ -14,25 +15,47 @@ type Answer = Result<Response, ErrorCode>;
 #[derive(Debug, Default)]
 pub struct Answers {
     /// What servers got on each connection and have not answered.
-    asked: BTreeMap<ConnId, VecDeque<(SessionId, Xid, Request)>>,
-    /// Writes that servers got and that are not applied.
-    writes: BTreeMap<(SessionId, Xid), Request>,
-    /// What the reference answers to writes that are applied. `None` where it has no opinion.
-    expected: BTreeMap<Zxid, Option<Answer>>,
+    asked: BTreeMap<ConnId, VecDeque<Asked>>,
+    /// Writes that servers got and that are not applied, with what their askers had proven then.
+    writes: BTreeMap<(SessionId, Xid), (Request, Proven)>,
+    /// What the reference answers to writes that are applied.
+    expected: BTreeMap<Zxid, Answer>,
+    /// What is proven on each connection.
+    proven: BTreeMap<ConnId, Proven>,
+}
+
+type Proven = Arc<[Identity]>;
+
+#[derive(Debug)]
+struct Asked {
+    session: SessionId,
+    xid: Xid,
+    request: Request,
+    proven: Proven,
 }
 
 const NAME: Invariant = Invariant::AnswersMatchReference;
 
 impl Answers {
     pub fn arrived(&mut self, conn: ConnId, session: SessionId, xid: Xid, request: &Request) {
-        if request.is_write() {
-            self.writes.insert((session, xid), request.clone());
+        let proven = self.proven.entry(conn).or_default();
+        if let Request::Auth { scheme, credentials } = request
+            && let Ok(Some(who)) = proves(scheme, credentials.bytes())
+            && !proven.contains(&who)
+        {
+            *proven = proven.iter().cloned().chain([who]).collect();
         }
-        self.asked.entry(conn).or_default().push_back((session, xid, request.clone()));
+        let proven = proven.clone();
+        if request.is_write() {
+            self.writes.insert((session, xid), (request.clone(), proven.clone()));
+        }
+        let asked = Asked { session, xid, request: request.clone(), proven };
+        self.asked.entry(conn).or_default().push_back(asked);
     }
 
     pub fn closed(&mut self, conn: ConnId) {
         self.asked.remove(&conn);
+        self.proven.remove(&conn);
     }
 
     /// A transaction is applied: the reference executes the request it comes from.
@@ -48,11 +71,15 @@ impl Answers {
         if let Some(own) = own {
             let done = reference.own(zxid, time_ms, own);
             report.check(NAME, done.is_ok(), || format!("{zxid}: {}", done.clone().unwrap_err()));
+            if let Own::Remove(_) = own {
+                report.case("container or TTL znode removed");
+            }
             return;
         }
         match self.writes.remove(&(session, txn.xid)) {
-            Some(request) => {
-                let answer = reference.write(zxid, time_ms, session, &request);
+            Some((request, proven)) => {
+                let asker = Asker { session, proven: &proven };
+                let answer = reference.write(zxid, time_ms, asker, &request);
                 self.expected.insert(zxid, answer);
             }
             None => report.broken(NAME, format!("{zxid} is nobody's request: {:?}", txn.body)),
@@ -70,7 +97,7 @@ impl Answers {
         report: &mut Report,
     ) -> Option<Request> {
         let first = self.asked.get_mut(&conn).and_then(VecDeque::pop_front);
-        let Some((session, asked, request)) = first else {
+        let Some(Asked { session, xid: asked, request, proven }) = first else {
             report.broken(NAME, format!("{conn:?}: an answer to {xid:?}, which was not asked"));
             return None;
         };
@@ -83,19 +110,38 @@ impl Answers {
             if expected.is_none() {
                 report.broken(NAME, format!("{request:?} was answered at {zxid}, which is not its own"));
             }
-            expected.flatten()
+            expected
         } else {
             let now = reference.zxid;
             report.check(NAME, zxid == now, || format!("an answer at {zxid}, when {now} was applied"));
-            reference.read(session, &request)
+            reference.read(Asker { session, proven: &proven }, &request)
         };
         if let Some(expected) = expected {
             let same = ordered(answer.clone()) == ordered(expected.clone());
             report.check(NAME, same, || {
                 format!("{request:?} of {session} at {zxid}: got {answer:?}, should be {expected:?}")
             });
+            if let Some(case) = case(&request, &expected) {
+                report.case(case);
+            }
         }
         Some(request)
+    }
+}
+
+/// What is interesting about an answer that was compared, where that is not everyday.
+fn case(request: &Request, answer: &Answer) -> Option<&'static str> {
+    match (request, answer) {
+        (Request::Auth { .. }, Ok(_)) => Some("credentials accepted"),
+        (Request::Auth { .. }, Err(_)) => Some("credentials refused"),
+        (Request::WhoAmI, Ok(Response::WhoAmI(who))) if !who.is_empty() => Some("told who it is"),
+        (_, Err(ErrorCode::NoAuth)) => Some("permission refused"),
+        (_, Err(ErrorCode::InvalidAcl)) => Some("access control list refused"),
+        (Request::GetAcl { .. }, Ok(Response::Acl { acl, .. })) => {
+            let hidden = |entry: &Acl| &*entry.who.scheme == "digest" && entry.who.id.ends_with(":x");
+            acl.iter().any(hidden).then_some("hash hidden in an access control list")
+        }
+        _ => None,
     }
 }
 
@@ -104,6 +150,7 @@ fn ordered(mut answer: Answer) -> Answer {
     match &mut answer {
         Ok(Response::Children { names, .. }) => names.sort(),
         Ok(Response::Ephemerals(paths)) => paths.sort(),
+        Ok(Response::WhoAmI(who)) => who.sort(),
         Ok(Response::MultiRead(outcomes)) => {
             for outcome in outcomes {
                 if let Ok(Response::Children { names, .. }) = outcome {

@@ -8,12 +8,14 @@
 //! | `zxids` | what a session sees never goes back in time |
 //! | `fifo` | a session's requests are done and answered in their order |
 //! | `watches` | an event is sent before any answer that shows the change |
+//! | `early` | no session expires before it was silent for its timeout |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
 
 mod answers;
+mod early;
 mod ephemerals;
 mod fifo;
 mod real_time;
@@ -23,6 +25,7 @@ mod zxids;
 
 use crate::reference::Reference;
 use answers::Answers;
+use early::EarlyExpiry;
 use fifo::SessionFifo;
 use real_time::RealTime;
 use std::collections::BTreeMap;
@@ -45,6 +48,7 @@ pub enum Invariant {
     SessionFifo,
     WatchBeforeAnswer,
     EphemeralsOfDeadSessionsGone,
+    NoEarlyExpiry,
     NoPanic,
     NoSpin,
     StepBudget,
@@ -52,7 +56,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 10] = [
+    pub const ALL: [Invariant; 11] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -60,6 +64,7 @@ impl Invariant {
         Invariant::SessionFifo,
         Invariant::WatchBeforeAnswer,
         Invariant::EphemeralsOfDeadSessionsGone,
+        Invariant::NoEarlyExpiry,
         Invariant::NoPanic,
         Invariant::NoSpin,
         Invariant::StepBudget,
@@ -75,6 +80,7 @@ impl Invariant {
             Invariant::SessionFifo => "session-fifo",
             Invariant::WatchBeforeAnswer => "watch-before-answer",
             Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
+            Invariant::NoEarlyExpiry => "no-early-expiry",
             Invariant::NoPanic => "no-panic",
             Invariant::NoSpin => "no-spin",
             Invariant::StepBudget => "step-budget",
@@ -93,12 +99,19 @@ impl Invariant {
 pub struct Report {
     tested: [u64; Invariant::ALL.len()],
     pub broken: Vec<(Invariant, String)>,
+    /// How often each interesting case was met.
+    pub cases: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
     /// It could have been broken and was not.
     pub fn tested(&mut self, invariant: Invariant) {
         self.tested[invariant as usize] += 1;
+    }
+
+    /// An interesting case was met.
+    pub fn case(&mut self, case: &'static str) {
+        *self.cases.entry(case).or_insert(0) += 1;
     }
 
     /// It was broken.
@@ -133,6 +146,7 @@ pub struct Watched {
     zxids: Zxids,
     fifo: SessionFifo,
     watches: Watches,
+    early: EarlyExpiry,
 }
 
 impl Watched {
@@ -148,6 +162,7 @@ impl Watched {
             zxids: Zxids::default(),
             fifo: SessionFifo::default(),
             watches: Watches::default(),
+            early: EarlyExpiry::default(),
         }
     }
 
@@ -159,8 +174,21 @@ impl Watched {
         }
     }
 
+    /// A client asks to be connected. Times are by the server's clock, without its jumps.
+    pub fn connecting(&mut self, conn: ConnId, now_ms: i64) {
+        self.early.connecting(conn, now_ms);
+    }
+
+    /// The nemesis ends a session, or has done so.
+    pub fn forces(&mut self, session: Option<SessionId>) {
+        self.early.forces(session);
+    }
+
     /// A client's message arrives at a server.
-    pub fn arrived(&mut self, conn: ConnId, message: &ToServer) {
+    pub fn arrived(&mut self, conn: ConnId, message: &ToServer, now_ms: i64) {
+        if let Some(session) = self.sessions.get(&conn) {
+            self.early.arrived(conn, *session, message, now_ms);
+        }
         match message {
             ToServer::Request { xid, request } => {
                 if let Some(session) = self.sessions.get(&conn) {
@@ -175,17 +203,20 @@ impl Watched {
     /// A server tells a client which session it has.
     pub fn connected(&mut self, conn: ConnId, session: SessionId) {
         self.sessions.insert(conn, session);
+        self.early.connected(conn, session);
     }
 
     /// A server's end of a connection is closed: nothing is sent on it any more.
     pub fn closed(&mut self, conn: ConnId) {
         self.answers.closed(conn);
         self.watches.closed(conn);
+        self.early.closed(conn);
     }
 
     /// A server proposes a transaction.
-    pub fn proposed(&mut self, txn: &Txn) {
+    pub fn proposed(&mut self, txn: &Txn, timeout_ms: u32, now_ms: i64) {
         self.survive.proposed(txn.zxid);
+        self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
     }
 
     /// What was proposed before is in a log, up to this length.
@@ -224,7 +255,10 @@ impl Watched {
                     if request.is_write() {
                         self.survive.acknowledged(*zxid);
                     }
-                    self.watches.answered(conn, &request, result);
+                    if matches!((&request, result), (Request::Auth { .. }, Ok(_))) {
+                        self.early.accepted(conn);
+                    }
+                    self.watches.answered(conn, &request, result, report);
                 }
             }
             ToClient::Event { zxid, event } => self.watches.event(conn, *zxid, event, report),
@@ -262,6 +296,11 @@ impl Watched {
         self.survive.crashed();
     }
 
+    /// A server starts.
+    pub fn started(&mut self, now_ms: i64) {
+        self.early.started(now_ms);
+    }
+
     /// A server has recovered this tree.
     pub fn recovered(&mut self, tree: &DataTree) {
         self.survive.recovered(tree.last_zxid(), &mut self.report);
@@ -277,5 +316,63 @@ impl Watched {
     fn compare(&mut self, tree: &DataTree, invariant: Invariant) {
         let difference = self.reference.difference(tree);
         self.report.check(invariant, difference.is_none(), || difference.clone().unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_api::open_acl;
+    use zk_proto::txn::{NodeKind, TxnBody};
+
+    const C: ConnId = ConnId(1);
+    const S: SessionId = SessionId(1);
+
+    fn txn(counter: u32, xid: i32) -> Txn {
+        let (path, kind) = ("/a".into(), NodeKind::Persistent);
+        let body = TxnBody::Create { path, data: "x".into(), acl: open_acl(), kind, parent_created: 1 };
+        Txn { zxid: Zxid::new(1, counter), session: S, xid: Xid(xid), time_ms: 0, body }
+    }
+
+    /// Which invariants this breaks.
+    fn breaks(happens: impl Fn(&mut Watched)) -> Vec<Invariant> {
+        let mut watched = Watched::new();
+        watched.connected(C, S);
+        happens(&mut watched);
+        watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect()
+    }
+
+    #[test]
+    fn a_tree_that_no_request_made_is_caught_after_a_recovery_and_at_rest() {
+        let mut tree = DataTree::new();
+        tree.apply(&txn(1, 1));
+        assert_eq!(breaks(|w| w.recovered(&tree)), [Invariant::AcknowledgedWritesSurvive]);
+        assert_eq!(breaks(|w| w.at_rest(&tree, |_| true)), [Invariant::AnswersMatchReference]);
+        assert_eq!(breaks(|w| w.at_rest(&DataTree::new(), |_| true)), []);
+    }
+
+    #[test]
+    fn whatever_a_session_is_shown_must_not_be_older_than_before() {
+        let zxids = [Zxid::new(1, 5), Zxid::new(1, 4)];
+        let pongs = breaks(|w| zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::Pong { zxid: *zxid })));
+        assert_eq!(pongs, [Invariant::ZxidsNeverGoBack]);
+        let again = breaks(|w| {
+            zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::WatchesSet { zxid: *zxid }));
+        });
+        assert_eq!(again, [Invariant::ZxidsNeverGoBack]);
+    }
+
+    #[test]
+    fn writes_of_a_session_that_commit_in_another_order_are_caught() {
+        let commits = |xids: [i32; 2]| {
+            breaks(|w| (1..).zip(xids).for_each(|(counter, xid)| w.committed(&txn(counter, xid), true)))
+        };
+        assert_eq!(commits([1, 2]), []);
+        assert_eq!(commits([2, 1]), [Invariant::SessionFifo]);
+    }
+
+    #[test]
+    fn a_commit_that_no_sync_came_before_is_caught() {
+        assert_eq!(breaks(|w| w.committed(&txn(1, 1), false)), [Invariant::AcknowledgedWritesSurvive]);
     }
 }

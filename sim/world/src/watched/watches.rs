@@ -81,11 +81,32 @@ impl Watches {
     }
 
     /// A request is answered: it may have set a watch, or removed some.
-    pub fn answered(&mut self, conn: ConnId, request: &Request, result: &Result<Response, ErrorCode>) {
+    pub fn answered(
+        &mut self,
+        conn: ConnId,
+        request: &Request,
+        result: &Result<Response, ErrorCode>,
+        report: &mut Report,
+    ) {
+        let of = self.conns.entry(conn).or_default();
+        if let Request::CheckWatches { path, kind } | Request::RemoveWatches { path, kind } = request {
+            let expected = if !of.has(path, *kind) {
+                report.case("no watch was found");
+                Err(ErrorCode::NoWatcher)
+            } else if matches!(request, Request::CheckWatches { .. }) {
+                report.case("watch was found");
+                Ok(Response::WatchesPresent)
+            } else {
+                report.case("watch was removed");
+                Ok(Response::WatchesRemoved)
+            };
+            report.check(Invariant::AnswersMatchReference, *result == expected, || {
+                format!("{request:?} on {conn:?}: got {result:?}, should be {expected:?}")
+            });
+        }
         if result.is_err() {
             return;
         }
-        let of = self.conns.entry(conn).or_default();
         match request {
             Request::Exists { path, watch: true } | Request::GetData { path, watch: true } => {
                 of.data.insert(path.clone());
@@ -173,6 +194,17 @@ impl Of {
         })
     }
 
+    fn has(&self, path: &Text, kind: WatcherKind) -> bool {
+        match kind {
+            WatcherKind::Data => self.data.contains(path),
+            WatcherKind::Children => self.child.contains(path),
+            WatcherKind::Any => {
+                let all = [&self.data, &self.child, &self.persistent, &self.recursive];
+                all.into_iter().any(|paths| paths.contains(path))
+            }
+        }
+    }
+
     fn remove(&mut self, path: &Text, kind: WatcherKind) {
         if matches!(kind, WatcherKind::Data | WatcherKind::Any) {
             self.data.remove(path);
@@ -230,11 +262,28 @@ mod tests {
     fn history() -> (Watches, Report) {
         let mut watches = Watches::default();
         let exists = Request::Exists { path: "/l/a".into(), watch: true };
-        watches.answered(C, &exists, &Ok(Response::Exists(None)));
+        let mut report = Report::default();
+        watches.answered(C, &exists, &Ok(Response::Exists(None)), &mut report);
         let list = Request::GetChildren { path: "/l/a".into(), watch: true, stat: false };
-        watches.answered(C, &list, &Ok(Response::Children { names: Vec::new(), stat: None }));
+        let listed = Ok(Response::Children { names: Vec::new(), stat: None });
+        watches.answered(C, &list, &listed, &mut report);
         watches.applied(&delete(7));
-        (watches, Report::default())
+        (watches, report)
+    }
+
+    #[test]
+    fn a_wrong_answer_to_what_asks_for_watches_is_caught() {
+        let (mut watches, mut report) = history();
+        let path: Text = "/l/b".into();
+        let add = Request::AddWatch { path: path.clone(), mode: AddWatchMode::Persistent };
+        watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
+        let remove = |kind| Request::RemoveWatches { path: path.clone(), kind };
+        let removed = Ok(Response::WatchesRemoved);
+        watches.answered(C, &remove(WatcherKind::Data), &Err(ErrorCode::NoWatcher), &mut report);
+        watches.answered(C, &remove(WatcherKind::Any), &removed, &mut report);
+        assert!(report.broken.is_empty(), "{report:?}");
+        watches.answered(C, &remove(WatcherKind::Any), &removed, &mut report);
+        assert_eq!(report.broken[0].0, Invariant::AnswersMatchReference);
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! Who may do what.
+//!
+//! Schemes are `world`, `auth`, `digest` and `ip`. Servers know no addresses, so that nobody is anybody by `ip`;
+//! and there is no superuser.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha1::{Digest, Sha1};
+use zk_api::{Acl, AclList, ErrorCode, Identity, Perms, SessionId};
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asker<'a> {
+    pub session: SessionId,
+    /// What has been proven on the connection when the request came.
+    pub proven: &'a [Identity],
+}
+
+impl Asker<'_> {
+    /// Somebody who has proven nothing.
+    #[cfg(test)]
+    pub fn nobody(session: SessionId) -> Asker<'static> {
+        Asker { session, proven: &[] }
+    }
+
+    /// Whether the asker may do any of these where this list is.
+    pub(super) fn may(self, any_of: Perms, acl: &[Acl]) -> Result<(), ErrorCode> {
+        for entry in acl {
+            let (scheme, id) = (&*entry.who.scheme, &*entry.who.id);
+            let meant = (scheme, id) == ("world", "anyone")
+                || self.proven.iter().any(|who| (&*who.scheme, &*who.id) == (scheme, id));
+            if meant && entry.perms.0 & any_of.0 != 0 {
+                return Ok(());
+            }
+        }
+        Err(ErrorCode::NoAuth)
+    }
+
+    /// The list that is kept when the asker sets this one: `auth` stands for all that it has proven, and nothing
+    /// is kept twice.
+    pub(super) fn kept(self, acl: &AclList) -> Result<AclList, ErrorCode> {
+        let mut kept: Vec<Acl> = Vec::new();
+        for entry in acl.iter() {
+            let who: Vec<Identity> = match &*entry.who.scheme {
+                "auth" => self.proven.to_vec(),
+                "world" if &*entry.who.id == "anyone" => vec![entry.who.clone()],
+                "digest" if is_digest(&entry.who.id) => vec![entry.who.clone()],
+                "ip" if is_network(&entry.who.id) => vec![entry.who.clone()],
+                _ => Vec::new(),
+            };
+            if who.is_empty() {
+                return Err(ErrorCode::InvalidAcl);
+            }
+            kept.extend(who.into_iter().map(|who| Acl { perms: entry.perms, who }));
+        }
+        let mut unlike: Vec<Acl> = Vec::new();
+        for entry in kept {
+            if !unlike.contains(&entry) {
+                unlike.push(entry);
+            }
+        }
+        if unlike.is_empty() { Err(ErrorCode::InvalidAcl) } else { Ok(unlike.into()) }
+    }
+
+    /// The list as the asker sees it: who may not set it sees no hashes.
+    pub(super) fn shown(self, acl: &AclList) -> AclList {
+        if self.may(Perms::ADMIN, acl).is_ok() {
+            return acl.clone();
+        }
+        let hidden = acl.iter().map(|entry| {
+            let mut entry = entry.clone();
+            if &*entry.who.scheme == "digest" {
+                let user = entry.who.id.split(':').next().unwrap_or_default();
+                entry.who.id = format!("{user}:x").into();
+            }
+            entry
+        });
+        hidden.collect()
+    }
+}
+
+/// What credentials prove. An error where the scheme is unknown, nothing where the server knows it anyway.
+pub fn proves(scheme: &str, credentials: &[u8]) -> Result<Option<Identity>, ErrorCode> {
+    match scheme {
+        "ip" => Ok(None),
+        "digest" => {
+            let user = String::from_utf8_lossy(credentials.split(|byte| *byte == b':').next().unwrap_or(&[]));
+            let hash = STANDARD.encode(Sha1::digest(credentials));
+            Ok(Some(Identity::new("digest", &format!("{user}:{hash}"))))
+        }
+        _ => Err(ErrorCode::AuthFailed),
+    }
+}
+
+/// `user:hash`.
+fn is_digest(id: &str) -> bool {
+    let parts: Vec<&str> = id.split(':').collect();
+    parts.len() == 2 && !parts[1].is_empty()
+}
+
+/// `a.b.c.d`, with `/bits` behind it or not.
+fn is_network(id: &str) -> bool {
+    let (address, bits) = id.split_once('/').unwrap_or((id, "32"));
+    let numbers: Vec<&str> = address.split('.').collect();
+    numbers.len() == 4
+        && numbers.iter().all(|number| number.parse::<u8>().is_ok())
+        && bits.parse::<u8>().is_ok_and(|bits| bits <= 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(perms: Perms, scheme: &str, id: &str) -> Acl {
+        Acl { perms, who: Identity::new(scheme, id) }
+    }
+
+    fn ann() -> Identity {
+        proves("digest", b"ann:one").unwrap().unwrap()
+    }
+
+    #[test]
+    fn credentials_prove_a_user_and_the_hash_of_all_of_them() {
+        assert_eq!(ann(), Identity::new("digest", "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o="));
+        assert_eq!(proves("ip", b""), Ok(None));
+        assert_eq!(proves("kerberos", b""), Err(ErrorCode::AuthFailed));
+    }
+
+    #[test]
+    fn auth_stands_for_what_is_proven_and_for_nothing_else() {
+        let (proven, list) = ([ann()], [entry(Perms::ALL, "auth", "")].into());
+        let asker = Asker { session: SessionId(1), proven: &proven };
+        let kept = asker.kept(&list).unwrap();
+        assert_eq!(kept[..], [entry(Perms::ALL, "digest", &ann().id)]);
+        assert_eq!(Asker::nobody(SessionId(1)).kept(&list), Err(ErrorCode::InvalidAcl));
+        assert!(asker.may(Perms::READ, &kept).is_ok());
+        assert_eq!(Asker::nobody(SessionId(1)).may(Perms::READ, &kept), Err(ErrorCode::NoAuth));
+        assert_eq!(Asker::nobody(SessionId(1)).shown(&kept)[0].who, Identity::new("digest", "ann:x"));
+    }
+
+    #[test]
+    fn lists_with_names_that_a_scheme_does_not_take_are_refused() {
+        let good =
+            |scheme, id| Asker::nobody(SessionId(1)).kept(&[entry(Perms::READ, scheme, id)].into()).is_ok();
+        assert!(good("ip", "10.0.0.0/8") && good("ip", "10.1.2.3") && good("digest", "ann:h"));
+        assert!(!good("ip", "10.0.0.0/33") && !good("ip", "10.0.0") && !good("digest", "ann"));
+        assert!(!good("world", "somebody") && !good("kerberos", "ann") && !good("digest", "a:b:c"));
+    }
+}
