@@ -160,7 +160,11 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     if !untested.is_empty() {
-        let line = format!("nothing within these bounds put to the test: {}", untested.join(", "));
+        let scope = match report.verdict {
+            Judgement::Undecided => "nothing so far",
+            _ => "nothing within these bounds",
+        };
+        let line = format!("{scope} put to the test: {}", untested.join(", "));
         let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 0)));
     }
     if let Some(note) = report.catalogue_note() {

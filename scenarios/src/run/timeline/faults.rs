@@ -16,7 +16,8 @@ pub(super) fn sentence(fault: &Fault) -> String {
             format!("the disk of s{server} takes {sync_ms} ms for each sync, for {for_ms} ms")
         }
         Fault::Drop { client, when, what } => {
-            format!("{}: {}", timed(&format!("p{client}'s connection"), "drops", "drop", *when), lost(*what))
+            let drops = strikes(*when, "drops", "drop");
+            format!("p{client}'s connection {drops}: {}", lost(*what))
         }
         Fault::SlowLink { client, factor, for_ms } => {
             format!("messages from and to p{client} take {factor} times as long, for {for_ms} ms")
@@ -25,13 +26,14 @@ pub(super) fn sentence(fault: &Fault) -> String {
         Fault::ExpireOwner { reader } => {
             format!("the owner of what p{reader} looks at next will lose its session")
         }
-        Fault::ClientCrash { client, restart_after_ms, when } => {
-            let crashes = timed(&format!("p{client}"), "crashes", "crash", *when);
-            format!("{crashes}, to start again {restart_after_ms} ms later")
+        Fault::ClientCrash { client, when, restart_after_ms } => {
+            format!(
+                "p{client} {}, and starts again {restart_after_ms} ms later",
+                strikes(*when, "crashes", "crash")
+            )
         }
-        Fault::ClientPause { client, for_ms, when } => {
-            let paused = timed(&format!("p{client}"), "is paused", "be paused", *when);
-            format!("{paused}, for {for_ms} ms")
+        Fault::ClientPause { client, when, for_ms } => {
+            format!("p{client} {}, for {for_ms} ms", strikes(*when, "is paused", "be paused"))
         }
         Fault::ClockSkew { node, permille } => {
             let way = if *permille < 0 { "slow" } else { "fast" };
@@ -44,13 +46,13 @@ pub(super) fn sentence(fault: &Fault) -> String {
     }
 }
 
-/// Something that happens now, or later at an event.
-fn timed(who: &str, now: &str, later: &str, when: When) -> String {
+/// `now` if it strikes at once, or `later` and what it waits for.
+fn strikes(when: When, now: &str, later: &str) -> String {
     match when {
-        When::Now => format!("{who} {now}"),
-        When::NextRequest(kind) => format!("{who} will {later} at its next {}", request(kind)),
-        When::NextGrant => format!("{who} will {later} as it is next granted something"),
-        When::NextWork => format!("{who} will {later} as it next works while it holds something"),
+        When::Now => now.into(),
+        When::NextRequest(kind) => format!("will {later} at its next {}", request(kind)),
+        When::NextGrant => format!("will {later} as it is granted something next"),
+        When::NextWork => format!("will {later} as it works next while it holds something"),
     }
 }
 

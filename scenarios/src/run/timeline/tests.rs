@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_trials::promise::Assumption;
 use zk_world::Fault;
-use zk_world::schedule::Node;
 
 const P0: ActorId = ActorId { process: 0, life: 0 };
 const P1: ActorId = ActorId { process: 1, life: 0 };
@@ -115,7 +114,7 @@ fn what_was_broken_stands_after_what_broke_it() {
     };
     let enters =
         |at_ns| at(at_ns, Place::Client(P0), Happening::Says(Observation::Enters { lock: "/lock".into() }));
-    let fault = at(2, Place::World, Happening::Fault(Fault::ClockJump { node: Node::Server(0), by_ms: -5 }));
+    let fault = at(2, Place::World, Happening::Fault(Fault::Expire { client: 0 }));
     let timeline = vec![enters(1), fault, enters(2), enters(3)];
     let excused = Some(Assumption::NoActionAfterSessionEnd);
     let lines = told(timeline, vec![violation(2, None), violation(9, excused)]);
@@ -123,7 +122,7 @@ fn what_was_broken_stands_after_what_broke_it() {
         lines,
         [
             "1 p0 enters the critical section of /lock",
-            "2 -- the clock of s0 jumps back by 5 ms",
+            "2 -- the server ends the session of p0",
             "2 p0 enters the critical section of /lock",
             "2 -- exclusion: p0 and p1; are inside",
             "3 p0 enters the critical section of /lock",
