@@ -34,6 +34,8 @@ enum Way {
     DoesNotWait,
     /// It closes its session, and is connected after that.
     Closes,
+    /// It never hears that it has created something, as its session ends first.
+    HearsNothing,
     /// Of two points the later one may pass first.
     TwoPoints,
     /// Of two writes the later one may arrive first.
@@ -60,7 +62,7 @@ struct Never {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum What {
-    /// Somebody else has created something.
+    /// Something was created.
     Created,
     /// Process 0 has lost its connection.
     Lost,
@@ -135,6 +137,7 @@ impl Trial for Lives {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let left = match self.0 {
             Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
+            Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Says],
             Way::Closes => vec![What::Closed, What::Connected],
             Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
             Way::TwoWrites => vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)],
@@ -235,6 +238,29 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             zk.sync(&own).await?;
             Ok(first.is_none() && zk.exists(&own).await?.is_some())
         }
+        Way::HearsNothing => Ok(create(CreateMode::Persistent).await.is_err()),
+        Way::DoesNotWait => {
+            // Only the deletion can be lost for good.
+            while create(CreateMode::Ephemeral).await.is_err_and(|error| error.code != ErrorCode::NodeExists)
+            {
+                connected(zk).await;
+            }
+            drop(zk.delete(&own, -1));
+            Ok(false)
+        }
+        Way::Closes => {
+            if zk.close().await.is_err() {
+                connected(zk).await;
+            }
+            Ok(false)
+        }
+        _ => look(way, zk, probe, x).await,
+    }
+}
+
+/// Likewise, for those who change nothing.
+async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Result<bool, Error> {
+    match way {
         Way::ReadsAgain => {
             zk.state_change().await;
             connected(zk).await;
@@ -251,21 +277,10 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             }
             Ok(false)
         }
-        Way::IsTold => match zk.exists_watch(&own).await? {
+        Way::IsTold => match zk.exists_watch(&parent().join("own").expect("a path")).await? {
             (None, watch) => Ok(watch.await.kind == EventType::None),
             (Some(_), _) => Ok(false),
         },
-        Way::DoesNotWait => {
-            create(CreateMode::Ephemeral).await?;
-            drop(zk.delete(&own, -1));
-            Ok(false)
-        }
-        Way::Closes => {
-            if zk.close().await.is_err() {
-                connected(zk).await;
-            }
-            Ok(false)
-        }
         Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData => {
             await_it(way, zk, x).await;
             Ok(false)
@@ -294,6 +309,7 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             first.await;
             Ok(false)
         }
+        _ => Ok(false),
     }
 }
 
@@ -350,6 +366,13 @@ fn a_write_that_nobody_waits_for_can_be_lost_when_its_process_is_done() {
     for (drops, is_left) in [(0, false), (1, true)] {
         let check = run(Arc::new(Lives(Way::DoesNotWait)), &CheckConfig::new(Bounds { drops, ..ONE }));
         assert_eq!(broken(&check).contains(&"no-orphan-znode"), is_left, "drops {drops}");
+    }
+}
+
+#[test]
+fn the_last_answer_before_the_end_of_a_session_can_be_lost() {
+    for (drops, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::HearsNothing, Bounds { expiries: 1, drops, ..ONE }), may, "drops {drops}");
     }
 }
 
