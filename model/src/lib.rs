@@ -31,7 +31,7 @@ mod client;
 pub mod describe;
 pub mod digest;
 pub mod link;
-mod livelock;
+pub mod livelock;
 mod memo;
 pub mod message;
 pub mod model;

@@ -148,12 +148,16 @@ mod tests {
     #[test]
     fn a_promise_broken_with_an_excuse_can_still_be_broken_for_good_and_then_is_silent() {
         let crash = [Event::Is(Fact::Crashed { actor: ActorId { process: 0, life: 0 } })];
-        let monitors = Monitors::new(vec![Box::new(NoCrash(0))], 0);
+        let fresh = || Monitors::new(vec![Box::new(NoCrash(0))], 0);
         let excuses = |findings: &Findings| findings.broken.iter().map(|(_, v)| v.excuse).collect::<Vec<_>>();
-        let (monitors, first) = monitors.see(&crash);
+        let (monitors, first) = fresh().see(&crash);
         assert_eq!((excuses(&first), monitors.broken), (vec![Some(Assumption::Promised)], 0));
         let (monitors, second) = monitors.see(&crash);
         assert_eq!((excuses(&second), monitors.broken), (vec![None], 1));
+        // The same if they come in one step.
+        let [crash_event] = &crash;
+        let (at_once, both) = fresh().see(&[crash_event.clone(), crash_event.clone(), crash_event.clone()]);
+        assert_eq!((excuses(&both), at_once.broken), (vec![Some(Assumption::Promised), None], 1));
         let (monitors, third) = monitors.see(&crash);
         assert_eq!((excuses(&third), monitors.broken), (vec![], 1));
     }

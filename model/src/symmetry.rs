@@ -178,7 +178,11 @@ mod tests {
             };
             assert_eq!(seen(me, &of(me)), seen(0, &of(0)));
             assert_eq!(seen(me, &of(other)), seen(0, &of(1)));
-            assert_ne!(seen(me, &of(me)), seen(me, &of(other)));
+            // Each shape by itself tells who it is.
+            let ((a, s, g), (other_a, other_s, other_g)) = (of(me), of(other));
+            assert_ne!(seen(me, &a), seen(me, &other_a));
+            assert_ne!(seen(me, &s), seen(me, &other_s));
+            assert_ne!(seen(me, &g), seen(me, &other_g));
         }
     }
 

@@ -34,6 +34,10 @@ enum Way {
     DoesNotWait,
     /// It closes its session, and is connected after that.
     Closes,
+    /// It says something and something more; process 1 says something before that, after it, or between.
+    Speaks,
+    /// It never hears that it has created something, as its session ends first.
+    HearsNothing,
     /// Of two points the later one may pass first.
     TwoPoints,
     /// Of two writes the later one may arrive first.
@@ -45,10 +49,11 @@ enum Way {
     /// It goes on when its write has arrived.
     GoesOn,
     /// It watches until what process 1 insists on has happened: to a znode that is not there yet, to the children,
-    /// to the data.
+    /// to the data; or until what it watches the children of is gone.
     AwaitsNode,
     AwaitsChild,
     AwaitsData,
+    AwaitsEnd,
 }
 
 /// Broken once these have happened in this order.
@@ -60,7 +65,7 @@ struct Never {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum What {
-    /// Somebody else has created something.
+    /// Something was created.
     Created,
     /// Process 0 has lost its connection.
     Lost,
@@ -72,6 +77,8 @@ enum What {
     Paused,
     /// It says so.
     Says,
+    /// Process 1 says so.
+    OtherSays,
     /// Its unfenced or fenced write has arrived.
     Wrote(Resource),
 }
@@ -81,13 +88,14 @@ const ME: ActorId = ActorId { process: 0, life: 0 };
 fn what(event: &Event) -> Option<What> {
     match event {
         Event::Says { actor: ME, .. } => Some(What::Says),
+        Event::Says { .. } => Some(What::OtherSays),
         Event::Is(Fact::NodeCreated { .. }) => Some(What::Created),
         Event::Is(Fact::Disconnected { actor: ME }) => Some(What::Lost),
         Event::Is(Fact::Connected { actor: ME }) => Some(What::Connected),
         Event::Is(Fact::SessionClosed { actor: ME, .. }) => Some(What::Closed),
         Event::Is(Fact::Paused { actor: ME }) => Some(What::Paused),
         Event::Is(Fact::Wrote { actor: ME, resource, .. }) => Some(What::Wrote(*resource)),
-        Event::Is(_) | Event::Says { .. } => None,
+        Event::Is(_) => None,
     }
 }
 
@@ -135,6 +143,8 @@ impl Trial for Lives {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let left = match self.0 {
             Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
+            Way::Speaks => vec![What::OtherSays, What::Says, What::Says],
+            Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Says],
             Way::Closes => vec![What::Closed, What::Connected],
             Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
             Way::TwoWrites => vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)],
@@ -157,6 +167,9 @@ impl Trial for Lives {
             if live(self.0, &zk, &probe, &x).await.unwrap_or(false) {
                 probe.observe(Observation::Enters { lock: "/a".into() });
             }
+        } else if self.0 == Way::Speaks {
+            probe.point().await;
+            probe.observe(Observation::Attempts { lock: "/a".into() });
         } else {
             change(self.0, &zk, &x).await;
         }
@@ -170,9 +183,15 @@ async fn change(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
             Way::AwaitsData => zk.set_data(&parent(), Data::from("new"), -1).await.map(|_| ()),
             _ => zk.create(x, Data::NULL, CreateMode::Persistent).await.map(|_| ()),
         };
-        let insists = matches!(way, Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData);
+        let insists = matches!(way, Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData | Way::AwaitsEnd);
         match changed {
             Err(error) if insists && error.code != ErrorCode::NodeExists => connected(zk).await,
+            Ok(()) | Err(_) if way == Way::AwaitsEnd => {
+                while zk.delete(x, -1).await.is_err_and(|error| error.code != ErrorCode::NoNode) {
+                    connected(zk).await;
+                }
+                return;
+            }
             Ok(()) | Err(_) => return,
         }
     }
@@ -192,11 +211,13 @@ async fn await_it(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
             Way::AwaitsData => {
                 zk.data_watch(&parent()).await.map(|((_, stat), watch)| (stat.version > 0, watch))
             }
+            Way::AwaitsEnd => zk.children_watch(x).await.map(|(_, watch)| (false, watch)),
             _ => zk.exists_watch(x).await.map(|(stat, watch)| (stat.is_some(), watch)),
         };
         match looked {
             Ok((true, _)) => return,
             Ok((false, watch)) => drop(watch.await),
+            Err(error) if error.code == ErrorCode::NoNode => return,
             Err(_) => connected(zk).await,
         }
     }
@@ -235,6 +256,29 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             zk.sync(&own).await?;
             Ok(first.is_none() && zk.exists(&own).await?.is_some())
         }
+        Way::HearsNothing => Ok(create(CreateMode::Persistent).await.is_err()),
+        Way::DoesNotWait => {
+            // Only the deletion can be lost for good.
+            while create(CreateMode::Ephemeral).await.is_err_and(|error| error.code != ErrorCode::NodeExists)
+            {
+                connected(zk).await;
+            }
+            drop(zk.delete(&own, -1));
+            Ok(false)
+        }
+        Way::Closes => {
+            if zk.close().await.is_err() {
+                connected(zk).await;
+            }
+            Ok(false)
+        }
+        _ => look(way, zk, probe, x).await,
+    }
+}
+
+/// Likewise, for those who change nothing.
+async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Result<bool, Error> {
+    match way {
         Way::ReadsAgain => {
             zk.state_change().await;
             connected(zk).await;
@@ -251,22 +295,11 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             }
             Ok(false)
         }
-        Way::IsTold => match zk.exists_watch(&own).await? {
+        Way::IsTold => match zk.exists_watch(&parent().join("own").expect("a path")).await? {
             (None, watch) => Ok(watch.await.kind == EventType::None),
             (Some(_), _) => Ok(false),
         },
-        Way::DoesNotWait => {
-            create(CreateMode::Ephemeral).await?;
-            drop(zk.delete(&own, -1));
-            Ok(false)
-        }
-        Way::Closes => {
-            if zk.close().await.is_err() {
-                connected(zk).await;
-            }
-            Ok(false)
-        }
-        Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData => {
+        Way::AwaitsNode | Way::AwaitsChild | Way::AwaitsData | Way::AwaitsEnd => {
             await_it(way, zk, x).await;
             Ok(false)
         }
@@ -287,6 +320,12 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             // A pause that is over is none.
             Ok(true)
         }
+        Way::Speaks => {
+            probe.point().await;
+            probe.observe(Observation::Attempts { lock: "/a".into() });
+            probe.point().await;
+            Ok(true)
+        }
         Way::TwoPoints => Ok(matches!(race(probe.point(), probe.point()).await, Either::Right(()))),
         Way::TwoWrites => {
             let first = probe.write(Resource::Unfenced, None);
@@ -294,6 +333,7 @@ async fn live(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
             first.await;
             Ok(false)
         }
+        _ => Ok(false),
     }
 }
 
@@ -354,6 +394,13 @@ fn a_write_that_nobody_waits_for_can_be_lost_when_its_process_is_done() {
 }
 
 #[test]
+fn the_last_answer_before_the_end_of_a_session_can_be_lost() {
+    for (drops, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::HearsNothing, Bounds { expiries: 1, drops, ..ONE }), may, "drops {drops}");
+    }
+}
+
+#[test]
 fn a_session_that_its_lost_connection_has_closed_is_not_connected_again() {
     assert!(!happens(Way::Closes, Bounds { drops: 1, ..ONE }));
 }
@@ -375,7 +422,7 @@ fn what_a_process_has_seen_tells_its_states_apart() {
 
 #[test]
 fn whoever_watches_is_told_in_the_end_however_often_its_connection_drops() {
-    for way in [Way::AwaitsNode, Way::AwaitsChild, Way::AwaitsData] {
+    for way in [Way::AwaitsNode, Way::AwaitsChild, Way::AwaitsData, Way::AwaitsEnd] {
         for (drops, lag) in [(1, 0), (2, 0), (1, 1)] {
             let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops, lag, ..TWO }));
             assert!(!broken(&check).contains(&"no-waiter-stuck"), "drops {drops}, lag {lag}");
@@ -392,4 +439,10 @@ fn a_session_may_end_while_its_process_is_paused() {
 #[test]
 fn a_paused_process_does_not_go_on_before_it_is_resumed() {
     assert!(!happens(Way::GoesOn, Bounds { pauses: 1, ..ONE }));
+}
+
+/// In what has become of all processes and of the ensemble, the orders do not differ.
+#[test]
+fn what_a_promise_has_seen_tells_states_apart() {
+    assert!(happens(Way::Speaks, TWO));
 }
