@@ -255,15 +255,15 @@ impl Replayer {
             return step;
         }
         let mut known = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut todo = Vec::new();
+        let mut due = Vec::new();
         let alike = known.entry(node.digest).or_default();
         let given = (input.clone(), state);
         if !alike.inputs.contains(&given) {
-            todo.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
+            due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
             alike.inputs.push(given);
         }
-        note(&mut known, &step.node, &mut todo);
-        match self.audit(&mut known, todo) {
+        note(&mut known, &step.node, &mut due);
+        match self.audit(&mut known, due) {
             Some(trouble) => Arc::new(troubled(node, trouble)),
             None => step,
         }
@@ -280,9 +280,9 @@ impl Replayer {
     fn audit(
         &self,
         known: &mut DigestMap<Digest, Alike>,
-        mut todo: Vec<(Arc<Node>, Given)>,
+        mut due: Vec<(Arc<Node>, Given)>,
     ) -> Option<Trouble> {
-        while let Some((node, (input, state))) = todo.pop() {
+        while let Some((node, (input, state))) = due.pop() {
             let step = self.remembered(&node, &input, state);
             if step.from == node.whole || step.node.trouble.is_some() {
                 continue;
@@ -298,7 +298,7 @@ impl Replayer {
                 let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
                 return Some(Trouble::Key(what));
             }
-            note(known, &other.node, &mut todo);
+            note(known, &other.node, &mut due);
         }
         None
     }
@@ -388,12 +388,12 @@ impl Replayer {
 }
 
 /// Remembers a process, unless enough are known that are like it; it is then to be given what they were given.
-fn note(known: &mut DigestMap<Digest, Alike>, node: &Arc<Node>, todo: &mut Vec<(Arc<Node>, Given)>) {
+fn note(known: &mut DigestMap<Digest, Alike>, node: &Arc<Node>, due: &mut Vec<(Arc<Node>, Given)>) {
     let alike = known.entry(node.digest).or_default();
     let is_known = alike.nodes.iter().any(|other| other.whole == node.whole);
     if !is_known && !node.is_done && alike.nodes.len() < AUDITED {
         alike.nodes.push(node.clone());
-        todo.extend(alike.inputs.iter().map(|given| (node.clone(), given.clone())));
+        due.extend(alike.inputs.iter().map(|given| (node.clone(), given.clone())));
     }
 }
 
