@@ -180,11 +180,23 @@ pub struct Replayer {
     setup: Setup,
     steps: Memo<Arc<Step>>,
     others: Memo<Arc<Step>>,
-    /// The histories known for a digest.
-    alike: Mutex<DigestMap<Digest, Vec<Digest>>>,
+    /// What is known of processes with one digest.
+    alike: Mutex<DigestMap<Digest, Alike>>,
     /// What followed a checkpoint in its own step.
     tails: Mutex<DigestMap<Digest, Digest>>,
 }
+
+/// What is known of processes with one digest.
+#[derive(Default)]
+struct Alike {
+    /// Some of them, with different histories.
+    nodes: Vec<Arc<Node>>,
+    /// What one of them or another was given.
+    inputs: Vec<Given>,
+}
+
+/// An input, and the session's state with it.
+type Given = (Input, KeeperState);
 
 /// How actors are run.
 #[derive(Clone, Copy, Debug)]
@@ -238,39 +250,57 @@ impl Replayer {
 
     /// What a process does with an input that it [minds](Node::minds). `state` is the session's state now.
     pub fn step(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
-        let now = digest_of(0x57e9, &(input, state));
-        let work = || Arc::new(self.replay(node, Some((input, state))));
-        let step = self.steps.get(digest_all(1, [node.digest, now]), work);
-        if !self.setup.audit || !self.setup.memo || step.from == node.whole {
+        let step = self.remembered(node, input, state);
+        if !self.setup.audit || !self.setup.memo {
             return step;
         }
-        let other = self.others.get(digest_all(2, [node.whole, now]), work);
-        self.audit(node, input, step, other)
+        let mut known = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut due = Vec::new();
+        let alike = known.entry(node.digest).or_default();
+        let given = (input.clone(), state);
+        if !alike.inputs.contains(&given) {
+            due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
+            alike.inputs.push(given);
+        }
+        note(&mut known, &step.node, &mut due);
+        match self.audit(&mut known, due) {
+            Some(trouble) => Arc::new(troubled(node, trouble)),
+            None => step,
+        }
     }
 
-    /// Two histories with one digest must give the same step.
-    fn audit(&self, node: &Node, input: &Input, step: Arc<Step>, other: Arc<Step>) -> Arc<Step> {
-        if other.node.trouble.is_some() {
-            return other;
+    fn remembered(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
+        let now = digest_of(0x57e9, &(input, state));
+        let work = || Arc::new(self.replay(node, Some((input, state))));
+        self.steps.get(digest_all(1, [node.digest, now]), work)
+    }
+
+    /// Two histories with one digest must give the same step, whatever comes. States merge, so a search may never
+    /// follow the second one: here it is followed, and all that comes of it, with every input that the first was given.
+    fn audit(
+        &self,
+        known: &mut DigestMap<Digest, Alike>,
+        mut due: Vec<(Arc<Node>, Given)>,
+    ) -> Option<Trouble> {
+        while let Some((node, (input, state))) = due.pop() {
+            let step = self.remembered(&node, &input, state);
+            if step.from == node.whole || step.node.trouble.is_some() {
+                continue;
+            }
+            let now = digest_of(0x57e9, &(&input, state));
+            let work = || Arc::new(self.replay(&node, Some((&input, state))));
+            let other = self.others.get(digest_all(2, [node.whole, now]), work);
+            let same = other.node.trouble.is_none()
+                && step.node.digest == other.node.digest
+                && step.node.waits == other.node.waits
+                && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
+            if !same {
+                let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
+                return Some(Trouble::Key(what));
+            }
+            note(known, &other.node, &mut due);
         }
-        let same = step.node.digest == other.node.digest
-            && step.node.waits == other.node.waits
-            && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
-        if !same {
-            let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
-            return Arc::new(troubled(node, Trouble::Key(what)));
-        }
-        // The other history is followed too, for what was forgotten may show only later.
-        let mut alike = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = alike.entry(step.node.digest).or_default();
-        if known.contains(&other.node.whole) {
-            return other;
-        }
-        if known.len() >= AUDITED {
-            return step;
-        }
-        known.push(other.node.whole);
-        other
+        None
     }
 
     fn replay(&self, before: &Node, now: Option<(&Input, KeeperState)>) -> Step {
@@ -354,6 +384,16 @@ impl Replayer {
         let tail = digest_all(7, [tail, digest_of(7, waits)]);
         let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
         *tails.entry(key).or_insert(tail) != tail
+    }
+}
+
+/// Remembers a process, unless enough are known that are like it; it is then to be given what they were given.
+fn note(known: &mut DigestMap<Digest, Alike>, node: &Arc<Node>, due: &mut Vec<(Arc<Node>, Given)>) {
+    let alike = known.entry(node.digest).or_default();
+    let is_known = alike.nodes.iter().any(|other| other.whole == node.whole);
+    if !is_known && !node.is_done && alike.nodes.len() < AUDITED {
+        alike.nodes.push(node.clone());
+        due.extend(alike.inputs.iter().map(|given| (node.clone(), given.clone())));
     }
 }
 

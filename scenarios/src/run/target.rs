@@ -65,8 +65,15 @@ impl Target {
     /// The scenario's key facts, for people.
     pub(crate) fn facts(&self) -> Vec<String> {
         let s = &self.scenario;
-        let name = if is_file(&self.what) { self.what.as_str() } else { "the default scenario" };
-        let about: Vec<&str> = s.about.split_whitespace().collect();
+        let default = Scenario { recipe: s.recipe.clone(), ..Scenario::default() };
+        let (name, about) = match &self.asked {
+            // What the default one is for would not be true of it.
+            Asked::Library if *s != default && s.about == default.about => ("a scenario of one's own", ""),
+            Asked::Library if *s != default => ("a scenario of one's own", s.about.as_str()),
+            Asked::Command { .. } if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
+            Asked::Library | Asked::Command { .. } => ("the default scenario", s.about.as_str()),
+        };
+        let about: Vec<&str> = about.split_whitespace().collect();
         let mut first = match about.is_empty() {
             true => format!("{name}."),
             false => format!("{name}: {}", about.join(" ")),

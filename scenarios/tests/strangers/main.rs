@@ -3,6 +3,7 @@
 #![cfg(feature = "run")]
 
 mod barrier;
+mod checkpoints;
 mod counter;
 mod election;
 mod judge;

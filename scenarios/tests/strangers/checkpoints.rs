@@ -1,0 +1,118 @@
+//! Checkpoints in a recipe of a stranger's: what they save, and what becomes of one that forgets a local.
+
+use crate::judge::{about, broken, noted, path};
+use zoocheck::api::{Data, ErrorCode, Local, Text, ZooKeeper};
+use zoocheck::trials::event::{End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, CheckReport, Zoo};
+
+const ROOT: &str = "/tries";
+const TRIES: i64 = 2;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    None,
+    Honest,
+    /// Does not tell how often it has tried.
+    Forgets,
+}
+
+/// Sets a znode if nobody else does at the same time, and gives up after so many tries.
+struct Tries(Edition);
+
+impl Tries {
+    async fn set(&self, zk: &impl ZooKeeper) -> End {
+        let mut tries = 0;
+        while tries < TRIES {
+            match self.0 {
+                Edition::None => {}
+                Edition::Honest => zk.checkpoint("tries", &[Local::Number(tries)]),
+                Edition::Forgets => zk.checkpoint("tries", &[]),
+            }
+            tries += 1;
+            let Ok((_, stat)) = zk.data(&path(ROOT)).await else { return End::Failed };
+            match zk.set_data(&path(ROOT), Data::NULL, stat.version).await {
+                Ok(_) => return End::Done,
+                Err(error) if error.code == ErrorCode::BadVersion => {}
+                Err(_) => return End::Failed,
+            }
+        }
+        End::Failed
+    }
+}
+
+impl Trial for Tries {
+    fn about(&self) -> About {
+        about("stranger-tries", "Gives up in the end.", Bounds::clients(3))
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(NobodyGivesUp)]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for _ in 0..part.rounds {
+            let end = self.set(&zk).await;
+            probe.observe(Observation::note("ends", ROOT, (end == End::Done).into()));
+            if end != End::Done {
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+/// Nobody gives up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct NobodyGivesUp;
+
+impl Promise for NobodyGivesUp {
+    fn name(&self) -> &'static str {
+        "nobody-gives-up"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody gives up."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match noted(event) {
+            Some((actor, "ends", _, 0)) => found.push(broken(format!("{actor} gives up"))),
+            Some((_, "ends", ..)) => found.push(Finding::Tested),
+            _ => {}
+        }
+    }
+}
+
+fn checked(edition: Edition) -> CheckReport {
+    let zoo = Zoo::empty().with(Tries(edition));
+    zoo.check("stranger-tries", &CheckConfig::new(Bounds::clients(3))).expect("a check")
+}
+
+#[test]
+fn a_checkpoint_changes_no_verdict_and_merges_states() {
+    let (with, without) = (checked(Edition::Honest), checked(Edition::None));
+    for report in [&with, &without] {
+        assert_eq!(report.promise.as_deref(), Some("nobody-gives-up"), "{report}");
+    }
+    assert_eq!(with.steps, without.steps);
+    assert!(with.states < without.states, "{with}{without}");
+}
+
+#[test]
+fn a_checkpoint_that_forgets_a_local_is_found_out() {
+    let report = checked(Edition::Forgets);
+    assert_eq!(report.promise.as_deref(), Some("honest-checkpoints"), "{report}");
+    assert!(!report.steps.is_empty(), "{report}");
+    println!("{report}");
+}
