@@ -372,19 +372,37 @@ fn a_crashed_client_is_gone_from_its_server_at_once_and_comes_back_from_a_pause_
     assert!(times(&run, "Says GivesUp")[0] < 9000);
 }
 
-#[test]
-fn nothing_reaches_a_client_on_a_connection_that_has_dropped() {
-    let trial = scripted(|zk, _, _| async move {
+/// Asks one thing after the other.
+fn asker() -> Arc<dyn AnyTrial> {
+    scripted(|zk, _, _| async move {
         for _ in 0..400 {
             let _ = zk.exists(&path("/t")).await;
         }
         End::Done
-    });
+    })
+}
+
+#[test]
+fn what_a_server_sent_before_its_crash_may_arrive_or_not() {
+    let case = "answer arrived after its server's crash";
+    let mut arrived = 0;
+    for at_ms in 1000..1040 {
+        let slow = Fault::SlowLink { client: 0, factor: 10, for_ms: 5000 };
+        let crash = Fault::ServerCrash { server: 0, down_ms: 1000, mid_sync: false };
+        let run = run_with(&asker(), &calm(), at_ms, &[(500, slow), (at_ms, crash)]);
+        assert!(run.violations.is_empty(), "{:?}", run.violations);
+        arrived += run.sometimes.get(case).unwrap_or(&0);
+    }
+    assert!((2..38).contains(&arrived), "{arrived}");
+}
+
+#[test]
+fn nothing_reaches_a_client_on_a_connection_that_has_dropped() {
     let mut in_flight = 0;
     for at_ms in 1000..1040 {
         let slow = Fault::SlowLink { client: 0, factor: 10, for_ms: 5000 };
         let lost = Fault::Drop { client: 0, when: When::Now, what: Loss::AnswersLost };
-        let run = run_with(&trial, &calm(), 1, &[(500, slow), (at_ms, lost)]);
+        let run = run_with(&asker(), &calm(), 1, &[(500, slow), (at_ms, lost)]);
         let mut after = run.trace.iter().skip_while(|line| !line.contains("Fault Drop")).peekable();
         let until_told = after.by_ref().take_while(|line| !line.contains("p0 Lost"));
         in_flight += usize::from(!until_told.into_iter().any(|line| line.contains("p0 Got")));
@@ -397,13 +415,13 @@ fn a_disk_does_one_thing_after_the_other() {
     let trial = scripted(|zk, _, _| async move {
         zk.sleep(Duration::from_secs(1)).await;
         for name in 0..60 {
-            let _ = zk.submit(Request::Create {
+            drop(zk.submit(Request::Create {
                 path: format!("/t/{name}").into(),
                 data: Data::NULL,
                 acl: zk_api::open_acl(),
                 mode: CreateMode::Persistent,
                 stat: false,
-            });
+            }));
             zk.sleep(Duration::from_millis(30)).await;
         }
         zk.sleep(Duration::from_secs(2)).await;
@@ -418,4 +436,39 @@ fn a_disk_does_one_thing_after_the_other() {
         snapshots += times(&run, "s0 Synced Snapshot").len();
     }
     assert!(snapshots > 0);
+}
+
+#[test]
+fn when_faults_are_over_nothing_strikes_and_nothing_is_slow() {
+    let trial = scripted(|zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(8)).await;
+        say(&probe, "asked");
+        let made = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
+        say(&probe, format!("made {}", made.is_ok()));
+        End::Done
+    });
+    let when = When::NextRequest(RequestKind::Create);
+    let slow_sync = Fault::SlowSync { server: 0, sync_ms: 400, for_ms: 60_000 };
+    let slow_link = Fault::SlowLink { client: 0, factor: 100, for_ms: 60_000 };
+    let lost = Fault::Drop { client: 0, when, what: Loss::RequestsLost };
+    let scenario = Scenario { fault_seconds: 5, ..calm() };
+    for faults in
+        [[(4000, slow_sync), (4000, lost)], [(4000, slow_link), (4001, Fault::Expire { client: 9 })]]
+    {
+        let run = run_with(&trial, &scenario, 1, &faults);
+        assert_eq!(said(&run), ["asked", "made true"]);
+        let took = times(&run, "why: \"made")[0] - times(&run, "why: \"asked")[0];
+        assert!(took < 50, "{took} ms with {faults:?}");
+    }
+}
+
+#[test]
+fn a_pause_of_a_client_that_is_down_does_not_strike_its_next_life() {
+    let faults = [
+        (1000, Fault::ClientCrash { client: 0, when: When::Now, restart_after_ms: 2000 }),
+        (2000, Fault::ClientPause { client: 0, when: When::Now, for_ms: 9000 }),
+    ];
+    let run = run_with(&idler(), &calm(), 1, &faults);
+    assert_eq!(said(&run), ["SyncConnected true"]);
+    assert!(times(&run, "Fact Paused").is_empty());
 }
