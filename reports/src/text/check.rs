@@ -161,8 +161,9 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     if !untested.is_empty() {
         let scope = match report.verdict {
-            Judgement::Undecided => "nothing so far",
-            _ => "nothing within these bounds",
+            Judgement::Holds => "nothing within these bounds",
+            // The search ended before all was seen.
+            Judgement::Violated | Judgement::Undecided => "nothing so far",
         };
         let line = format!("{scope} put to the test: {}", untested.join(", "));
         let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 0)));
