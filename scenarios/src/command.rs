@@ -115,7 +115,9 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answ
 /// The trial that is meant, and what is to be explored of it.
 fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<dyn AnyTrial>, CheckConfig), BadInput> {
     let trial = named(zoo, &arguments.what)?;
-    let config = arguments.config(check::default_config(&trial.about()))?;
+    let promises = trial.promises();
+    let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+    let config = arguments.config(check::default_config(&trial.about()), &names)?;
     Ok((trial, config))
 }
 

@@ -79,6 +79,7 @@ const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("check lock --drops 256", &["256", "from 0 to 255"]),
     ("check lock --max-states 99999999999999999999", &["from 1 to 18446744073709551615"]),
     ("check lock --max-depth 0", &["'0'", "from 1"]),
+    ("check lock --promise fifa", &["--promise", "'fifa'", "did you mean 'fifo'?"]),
     ("check lock --seeds 3", &["unexpected argument '--seeds'"]),
     ("check lock --time-limit 0", &["'0'", "90s"]),
     ("check lock missing.toml", &["unexpected argument 'missing.toml'"]),

@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use crate::BadInput;
+use crate::bad_input::did_you_mean;
 use crate::check::most_states;
 use crate::output::Format;
 #[cfg(feature = "run")]
@@ -188,6 +189,9 @@ pub(super) struct CheckArguments {
     /// Whose search
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
+    /// Search until this promise is broken [default: the catalogued one, or any]
+    #[arg(help_heading = SEARCH, long, value_name = "NAME")]
+    promise: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -200,9 +204,14 @@ enum EngineName {
 }
 
 impl CheckArguments {
-    /// `base` with what was typed.
-    pub(super) fn config(&self, base: CheckConfig) -> Result<CheckConfig, BadInput> {
+    /// `base` with what was typed. `promises` are the names of the trial's own.
+    pub(super) fn config(&self, base: CheckConfig, promises: &[&str]) -> Result<CheckConfig, BadInput> {
         let mut config = base;
+        if let Some(typed) = self.promise.as_deref().filter(|typed| !promises.contains(typed)) {
+            let (what, hint) = (&self.what, did_you_mean(typed, promises.iter().copied()));
+            return Err(BadInput::new(format!("--promise: {what} has no promise '{typed}'{hint}")));
+        }
+        config.promise = self.promise.clone();
         let bounds = &mut config.bounds;
         for (typed, bound) in [
             (self.clients, &mut bounds.clients),
