@@ -41,11 +41,13 @@ impl Clock {
         (u128::from(local_ns) * 1000).div_ceil(self.rate_permille as u128) as u64
     }
 
-    /// From now on it runs fast (or slow, below zero) by so many parts per thousand.
-    pub fn skew(&mut self, now_ns: u64, permille: i32) {
+    /// From now on it runs fast (or slow, below zero) by so many parts per thousand. Gives by how many the rate
+    /// has changed.
+    pub fn skew(&mut self, now_ns: u64, permille: i32) -> u64 {
         self.shown_ns = self.shows_ns(now_ns);
         self.anchor_ns = now_ns;
-        self.rate_permille = (1000 + i64::from(permille)).max(1);
+        let before = std::mem::replace(&mut self.rate_permille, (1000 + i64::from(permille)).max(1));
+        before.abs_diff(self.rate_permille)
     }
 
     /// It jumps. Timers that run do not.

@@ -199,7 +199,8 @@ impl World<'_> {
         match node {
             Node::Server(server) => {
                 if let Some(host) = self.servers.get_mut(usize::from(server)) {
-                    host.clock.skew(now, permille);
+                    let changed_permille = host.clock.skew(now, permille);
+                    self.watched.skewed(self.scenario.tick_ms, changed_permille);
                 }
             }
             Node::Client(client) => {

@@ -179,6 +179,11 @@ impl Watched {
         self.early.connecting(conn, now_ms);
     }
 
+    /// The rate of a server's clock has changed by so many parts per thousand.
+    pub fn skewed(&mut self, tick_ms: u32, changed_permille: u64) {
+        self.early.skewed(tick_ms, changed_permille);
+    }
+
     /// The nemesis ends a session, or has done so.
     pub fn forces(&mut self, session: Option<SessionId>) {
         self.early.forces(session);
