@@ -5,20 +5,28 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-const ARROWS: [(&str, &str, &[&str]); 9] = [
+const ARROWS: [(&str, &str, &[&str]); 13] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
-    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials"]),
+    ("sim/watched", "zk-watched", &["zk-api", "zk-proto"]),
+    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials", "zk-watched"]),
+    ("sim/serve", "zk-serve", &["zk-api", "zk-proto", "zk-watched", "zk-wire"]),
+    ("sim/conform", "zk-conform", &["zk-api", "zk-proto", "zk-wire"]),
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
+    ("recipes/live", "zk-live", &["zk-api", "zk-trials"]),
     ("model", "zk-model", &["zk-api", "zk-proto", "zk-trials"]),
     ("reports", "zk-reports", &[]),
-    ("scenarios", "zoocheck", &["zk-api", "zk-trials", "zk-model", "zk-reports", "zk-world"]),
+    (
+        "scenarios",
+        "zoocheck",
+        &["zk-api", "zk-conform", "zk-live", "zk-model", "zk-reports", "zk-serve", "zk-trials", "zk-world"],
+    ),
 ];
 
 /// Crates whose code must be a function of its arguments.
-const PURE: [&str; 5] = ["sim/api", "sim/proto", "sim/wire", "recipes", "recipes/trials"];
+const PURE: [&str; 6] = ["sim/api", "sim/proto", "sim/wire", "sim/watched", "recipes", "recipes/trials"];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [

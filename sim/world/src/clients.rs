@@ -7,12 +7,12 @@ use crate::network::Arrival;
 use crate::process::Armed;
 use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
-use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_proto::client::{CallId, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_trials::event::{ActorId, Fact};
+use zk_watched::Invariant;
 
 impl World<'_> {
     /// Something happens at a client process: now, or when its pause is over.

@@ -18,8 +18,6 @@
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
-//! | `reference` | a naive tree that executes requests |
-//! | `watched` | the invariants that are always watched |
 //! | `trace`, `encode` | what happened as a digest, and as lines of text |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
@@ -46,7 +44,6 @@ mod network;
 mod probe;
 mod process;
 mod queue;
-mod reference;
 mod resource;
 mod rest;
 pub mod run;
@@ -55,7 +52,6 @@ pub mod schedule;
 mod server_host;
 pub mod timeline;
 mod trace;
-mod watched;
 mod world;
 
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};

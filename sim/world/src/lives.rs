@@ -6,7 +6,6 @@ use crate::executor::{Polled, TaskId};
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
 use crate::schedule::When;
-use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +15,7 @@ use zk_proto::server::ServerId;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
 use zk_trials::probe::Probe;
 use zk_trials::trial::Part;
+use zk_watched::Invariant;
 
 /// So many polls in one turn, and the process would go on for ever.
 const POLLS_PER_TURN: u32 = 20_000;

@@ -8,13 +8,13 @@ use crate::knowledge::Woken;
 use crate::network::Arrival;
 use crate::scenario::Scenario;
 use crate::trace::{Place, What};
-use crate::watched::Invariant;
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::Zxid;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
+use zk_watched::Invariant;
 
 /// A machine with a server.
 pub struct ServerHost {

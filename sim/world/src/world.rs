@@ -13,7 +13,6 @@ use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::server_host::ServerHost;
 use crate::trace::{Place, Trace, What};
-use crate::watched::{Invariant, Watched};
 use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,6 +24,7 @@ use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_proto::server::{Output, Timer};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
 use zk_trials::trial::AnyTrial;
+use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;

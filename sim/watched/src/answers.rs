@@ -1,7 +1,7 @@
 //! Every answer is that of the reference.
 
-use super::{Invariant, Report};
 use crate::reference::{Asker, Own, Reference, proves};
+use crate::{Invariant, Report};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Zxid};

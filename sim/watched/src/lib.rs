@@ -10,6 +10,7 @@
 //! | `watches` | an event is sent before any answer that shows the change |
 //! | `early` | no session expires before it was silent for its timeout |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
+//! | `reference` | a naive tree that executes requests, which the others compare with |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
@@ -19,6 +20,7 @@ mod early;
 mod ephemerals;
 mod fifo;
 mod real_time;
+mod reference;
 mod survive;
 mod watches;
 mod zxids;

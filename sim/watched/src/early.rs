@@ -3,7 +3,7 @@
 //! What a server hears of a session is its messages, and its connecting where that was granted. A server that
 //! starts gives every session its whole timeout again. Who was expired by force is none of this.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Request, SessionId};
 use zk_proto::message::{ConnId, ToServer};

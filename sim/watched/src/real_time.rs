@@ -1,6 +1,6 @@
 //! Writes keep real-time order: what is asked after an answer was seen comes after what was answered.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::Xid;

@@ -1,6 +1,6 @@
 //! A session's requests are done and answered in the order in which they were asked.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::SessionId;
 use zk_proto::message::{ConnId, Xid};

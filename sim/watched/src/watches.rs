@@ -3,8 +3,8 @@
 //! This is what ZooKeeper promises to watches that are registered with the server a client is connected to. What
 //! a client missed while it was away is told when it registers its watches again, before that is answered.
 
-use super::{Invariant, Report};
 use crate::reference::Reference;
+use crate::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
 use zk_proto::message::{ConnId, WatchList};

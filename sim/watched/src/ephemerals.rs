@@ -1,6 +1,6 @@
 //! The ephemerals of dead sessions are gone: at once where the close is applied, and for good.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use zk_api::SessionId;
 use zk_proto::txn::{Txn, TxnBody};
 

@@ -1,6 +1,6 @@
 //! What a session sees never goes back in time.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Zxid};
 

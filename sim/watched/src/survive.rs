@@ -1,6 +1,6 @@
 //! Acknowledged and synced writes survive: the ghost history that no crash reaches.
 
-use super::{Invariant, Report};
+use crate::{Invariant, Report};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::disk::FileId;

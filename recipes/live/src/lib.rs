@@ -1,0 +1,1 @@
+//! `ZooKeeper` for a real ensemble.

@@ -1,0 +1,1 @@
+//! Compares the server with a real ZooKeeper, answer by answer.

@@ -1,0 +1,1 @@
+//! The server behind real sockets, in memory, with faults on demand.
