@@ -151,6 +151,12 @@ pub struct Watched {
     early: EarlyExpiry,
 }
 
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched::new()
+    }
+}
+
 impl Watched {
     /// Nothing has happened yet.
     pub fn new() -> Watched {
