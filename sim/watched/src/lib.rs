@@ -332,6 +332,12 @@ impl Watched {
     }
 }
 
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
