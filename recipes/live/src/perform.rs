@@ -7,7 +7,8 @@ use crate::watches;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{
-    AclList, CreateMode, ErrorCode, Identity, MultiOutcome, Op, OpResult, ReadOp, Request, Response, Text, Watch,
+    AclList, CreateMode, ErrorCode, Identity, MultiOutcome, Op, OpResult, ReadOp, Request, Response, Text,
+    Watch,
 };
 use zookeeper_client::{self as theirs, Acls, Client, Error as Failure, MultiReadResult, MultiWriteResult};
 
