@@ -92,10 +92,11 @@ impl Probe for LiveProbe {
     }
 
     /// Some is over at once, so that a release meets those who are just about to look; the rest is mostly short, and
-    /// at times as long as a session may be silent.
+    /// at times longer than a session may be silent.
     fn work(&self) -> Pending<()> {
+        let [least, most] = self.course.work;
         let is_quick = chance().is_multiple_of(4);
-        self.after(if is_quick { Duration::ZERO } else { share(self.course.timeout) })
+        self.after(if is_quick { least } else { least + share(most.saturating_sub(least)) })
     }
 
     /// Mostly there soon, at times late.

@@ -22,6 +22,8 @@ pub(super) struct Course {
     pub(super) asked: Duration,
     /// The one that is granted.
     pub(super) timeout: Duration,
+    /// How long a piece of work takes, least and most.
+    pub(super) work: [Duration; 2],
     /// A znode that nobody has, below the trial's own.
     nobody: ZPath,
     sessions: Mutex<BTreeMap<ActorId, LiveClient>>,
@@ -48,6 +50,7 @@ impl Course {
         promises: Vec<Box<dyn AnyPromise>>,
         servers: &str,
         asked: Duration,
+        work: [Duration; 2],
         ground: &Ground,
     ) -> Arc<Course> {
         Arc::new(Course {
@@ -56,6 +59,7 @@ impl Course {
             servers: servers.into(),
             asked,
             timeout: ground.timeout(),
+            work,
             nobody: ground.nobody(),
             sessions: Mutex::default(),
             proving: Mutex::default(),
