@@ -93,6 +93,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             check::explore(&trial, &config, listen)?;
             Ok(Answer::Held)
         }
+        #[cfg(feature = "serve")]
+        Command::Serve(arguments) => crate::serve::serve(&arguments),
     }
 }
 

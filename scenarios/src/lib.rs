@@ -35,6 +35,7 @@
 //! | `check` | checks, and the Explorer |
 //! | `list` | what there is |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`) |
+//! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `progress` | how far it is, on stderr |
 //! | `output` | results, on stdout |
 //!
@@ -48,6 +49,8 @@ mod output;
 mod progress;
 #[cfg(feature = "run")]
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod zoo;
 
 pub use bad_input::BadInput;

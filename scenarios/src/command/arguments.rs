@@ -71,6 +71,9 @@ pub(super) enum Command {
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
         listen: SocketAddr,
     },
+    /// Serves real clients, with faults on demand: a test server, not a production one
+    #[cfg(feature = "serve")]
+    Serve(crate::serve::ServeArguments),
 }
 
 #[cfg(feature = "run")]

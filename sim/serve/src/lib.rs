@@ -1,1 +1,30 @@
-//! The server behind real sockets, in memory, with faults on demand.
+//! The server behind real sockets, in memory: a test server, not a production one.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), zk_serve::ServeError> {
+//! let running = zk_serve::start(zk_serve::Options::default()).await?;
+//! println!("clients connect to {}", running.addresses()[0]);
+//! running.stop().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `options` | [`Options`], [`Limits`] |
+//! | `running` | [`start`], [`Running`] |
+//! | `listener` | where clients connect, while the server is up |
+//! | `connection`, `link` | one connection's task, and what it shares with the server |
+//! | `driver` | the one task that owns the server |
+//! | `core` | the server, its disk, its timers, its connections; synchronous, without sockets |
+
+mod connection;
+mod core;
+mod driver;
+mod link;
+mod listener;
+mod options;
+mod running;
+
+pub use options::{Limits, Options};
+pub use running::{Running, ServeError, start};

@@ -151,6 +151,12 @@ pub struct Watched {
     early: EarlyExpiry,
 }
 
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched::new()
+    }
+}
+
 impl Watched {
     /// Nothing has happened yet.
     pub fn new() -> Watched {
@@ -323,6 +329,12 @@ impl Watched {
     fn compare(&mut self, tree: &DataTree, invariant: Invariant) {
         let difference = self.reference.difference(tree);
         self.report.check(invariant, difference.is_none(), || difference.clone().unwrap_or_default());
+    }
+}
+
+impl Default for Watched {
+    fn default() -> Watched {
+        Watched::new()
     }
 }
 

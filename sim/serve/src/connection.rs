@@ -1,0 +1,213 @@
+//! One connection's task: bytes in, bytes out.
+
+use crate::Limits;
+use crate::driver::ToCore;
+use crate::link::{Link, State, Unsent};
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc::Sender;
+use tokio::time::{Instant, timeout, timeout_at};
+use zk_proto::message::ConnId;
+use zk_wire::{Frames, Piece};
+
+/// So many bytes are read at a time.
+const CHUNK: usize = 16 * 1024;
+
+/// So many requests are handed over at a time at most, so that one client's do not hold up another's for long.
+const BATCH: usize = 64;
+
+/// How long a client has for the last answers, once its connection is to end.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// How long a client has to close its end after that. If bytes of it were left unread, closing would take back
+/// the last answers as well.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// A connection that the server knows of.
+pub(crate) struct Connection {
+    pub(crate) reader: OwnedReadHalf,
+    pub(crate) conn: ConnId,
+    pub(crate) link: Arc<Link>,
+    pub(crate) core: Sender<ToCore>,
+    pub(crate) limits: Limits,
+}
+
+impl Connection {
+    /// Serves the connection until its end, which is always the writer's: a reader that has nothing to read any
+    /// more tells the server, and the server ends the connection.
+    pub(crate) async fn serve(self, writer: OwnedWriteHalf) {
+        tokio::select! {
+            () = self.read() => {}
+            () = self.write(writer) => {}
+        }
+        // If the server is gone, nobody has to know.
+        let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
+    }
+
+    /// Returns only if there is nobody any more to be told anything.
+    async fn read(&self) {
+        let mut frames = Frames::of_client();
+        let due = Instant::now() + self.limits.first_message;
+        let mut begun = false;
+        loop {
+            match self.hand_over(&mut frames, &mut begun).await {
+                Handed::All => {}
+                Handed::End => break,
+            }
+            let read = self.fill(&mut frames);
+            let more = match begun {
+                true => read.await,
+                false => timeout_at(due, read).await.unwrap_or(false),
+            };
+            if !more {
+                break;
+            }
+        }
+        if self.link.state() == State::Silent {
+            return self.discard().await;
+        }
+        // If the server is gone, the writer ends the connection.
+        let _ = self.core.send(ToCore::Gone { conn: self.conn }).await;
+        std::future::pending().await
+    }
+
+    /// Hands over all whole frames there are.
+    async fn hand_over(&self, frames: &mut Frames, begun: &mut bool) -> Handed {
+        let mut batch = Vec::new();
+        loop {
+            let message = match frames.next_piece() {
+                Ok(Some(Piece::Frame(frame))) => {
+                    *begun = true;
+                    if batch.len() >= BATCH || !self.link.try_place(frame.len()) {
+                        if !self.hand(std::mem::take(&mut batch)).await {
+                            return Handed::End;
+                        }
+                        if !self.link.place(frame.len()).await {
+                            return Handed::End;
+                        }
+                    }
+                    batch.push(frame);
+                    continue;
+                }
+                Ok(None) => return if self.hand(batch).await { Handed::All } else { Handed::End },
+                Ok(Some(Piece::Word(word))) => ToCore::Word { conn: self.conn, word },
+                Err(_) => ToCore::Malformed { conn: self.conn },
+            };
+            // Nothing that stands behind either is looked at.
+            if self.hand(batch).await {
+                let _ = self.core.send(message).await;
+            }
+            return std::future::pending().await;
+        }
+    }
+
+    async fn hand(&self, batch: Vec<Vec<u8>>) -> bool {
+        batch.is_empty() || self.core.send(ToCore::Frames { conn: self.conn, frames: batch }).await.is_ok()
+    }
+
+    /// Reads what has come. False if nothing will come any more.
+    async fn fill(&self, frames: &mut Frames) -> bool {
+        loop {
+            if self.reader.readable().await.is_err() {
+                return false;
+            }
+            // Not kept over the waiting: thousands of idle connections need no room to read into.
+            let mut chunk = [0; CHUNK];
+            match self.reader.try_read(&mut chunk) {
+                Ok(0) => return false,
+                Ok(_) if self.link.state() == State::Silent => {}
+                Ok(length) => {
+                    frames.push(&chunk[..length]);
+                    return true;
+                }
+                Err(error) if is_transient(error.kind()) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Reads what nobody will look at, until the client closes its end.
+    async fn discard(&self) {
+        let mut nowhere = [0; 1024];
+        loop {
+            if self.reader.readable().await.is_err() {
+                return;
+            }
+            match self.reader.try_read(&mut nowhere) {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) if is_transient(error.kind()) => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    async fn write(&self, writer: OwnedWriteHalf) {
+        loop {
+            match self.link.take() {
+                Unsent::Bytes(bytes) => {
+                    if !self.send(&writer, &bytes).await {
+                        return;
+                    }
+                }
+                Unsent::Nothing => self.link.changed().await,
+                Unsent::End => break,
+            }
+        }
+        if self.link.state() == State::Flushing {
+            // Says that nothing more will be sent.
+            drop(writer);
+            let _ = timeout(LINGER, self.discard()).await;
+        }
+    }
+
+    /// Sends these bytes. False if the connection ends before.
+    async fn send(&self, writer: &OwnedWriteHalf, mut bytes: &[u8]) -> bool {
+        let mut due = None;
+        while !bytes.is_empty() {
+            match self.link.state() {
+                State::Aborted => return false,
+                State::Silent => return true,
+                State::Flushing => due = due.or(Some(Instant::now() + FLUSH)),
+                State::Open => {}
+            }
+            tokio::select! {
+                ready = writer.writable() => if ready.is_err() { return false },
+                () = self.link.changed() => continue,
+                () = until(due) => return false,
+            }
+            match writer.try_write(bytes) {
+                Ok(length) => {
+                    bytes = &bytes[length..];
+                    if self.link.sent(length, self.limits.stall_bytes()) {
+                        let _ = self.core.send(ToCore::Room { conn: self.conn }).await;
+                    }
+                }
+                Err(error) if is_transient(error.kind()) => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+}
+
+/// What became of the frames that had come.
+enum Handed {
+    /// They are handed over.
+    All,
+    /// The connection ends.
+    End,
+}
+
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_transient(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

@@ -1,0 +1,106 @@
+//! Drives the [`Core`]: one task that owns it, fed by queues that are bounded.
+
+use crate::core::{Core, Nanos};
+use crate::link::Link;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+use zk_proto::message::ConnId;
+use zk_wire::FourLetterWord;
+
+/// So many messages of connections may wait for the server. Who has one more waits.
+pub(crate) const QUEUE: usize = 1024;
+
+/// After so many messages in a row others get the processor.
+const IN_A_ROW: usize = 128;
+
+/// What connections tell the server.
+#[derive(Debug)]
+pub(crate) enum ToCore {
+    /// There is a new one. Comes before all else of it.
+    Accepted { conn: ConnId, link: Arc<Link> },
+    /// Frames have come.
+    Frames { conn: ConnId, frames: Vec<Vec<u8>> },
+    /// An administrator's question has come.
+    Word { conn: ConnId, word: FourLetterWord },
+    /// What has come is no frame.
+    Malformed { conn: ConnId },
+    /// There is room for answers again.
+    Room { conn: ConnId },
+    /// The client has gone.
+    Gone { conn: ConnId },
+}
+
+/// What others ask of the server.
+pub(crate) enum Command {
+    /// Ends it.
+    Stop { done: oneshot::Sender<()> },
+}
+
+/// The task that owns the server.
+pub(crate) struct Driver {
+    pub(crate) core: Core,
+    pub(crate) started: Instant,
+    pub(crate) messages: mpsc::Receiver<ToCore>,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    /// Whether clients can connect.
+    pub(crate) is_up: watch::Sender<bool>,
+}
+
+impl Driver {
+    /// Runs until it is told to stop, or nobody is left who could.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let now = self.now();
+            self.core.pass(now);
+            self.tell_up();
+            let due = self.core.next_due().map(|due| self.started + std::time::Duration::from_nanos(due));
+            tokio::select! {
+                biased;
+                command = self.commands.recv() => match command {
+                    Some(Command::Stop { done }) => {
+                        self.core.crash();
+                        let _ = done.send(());
+                        return;
+                    }
+                    None => return,
+                },
+                () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => {}
+                message = self.messages.recv() => match message {
+                    Some(message) => self.take(message),
+                    None => return,
+                },
+            }
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn tell_up(&self) {
+        let is_up = self.core.is_up();
+        self.is_up.send_if_modified(|before| std::mem::replace(before, is_up) != is_up);
+    }
+
+    /// Takes a message and those that wait behind it.
+    fn take(&mut self, first: ToCore) {
+        let now = self.now();
+        self.handle(now, first);
+        for _ in 1..IN_A_ROW {
+            let Ok(next) = self.messages.try_recv() else { return };
+            self.handle(now, next);
+        }
+    }
+
+    fn handle(&mut self, now: Nanos, message: ToCore) {
+        match message {
+            ToCore::Accepted { conn, link } => self.core.accepted(conn, link),
+            ToCore::Frames { conn, frames } => self.core.frames(now, conn, frames),
+            ToCore::Word { conn, word } => self.core.word(now, conn, word),
+            ToCore::Malformed { conn } => self.core.gone(now, conn),
+            ToCore::Room { conn } => self.core.room(now, conn),
+            ToCore::Gone { conn } => self.core.gone(now, conn),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How the server is set up.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+use zk_wire::REQUEST_BYTES_MAX;
+
+/// How the server is set up. [`Options::default`] listens on a free port of the loopback interface.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where clients connect. Port 0 stands for any that is free. All lead to the one server.
+    pub listen: Vec<SocketAddr>,
+    /// Where faults are asked for; on the loopback interface. Port 0 stands for any that is free.
+    pub control: SocketAddr,
+    /// The length of a tick. Session timeouts are clamped to 2 to 20 of them.
+    pub tick_ms: u32,
+    /// How often empty containers and TTL znodes whose time is up are looked for.
+    pub container_check_ms: u32,
+    /// What a client may cost.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        Options {
+            listen: vec![any],
+            control: any,
+            tick_ms: 2000,
+            container_check_ms: 60_000,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// What a client may cost, so that none of them can stall another or use up the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections in all. One more is closed as soon as it is accepted.
+    pub connections: usize,
+    /// Requests of one connection that are not answered. With so many the connection is not read, until some
+    /// are answered.
+    pub outstanding_requests: usize,
+    /// The bytes of these requests, likewise. At least one request of the greatest length is taken.
+    pub outstanding_bytes: usize,
+    /// Watches of one connection. Whoever asks for more is closed.
+    pub watches: usize,
+    /// Bytes for a client that it does not read. With more than these the connection is closed. Long before
+    /// that, at [`stall_bytes`](Limits::stall_bytes), its requests are not looked at.
+    pub unsent_bytes: usize,
+    /// How long a connection may take for its first message.
+    pub first_message: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 10_000,
+            outstanding_requests: 1000,
+            outstanding_bytes: 4 << 20,
+            watches: 100_000,
+            unsent_bytes: 16 << 20,
+            first_message: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Limits {
+    /// The bytes of outstanding requests, of which there is room for one at least.
+    pub(crate) fn outstanding_bytes(&self) -> usize {
+        self.outstanding_bytes.max(REQUEST_BYTES_MAX as usize).min(u32::MAX as usize)
+    }
+
+    /// With so many unsent bytes, no further request of the connection is looked at: an answer that is not
+    /// read shall not be followed by another.
+    pub(crate) fn stall_bytes(&self) -> usize {
+        (self.unsent_bytes / 8).max(1)
+    }
+}
