@@ -1,6 +1,10 @@
 use zk_conform::{compare::{compare, operations}, driver::Alone, generate::{Plan, generate}, side::Side};
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    let rt = tokio::runtime::Runtime::new().unwrap();
+    let ours = rt.block_on(zk_serve::start(zk_serve::Options { tick_ms: 250, ..Default::default() })).unwrap();
+    let own = ours.addresses()[0].to_string();
+    let args: Vec<String> = args.into_iter().map(|a| if a == "ours" { own.clone() } else { a }).collect();
     let side = |n: &str, a: &str| Side::open(n, Box::new(Alone(a.parse().unwrap()))).unwrap();
     let (mut l, mut r) = (side("real", &args[0]), side("ours", &args[1]));
     let plan = Plan { tick_ms: l.tick_ms, one_in_expires: args[4].parse().unwrap() };

@@ -1,7 +1,10 @@
 use zk_conform::{driver::Alone, script::parse, side::Side};
 fn main() {
     let mut args = std::env::args().skip(1);
-    let address = args.next().unwrap().parse().unwrap();
+    let rt = tokio::runtime::Runtime::new().unwrap();
+    let ours = rt.block_on(zk_serve::start(zk_serve::Options { tick_ms: 250, ..Default::default() })).unwrap();
+    let address = args.next().unwrap();
+    let address = if address == "ours" { ours.addresses()[0] } else { address.parse().unwrap() };
     let mut side = Side::open("it", Box::new(Alone(address))).unwrap();
     eprintln!("version {} tick {}", side.version, side.tick_ms);
     for file in args {

@@ -41,7 +41,8 @@ pub(crate) fn frame_line(names: &mut Names, frame: &[u8], asked: Option<i32>) ->
         line.push_str(" unasked");
         return with_rest(line, reader.0);
     };
-    if header.error == 0 {
+    // An error may have a body all the same, as far as it had come.
+    if header.error == 0 || !reader.0.is_empty() {
         let before = reader.0;
         match body(names, &mut reader, asked) {
             Some(text) if text.is_empty() => {}

@@ -15,7 +15,10 @@ use crate::encode::{self, EVENT, Handshake, PING};
 use crate::keeper::Keeper;
 use crate::normal::{Era, Names};
 use crate::record::Reader;
-use crate::script::{Action, Call, Conn, Connect, Control, Password, Script, Sent, Session, Which, ZxidArg};
+use crate::script::{
+    Action, Call, Conn, Connect, Control, Password, Script, Sent, Session, Which, ZxidArg,
+};
+use zk_api::ErrorCode;
 
 /// Servers that scripts are run against.
 pub trait Servers {
@@ -83,6 +86,8 @@ pub(crate) struct Driver<'a> {
     sessions: BTreeMap<Session, Known>,
     /// The last zxid that anybody has seen.
     latest: i64,
+    /// While time passes, it is of no interest who is the first to see a transaction.
+    passing: bool,
 }
 
 impl<'a> Driver<'a> {
@@ -94,7 +99,7 @@ impl<'a> Driver<'a> {
     ) -> Result<Driver<'a>, String> {
         let base = keeper.last_zxid()?;
         let (clients, sessions) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Driver { servers, keeper, names: Names::new(era, base), clients, sessions, latest: base })
+        Ok(Driver { servers, keeper, names: Names::new(era, base), clients, sessions, latest: base, passing: false })
     }
 
     /// Runs a whole script; the transcript of each step.
@@ -109,7 +114,13 @@ impl<'a> Driver<'a> {
         let mut told = Vec::new();
         let mut ends = false;
         match action {
-            Action::Connect { conn, connect } => self.connect(*conn, connect)?,
+            Action::Connect { conn, connect } => {
+                let former = self.on_session(connect.session, *conn);
+                self.connect(*conn, connect)?;
+                for former in former {
+                    self.await_end(former);
+                }
+            }
             Action::Drop { conn } => self.client(*conn).connection = None,
             Action::Send { conn, requests } => {
                 ends = requests.iter().any(|sent| sent.call == Call::Close);
@@ -155,6 +166,13 @@ impl<'a> Driver<'a> {
 
     fn client(&mut self, conn: Conn) -> &mut Client {
         self.clients.entry(conn).or_default()
+    }
+
+    /// The other connections that a session is on.
+    fn on_session(&self, session: Option<Session>, but: Conn) -> Vec<Conn> {
+        let on = |client: &Client| client.connection.is_some() && client.session == session;
+        let all = self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
+        all.map(|(conn, _)| *conn).collect()
     }
 
     fn connect(&mut self, conn: Conn, connect: &Connect) -> Result<(), String> {
@@ -341,7 +359,7 @@ impl<'a> Driver<'a> {
     /// The answer to a ping of ours tells where the server is; that is told where it is news.
     fn pong(&mut self, conn: Conn, frame: &[u8]) {
         let Some(header) = Header::read(&mut Reader(frame)) else { return };
-        if header.zxid != self.latest {
+        if header.zxid != self.latest && !self.passing {
             let line = format!("pong {}", self.names.zxid(header.zxid));
             self.client(conn).lines.push((None, line));
         }
@@ -365,6 +383,18 @@ impl<'a> Driver<'a> {
         client.lines.push((event, line));
         if let Some(header) = header {
             self.saw(conn, header.zxid);
+            if asked.is_some() && is_last(header, asked) {
+                self.await_end(conn);
+            }
+        }
+    }
+
+    /// Waits a little for an end that is near, as a ping might still be answered before it.
+    fn await_end(&mut self, conn: Conn) {
+        match self.next(conn, PROBE) {
+            Came::Frame(frame) => self.take(conn, &frame),
+            Came::End => self.closed(conn),
+            Came::Nothing => {}
         }
     }
 
@@ -374,6 +404,7 @@ impl<'a> Driver<'a> {
         but: Option<Session>,
         mut over: impl FnMut(&mut Self) -> Result<bool, String>,
     ) -> Result<(), String> {
+        self.passing = true;
         while !over(self)? {
             thread::sleep(PULSE);
             for conn in self.in_order(None) {
@@ -383,6 +414,7 @@ impl<'a> Driver<'a> {
             }
             self.keeper.last_zxid()?;
         }
+        self.passing = false;
         Ok(())
     }
 
@@ -438,6 +470,12 @@ fn close_session(address: SocketAddr, session: i64, password: &[u8]) {
     connection.next(PATIENCE);
     connection.send(&encode::request(&Call::Close.into(), 1, &|_| 0));
     while let Came::Frame(_) = connection.next(PATIENCE) {}
+}
+
+/// Whether a server closes behind such an answer.
+fn is_last(header: Header, asked: Option<i32>) -> bool {
+    let unknown = header.error == ErrorCode::Unimplemented.to_i32() && header.zxid == -1;
+    unknown || header.error == ErrorCode::AuthFailed.to_i32() || asked == Some(encode::op::CLOSE)
 }
 
 fn is_pong(frame: &[u8]) -> bool {

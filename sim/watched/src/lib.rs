@@ -332,12 +332,6 @@ impl Watched {
     }
 }
 
-impl Default for Watched {
-    fn default() -> Watched {
-        Watched::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

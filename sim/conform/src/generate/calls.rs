@@ -48,7 +48,7 @@ pub(super) fn call(choices: &mut Choices) -> Call {
 }
 
 fn raw(choices: &mut Choices) -> Call {
-    let op = choices.pick(&[0, -1, -10, 10, 13, 17, 20, 23, 77, 102, 108, 1000, i32::MIN]);
+    let op = choices.pick(&[0, -1, 10, 13, 17, 20, 23, 77, 102, 108, 1000, i32::MIN]);
     let body = choices.pick(&[vec![], vec![0; 4], vec![0, 0, 0, 2, b'/', b't'], vec![0xff; 12]]);
     Call::Raw { op, body }
 }
