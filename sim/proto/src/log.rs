@@ -115,10 +115,13 @@ impl LogWriter {
         LogWriter { file: None, roll: true, last, synced: last, held: Vec::new(), syncing: None }
     }
 
-    /// Takes a transaction to be logged.
-    pub fn append(&mut self, txn: &Txn) {
-        self.held.push((txn.zxid, encode(self.last, txn)));
+    /// Takes a transaction to be logged. Gives the bytes of its record.
+    pub fn append(&mut self, txn: &Txn) -> usize {
+        let record = encode(self.last, txn);
+        let bytes = record.len();
+        self.held.push((txn.zxid, record));
         self.last = txn.zxid;
+        bytes
     }
 
     /// Begins a new file with the next record that is written.

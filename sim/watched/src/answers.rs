@@ -4,7 +4,7 @@ use crate::reference::{Asker, Own, Reference, proves};
 use crate::{Invariant, Report};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Zxid};
+use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Text, Zxid};
 use zk_proto::message::{ConnId, Xid};
 use zk_proto::txn::{Txn, TxnBody};
 
@@ -16,12 +16,14 @@ type Answer = Result<Response, ErrorCode>;
 pub struct Answers {
     /// What servers got on each connection and have not answered.
     asked: BTreeMap<ConnId, VecDeque<Asked>>,
-    /// Writes that servers got and that are not applied, with what their askers had proven then.
-    writes: BTreeMap<(SessionId, Xid), (Request, Proven)>,
-    /// What the reference answers to writes that are applied.
-    expected: BTreeMap<Zxid, Answer>,
+    /// Writes that servers got and that are not applied.
+    writes: BTreeMap<(SessionId, Xid), Write>,
+    /// What the reference answers to writes that are applied, while their connections are there.
+    expected: BTreeMap<Zxid, (ConnId, Answer)>,
     /// What is proven on each connection.
     proven: BTreeMap<ConnId, Proven>,
+    /// Who proves this `digest` identity is the super user.
+    pub super_digest: Option<Text>,
 }
 
 type Proven = Arc<[Identity]>;
@@ -30,32 +32,94 @@ type Proven = Arc<[Identity]>;
 struct Asked {
     session: SessionId,
     xid: Xid,
-    request: Request,
+    what: What,
     proven: Proven,
+}
+
+/// What a server got.
+#[derive(Clone, Debug)]
+enum What {
+    Request(Request),
+    /// What cannot be read, and is answered with this.
+    Refused(ErrorCode),
+}
+
+/// A write that is not applied.
+#[derive(Debug)]
+struct Write {
+    conn: ConnId,
+    what: What,
+    /// What its asker had proven then.
+    proven: Proven,
+    is_proposed: bool,
 }
 
 const NAME: Invariant = Invariant::AnswersMatchReference;
 
 impl Answers {
     pub fn arrived(&mut self, conn: ConnId, session: SessionId, xid: Xid, request: &Request) {
-        let proven = self.proven.entry(conn).or_default();
         if let Request::Auth { scheme, credentials } = request
             && let Ok(Some(who)) = proves(scheme, credentials.bytes())
-            && !proven.contains(&who)
         {
-            *proven = proven.iter().cloned().chain([who]).collect();
+            if self.super_digest.as_ref() == Some(&who.id) {
+                self.proves(conn, Identity::new("super", ""));
+            }
+            self.proves(conn, who);
         }
-        let proven = proven.clone();
-        if request.is_write() {
-            self.writes.insert((session, xid), (request.clone(), proven.clone()));
-        }
-        let asked = Asked { session, xid, request: request.clone(), proven };
-        self.asked.entry(conn).or_default().push_back(asked);
+        self.asks(conn, session, xid, What::Request(request.clone()), request.is_write());
     }
 
+    /// A request arrives that cannot be read.
+    pub fn refused(&mut self, conn: ConnId, session: SessionId, xid: Xid, code: ErrorCode, takes_zxid: bool) {
+        self.asks(conn, session, xid, What::Refused(code), takes_zxid);
+    }
+
+    fn asks(&mut self, conn: ConnId, session: SessionId, xid: Xid, what: What, is_write: bool) {
+        let proven = self.proven.entry(conn).or_default().clone();
+        if is_write {
+            let write = Write { conn, what: what.clone(), proven: proven.clone(), is_proposed: false };
+            self.writes.insert((session, xid), write);
+        }
+        self.asked.entry(conn).or_default().push_back(Asked { session, xid, what, proven });
+    }
+
+    /// Whom a client is taken for from now on.
+    pub fn proves(&mut self, conn: ConnId, who: Identity) {
+        let proven = self.proven.entry(conn).or_default();
+        if !proven.contains(&who) {
+            *proven = proven.iter().cloned().chain([who]).collect();
+        }
+    }
+
+    /// A server proposes a transaction.
+    pub fn proposed(&mut self, txn: &Txn) {
+        if let Some(write) = self.writes.get_mut(&(txn.session, txn.xid)) {
+            write.is_proposed = true;
+        }
+    }
+
+    /// What came on it and is not proposed by now will never be.
     pub fn closed(&mut self, conn: ConnId) {
-        self.asked.remove(&conn);
         self.proven.remove(&conn);
+        for Asked { session, xid, .. } in self.asked.remove(&conn).unwrap_or_default() {
+            if self.writes.get(&(session, xid)).is_some_and(|write| !write.is_proposed) {
+                self.writes.remove(&(session, xid));
+            }
+        }
+        self.expected.retain(|_, (of, _)| *of != conn);
+    }
+
+    /// The only server has recovered: what it had proposed and does not know any more will never be applied.
+    pub fn recovered(&mut self) {
+        self.writes.clear();
+    }
+
+    /// Nothing more comes from this session.
+    pub fn forget(&mut self, session: SessionId) {
+        let all = (session, Xid(i32::MIN))..=(session, Xid(i32::MAX));
+        for key in self.writes.range(all).map(|(key, _)| *key).collect::<Vec<_>>() {
+            self.writes.remove(&key);
+        }
     }
 
     /// A transaction is applied: the reference executes the request it comes from.
@@ -77,10 +141,15 @@ impl Answers {
             return;
         }
         match self.writes.remove(&(session, txn.xid)) {
-            Some((request, proven)) => {
+            Some(Write { conn, what, proven, .. }) => {
                 let asker = Asker { session, proven: &proven };
-                let answer = reference.write(zxid, time_ms, asker, &request);
-                self.expected.insert(zxid, answer);
+                let answer = match what {
+                    What::Request(request) => reference.write(zxid, time_ms, asker, &request),
+                    What::Refused(code) => reference.refuse(zxid, code),
+                };
+                if self.asked.contains_key(&conn) {
+                    self.expected.insert(zxid, (conn, answer));
+                }
             }
             None => report.broken(NAME, format!("{zxid} is nobody's request: {:?}", txn.body)),
         }
@@ -97,7 +166,7 @@ impl Answers {
         report: &mut Report,
     ) -> Option<Request> {
         let first = self.asked.get_mut(&conn).and_then(VecDeque::pop_front);
-        let Some(Asked { session, xid: asked, request, proven }) = first else {
+        let Some(Asked { session, xid: asked, what, proven }) = first else {
             report.broken(NAME, format!("{conn:?}: an answer to {xid:?}, which was not asked"));
             return None;
         };
@@ -105,12 +174,22 @@ impl Answers {
             report.broken(NAME, format!("{conn:?}: an answer to {xid:?}, but {asked:?} is first"));
             return None;
         }
+        let own = self.expected.remove(&zxid).map(|(_, answer)| answer);
+        let request = match what {
+            What::Request(request) => request,
+            What::Refused(code) => {
+                report.check(NAME, *answer == Err(code), || {
+                    format!("what cannot be read was answered {answer:?} at {zxid}, should be {code:?}")
+                });
+                report.case("unreadable request refused");
+                return None;
+            }
+        };
         let expected = if request.is_write() {
-            let expected = self.expected.remove(&zxid);
-            if expected.is_none() {
+            if own.is_none() {
                 report.broken(NAME, format!("{request:?} was answered at {zxid}, which is not its own"));
             }
-            expected
+            own
         } else {
             let now = reference.zxid;
             report.check(NAME, zxid == now, || format!("an answer at {zxid}, when {now} was applied"));
@@ -256,6 +335,46 @@ mod tests {
         let (mut answers, mut reference, mut report) = history();
         answers.applied(&mut reference, &txn(3, 9, TxnBody::Delete { path: "/a".into() }), &mut report);
         assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_to_be_answered_with_its_error_and_may_take_a_zxid() {
+        let (mut answers, mut reference, mut report) = history();
+        answers.refused(C, S, Xid(3), ErrorCode::BadArguments, true);
+        let failed = TxnBody::Error(ErrorCode::BadArguments);
+        answers.applied(&mut reference, &txn(3, 3, failed), &mut report);
+        assert_eq!(reference.zxid, z(3));
+        answers.answering(&reference, C, Xid(1), z(2), &created(), &mut report);
+        answers.answering(&reference, C, Xid(2), z(3), &Ok(Response::Exists(Some(stat()))), &mut report);
+        answers.answering(&reference, C, Xid(3), z(3), &Err(ErrorCode::BadArguments), &mut report);
+        assert!(report.broken.is_empty() && answers.expected.is_empty(), "{report:?}");
+        answers.refused(C, S, Xid(4), ErrorCode::BadArguments, false);
+        answers.answering(&reference, C, Xid(4), z(3), &Err(ErrorCode::NoNode), &mut report);
+        assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn the_super_user_is_whoever_proves_it() {
+        let mut answers =
+            Answers { super_digest: Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".into()), ..Answers::default() };
+        let auth = Request::Auth { scheme: "digest".into(), credentials: "super:test".into() };
+        answers.arrived(C, S, Xid(1), &auth);
+        assert!(answers.proven[&C].contains(&Identity::new("super", "")));
+    }
+
+    #[test]
+    fn a_connection_that_is_gone_leaves_nothing_behind() {
+        let (mut answers, _, _) = history();
+        answers.arrived(C, S, Xid(3), &create());
+        answers.closed(C);
+        assert!(answers.asked.is_empty() && answers.expected.is_empty() && answers.writes.is_empty());
+        // A write that is proposed may still be applied, which nobody will be told.
+        answers.arrived(C, S, Xid(4), &create());
+        answers.proposed(&txn(3, 4, TxnBody::Error(ErrorCode::NodeExists)));
+        answers.closed(C);
+        assert_eq!(answers.writes.len(), 1);
+        answers.forget(S);
+        assert!(answers.writes.is_empty());
     }
 
     #[test]

@@ -39,12 +39,21 @@ impl EarlyExpiry {
         }
     }
 
+    /// Something of a connected client arrives, whatever it is.
+    pub fn heard(&mut self, conn: ConnId, session: SessionId, now_ms: i64) {
+        if !self.deaf.contains(&conn) {
+            self.hear(session, now_ms);
+        }
+    }
+
+    /// A session is over.
+    pub fn forget(&mut self, session: SessionId) {
+        self.heard_ms.remove(&session);
+    }
+
     /// A message of a connected client arrives.
     pub fn arrived(&mut self, conn: ConnId, session: SessionId, message: &ToServer, now_ms: i64) {
-        if self.deaf.contains(&conn) {
-            return;
-        }
-        self.hear(session, now_ms);
+        self.heard(conn, session, now_ms);
         // Behind credentials that are refused and behind a close nothing is listened to.
         if let ToServer::Request { request, .. } = message
             && matches!(request, Request::Auth { .. } | Request::CloseSession)

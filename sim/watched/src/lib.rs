@@ -33,11 +33,11 @@ use real_time::RealTime;
 use std::collections::BTreeMap;
 use survive::Survive;
 use watches::Watches;
-use zk_api::{Request, SessionId, Zxid};
+use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
 use zk_proto::tree::DataTree;
-use zk_proto::txn::Txn;
+use zk_proto::txn::{Txn, TxnBody};
 use zxids::Zxids;
 
 /// What is always watched.
@@ -96,10 +96,14 @@ impl Invariant {
     }
 }
 
+/// So many breaks are told at most: what follows is the same again.
+const MOST_TOLD: usize = 1000;
+
 /// How often each was put to the test, and what was broken.
 #[derive(Debug, Default)]
 pub struct Report {
     tested: [u64; Invariant::ALL.len()],
+    /// The first of what was broken.
     pub broken: Vec<(Invariant, String)>,
     /// How often each interesting case was met.
     pub cases: BTreeMap<&'static str, u64>,
@@ -118,14 +122,13 @@ impl Report {
 
     /// It was broken.
     pub fn broken(&mut self, invariant: Invariant, what: String) {
-        self.tested(invariant);
-        self.broken.push((invariant, what));
+        self.check(invariant, false, || what);
     }
 
     /// It was put to the test, and held or not.
     pub fn check(&mut self, invariant: Invariant, holds: bool, what: impl FnOnce() -> String) {
         self.tested(invariant);
-        if !holds {
+        if !holds && self.broken.len() < MOST_TOLD {
             self.broken.push((invariant, what()));
         }
     }
@@ -182,6 +185,34 @@ impl Watched {
         }
     }
 
+    /// A client sends something that cannot be read.
+    pub fn sent_unreadable(&mut self, conn: ConnId, xid: Xid, takes_zxid: bool) {
+        self.fifo.sent(conn, xid, takes_zxid);
+    }
+
+    /// It arrives at a server, which is to answer it with this error.
+    pub fn refused(&mut self, conn: ConnId, xid: Xid, code: ErrorCode, takes_zxid: bool, now_ms: i64) {
+        if let Some(session) = self.sessions.get(&conn) {
+            self.early.heard(conn, *session, now_ms);
+            self.answers.refused(conn, *session, xid, code, takes_zxid);
+        }
+    }
+
+    /// Who proves this `digest` identity is the super user.
+    pub fn super_user(&mut self, digest: Option<Text>) {
+        self.answers.super_digest = digest;
+    }
+
+    /// Servers know whom a client is by where it comes from.
+    pub fn comes_from(&mut self, conn: ConnId, who: Identity) {
+        self.answers.proves(conn, who);
+    }
+
+    /// How many watches a connection has.
+    pub fn watches_of(&self, conn: ConnId) -> usize {
+        self.watches.count(conn)
+    }
+
     /// A client asks to be connected. Times are by the server's clock, without its jumps.
     pub fn connecting(&mut self, conn: ConnId, now_ms: i64) {
         self.early.connecting(conn, now_ms);
@@ -226,8 +257,29 @@ impl Watched {
         self.early.closed(conn);
     }
 
+    /// Both ends of a connection are gone: nothing more arrives at either. What nothing can come of any more is
+    /// forgotten, so that a server may be watched for as long as it serves.
+    pub fn finished(&mut self, conn: ConnId) {
+        self.fifo.finished(conn);
+        if let Some(session) = self.sessions.remove(&conn) {
+            self.forget_dead(session);
+        }
+    }
+
+    /// Forgets a session that is over, when it has no connection any more.
+    fn forget_dead(&mut self, session: SessionId) {
+        if !self.reference.is_open(session) && self.sessions.values().all(|other| *other != session) {
+            self.answers.forget(session);
+            self.real_time.forget(session);
+            self.zxids.forget(session);
+            self.fifo.forget(session);
+            self.early.forget(session);
+        }
+    }
+
     /// A server proposes a transaction.
     pub fn proposed(&mut self, txn: &Txn, timeout_ms: u32, now_ms: i64) {
+        self.answers.proposed(txn);
         self.survive.proposed(txn.zxid);
         self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
     }
@@ -254,6 +306,9 @@ impl Watched {
         self.answers.applied(&mut self.reference, txn, &mut self.report);
         self.watches.applied(txn);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
+        if let TxnBody::CloseSession { .. } = txn.body {
+            self.forget_dead(txn.session);
+        }
     }
 
     /// A server sends something.
@@ -318,6 +373,8 @@ impl Watched {
     pub fn recovered(&mut self, tree: &DataTree) {
         self.survive.recovered(tree.last_zxid(), &mut self.report);
         self.compare(tree, Invariant::AcknowledgedWritesSurvive);
+        self.answers.recovered();
+        self.real_time.recovered();
     }
 
     /// The run is over. `is_open` tells of a session whether it is.
@@ -336,7 +393,7 @@ impl Watched {
 mod tests {
     use super::*;
     use zk_api::open_acl;
-    use zk_proto::txn::{NodeKind, TxnBody};
+    use zk_proto::txn::NodeKind;
 
     const C: ConnId = ConnId(1);
     const S: SessionId = SessionId(1);
@@ -382,6 +439,44 @@ mod tests {
         };
         assert_eq!(commits([1, 2]), []);
         assert_eq!(commits([2, 1]), [Invariant::SessionFifo]);
+    }
+
+    #[test]
+    fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
+        let mut watched = Watched::new();
+        let (mut zxids, mut tree) = (1.., DataTree::new());
+        let mut next = |session, xid, body| {
+            let zxid = Zxid::new(1, zxids.next().expect("numbers enough"));
+            Txn { zxid, session, xid: Xid(xid), time_ms: 0, body }
+        };
+        for n in 1..=3 {
+            let (conn, session) = (ConnId(n as u64), SessionId(n));
+            let open = next(session, 0, TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
+            watched.connecting(conn, 0);
+            tree.apply(&open);
+            watched.applied(&open, &tree);
+            watched.connected(conn, session);
+            let request = Request::Delete { path: "/none".into(), version: -1 };
+            for xid in 1..=2 {
+                watched.sent(conn, session, Xid(xid), &request);
+                watched.arrived(conn, &ToServer::Request { xid: Xid(xid), request: request.clone() }, 0);
+            }
+            let failed = next(session, 1, TxnBody::Error(ErrorCode::NoNode));
+            watched.proposed(&failed, 1000, 0);
+            watched.committed(&failed, true);
+            watched.applied(&failed, &tree);
+            watched.delivered(conn, &ToClient::Pong { zxid: failed.zxid });
+            watched.closed(conn);
+            watched.finished(conn);
+            let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
+            let close = next(session, 0, expired);
+            tree.apply(&close);
+            watched.applied(&close, &tree);
+        }
+        assert!(watched.report.broken.is_empty(), "{:?}", watched.report);
+        let left = format!("{:?}", (&watched.sessions, &watched.answers, &watched.real_time, &watched.zxids));
+        let left = left + &format!("{:?}", (&watched.fifo, &watched.watches, &watched.early));
+        assert!(!left.contains("0x") && !left.contains("c1") && !left.contains("Xid"), "{left}");
     }
 
     #[test]

@@ -21,6 +21,16 @@ impl RealTime {
         self.floors.insert((session, xid), self.newest);
     }
 
+    /// A session is over.
+    pub fn forget(&mut self, session: SessionId) {
+        self.floors.retain(|(of, _), _| *of != session);
+    }
+
+    /// The only server has recovered: nothing is under way any more.
+    pub fn recovered(&mut self) {
+        self.floors.clear();
+    }
+
     pub fn acknowledged(&mut self, zxid: Zxid) {
         self.newest = self.newest.max(zxid);
     }

@@ -88,9 +88,8 @@ impl Watches {
         result: &Result<Response, ErrorCode>,
         report: &mut Report,
     ) {
-        let of = self.conns.entry(conn).or_default();
         if let Request::CheckWatches { path, kind } | Request::RemoveWatches { path, kind } = request {
-            let expected = if !of.has(path, *kind) {
+            let expected = if !self.conns.get(&conn).is_some_and(|of| of.has(path, *kind)) {
                 report.case("no watch was found");
                 Err(ErrorCode::NoWatcher)
             } else if matches!(request, Request::CheckWatches { .. }) {
@@ -107,6 +106,16 @@ impl Watches {
         if result.is_err() {
             return;
         }
+        let sets_none = matches!(
+            request,
+            Request::Exists { watch: false, .. }
+                | Request::GetData { watch: false, .. }
+                | Request::GetChildren { watch: false, .. }
+        );
+        if request.is_write() || sets_none {
+            return;
+        }
+        let of = self.conns.entry(conn).or_default();
         match request {
             Request::Exists { path, watch: true } | Request::GetData { path, watch: true } => {
                 of.data.insert(path.clone());
@@ -123,6 +132,13 @@ impl Watches {
             Request::RemoveWatches { path, kind } => of.remove(path, *kind),
             _ => {}
         }
+    }
+
+    /// How many watches a connection has.
+    pub fn count(&self, conn: ConnId) -> usize {
+        let count =
+            |of: &Of| [&of.data, &of.child, &of.persistent, &of.recursive].map(BTreeSet::len).iter().sum();
+        self.conns.get(&conn).map_or(0, count)
     }
 
     /// The watches are registered again, and what the client has missed was told.

@@ -13,6 +13,11 @@ pub struct Zxids {
 const NAME: Invariant = Invariant::ZxidsNeverGoBack;
 
 impl Zxids {
+    /// A session is over.
+    pub fn forget(&mut self, session: SessionId) {
+        self.seen.remove(&session);
+    }
+
     pub fn delivered(&mut self, session: SessionId, zxid: Zxid, report: &mut Report) {
         let seen = self.seen.entry(session).or_default();
         let before = *seen;

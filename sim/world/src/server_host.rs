@@ -46,6 +46,9 @@ impl ServerHost {
             snapshot_every,
             snapshot_step: 3,
             snapshots_kept: 2,
+            snapshot_bytes: 0,
+            container_check_ms: 60_000,
+            super_digest: None,
             tree: TreeConfig { extended_types: true, order_salt: choices.below(Stream::Swarm, 8, u64::MAX) },
         };
         ServerHost {
@@ -196,7 +199,8 @@ impl World<'_> {
             ToServer::Connect(request) if !greeted => {
                 self.watched.connecting(id, now_ms);
                 let session = self.knowledge.offer(actor);
-                Event::Connecting { conn: id, request, offer: (session, password(session.0)) }
+                let offer = (session, password(session.0));
+                Event::Connecting { conn: id, request, offer, address: None }
             }
             message => {
                 if let ToServer::Request { request, .. } = &message

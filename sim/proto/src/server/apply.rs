@@ -48,6 +48,10 @@ impl Server {
                 step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
                 connection.waiting.pop_front();
             }
+            Some(Waiting::RefusedWrite { xid, zxid }) if *zxid == txn.zxid => {
+                step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
+                connection.waiting.pop_front();
+            }
             // Another write is first, or none: this one was asked on a former connection, or is an expiry.
             Some(_) | None => {}
         }

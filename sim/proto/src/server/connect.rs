@@ -6,6 +6,7 @@ use crate::server::request::Waiting;
 use crate::sessions::grant_timeout;
 use crate::txn::TxnBody;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::Arc;
 use zk_api::{Identity, SessionId};
 
@@ -33,6 +34,7 @@ impl Server {
         conn: ConnId,
         request: &ConnectRequest,
         offer: (SessionId, Password),
+        address: Option<IpAddr>,
         step: &mut Step<'_>,
     ) {
         // A server that is not ready closes, and so does one that is behind what the client has seen.
@@ -43,6 +45,9 @@ impl Server {
             self.open_session(conn, request.timeout_ms, offer, step);
         } else {
             self.attach(conn, request, step);
+        }
+        if let (Some(address), Some(connection)) = (address, self.connections.get_mut(&conn)) {
+            connection.identities = [Identity::new("ip", &address.to_string())].into();
         }
     }
 

@@ -20,7 +20,7 @@ mod request;
 mod upkeep;
 
 use crate::disk::{DiskOp, FileId, Files};
-use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToServer};
+use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
 use crate::prepare::TreeConfig;
 pub use crate::recovery::RecoveryError;
 use crate::recovery::{Recovered, recover};
@@ -32,9 +32,10 @@ use connect::Connection;
 pub use frame::{FRAME_BYTES_MAX, frame_bytes};
 use pipeline::Pipeline;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::Arc;
 use upkeep::Storage;
-use zk_api::{SessionId, Zxid};
+use zk_api::{ErrorCode, SessionId, Text, Zxid};
 
 /// A server's place in the ensemble (`myid`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,6 +54,13 @@ pub struct ServerConfig {
     pub snapshot_step: u32,
     /// Snapshots kept, with the logs they need; older ones are removed. At least one is kept.
     pub snapshots_kept: u32,
+    /// A snapshot is begun after so many bytes of transactions as well; zero stands for never.
+    pub snapshot_bytes: u64,
+    /// How often empty containers and TTL znodes whose time is up are looked for.
+    pub container_check_ms: u32,
+    /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
+    /// everything. Source: ZooKeeper 3.9, `zookeeper.DigestAuthenticationProvider.superDigest`.
+    pub super_digest: Option<Text>,
     /// Switches of the tree.
     pub tree: TreeConfig,
 }
@@ -70,10 +78,18 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A client's first message on a new connection, with the session to use if it asks for a new one:
-    /// identifiers are inputs.
-    Connecting { conn: ConnId, request: ConnectRequest, offer: (SessionId, Password) },
+    /// identifiers are inputs. Where clients have addresses, theirs is an identity of the scheme `ip`.
+    Connecting {
+        conn: ConnId,
+        request: ConnectRequest,
+        offer: (SessionId, Password),
+        address: Option<IpAddr>,
+    },
     /// A client's later message; a second `ToServer::Connect` is refused by closing.
     Received { conn: ConnId, message: ToServer },
+    /// A later request that cannot be read, and what it is to be answered in its place. Where `takes_zxid`, it
+    /// is a write that fails, which is a transaction like any other.
+    Refused { conn: ConnId, xid: Xid, code: ErrorCode, takes_zxid: bool },
     /// A client's connection is gone.
     Dropped { conn: ConnId },
     /// A timer that was set has come.
@@ -223,8 +239,13 @@ impl Server {
         }
         self.tracker.pass(input.now_ms);
         match input.event {
-            Event::Connecting { conn, request, offer } => self.connecting(conn, &request, offer, &mut step),
+            Event::Connecting { conn, request, offer, address } => {
+                self.connecting(conn, &request, offer, address, &mut step);
+            }
             Event::Received { conn, message } => self.received(conn, message, &mut step),
+            Event::Refused { conn, xid, code, takes_zxid } => {
+                self.refused(conn, xid, code, takes_zxid, &mut step);
+            }
             Event::Dropped { conn } => self.forget(conn),
             Event::Timer(timer) => self.on_timer(timer, &mut step),
             Event::Synced { file, ticket } => self.on_synced(file, ticket, &mut step),
@@ -245,6 +266,11 @@ impl Server {
     /// The sessions as they are applied.
     pub fn sessions(&self) -> &SessionTable {
         &self.sessions
+    }
+
+    /// The watches of all connections.
+    pub fn watches(&self) -> &WatchTable<ConnId> {
+        &self.watches
     }
 
     /// Whether the server answers clients: its epoch is on its disk.

@@ -212,7 +212,12 @@ mod tests {
     fn connecting(conn: u64) -> Event {
         let (session, password) = (SessionId::NONE, [0; 16]);
         let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
-        Event::Connecting { conn: ConnId(conn), request, offer: (SessionId(conn as i64), [1; 16]) }
+        Event::Connecting {
+            conn: ConnId(conn),
+            request,
+            offer: (SessionId(conn as i64), [1; 16]),
+            address: None,
+        }
     }
 
     #[test]
@@ -220,7 +225,17 @@ mod tests {
         let tree = TreeConfig { extended_types: false, order_salt: 0 };
         let id = ServerId(1);
         let (snapshot_every, snapshot_step, snapshots_kept) = (0, 1, 1);
-        let config = ServerConfig { id, tick_ms: 500, snapshot_every, snapshot_step, snapshots_kept, tree };
+        let config = ServerConfig {
+            id,
+            tick_ms: 500,
+            snapshot_every,
+            snapshot_step,
+            snapshots_kept,
+            snapshot_bytes: 0,
+            container_check_ms: 60_000,
+            super_digest: None,
+            tree,
+        };
         let (mut server, out) = Server::start(config, &Files::new(), 0).unwrap();
         for output in out {
             if let Output::Disk(DiskOp::Replace { file, ticket, .. }) = output {

@@ -7,6 +7,7 @@ use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
 use crate::message::{ConnId, ConnectResponse, ToClient, ToServer, WatchList, Xid};
 use crate::prepare::{Caller, prepare, read};
+use crate::txn::TxnBody;
 use crate::watch::one_shot;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -24,6 +25,10 @@ pub(super) enum Waiting {
     Former { after: Zxid },
     /// A write; answered when its own transaction is applied.
     Write { xid: Xid, zxid: Zxid, request: Request },
+    /// A request that cannot be read, and takes no zxid.
+    Refused { xid: Xid, code: ErrorCode },
+    /// One that takes a zxid; answered when its transaction, which changes nothing, is applied.
+    RefusedWrite { xid: Xid, zxid: Zxid },
     /// A sync; answered when everything that was proposed before it is applied.
     Sync { xid: Xid, after: Zxid, request: Request },
     /// Anything else, by whoever the client was when it asked.
@@ -44,8 +49,12 @@ impl Waiting {
             Waiting::Connect { after, .. } | Waiting::Former { after } | Waiting::Sync { after, .. } => {
                 *after <= applied
             }
-            Waiting::Write { .. } => false,
-            Waiting::Read { .. } | Waiting::Auth { .. } | Waiting::SetWatches { .. } | Waiting::Ping => true,
+            Waiting::Write { .. } | Waiting::RefusedWrite { .. } => false,
+            Waiting::Refused { .. }
+            | Waiting::Read { .. }
+            | Waiting::Auth { .. }
+            | Waiting::SetWatches { .. }
+            | Waiting::Ping => true,
         }
     }
 }
@@ -75,7 +84,8 @@ impl Server {
                 Waiting::Sync { xid, after: self.pipeline.proposed(), request }
             }
             ToServer::Request { xid, request: Request::Auth { scheme, credentials } } => {
-                let accepted = connection.authenticate(&scheme, &credentials);
+                let accepted =
+                    connection.authenticate(&scheme, &credentials, self.config.super_digest.as_deref());
                 connection.deaf = !accepted;
                 Waiting::Auth { xid, accepted }
             }
@@ -83,6 +93,31 @@ impl Server {
             ToServer::Request { xid, request } => {
                 Waiting::Read { xid, request, identities: connection.identities.clone() }
             }
+        };
+        if let Some(connection) = self.connections.get_mut(&conn) {
+            connection.waiting.push_back(waiting);
+        }
+        self.drain(conn, step);
+    }
+
+    /// A client's later request that cannot be read.
+    pub(super) fn refused(
+        &mut self,
+        conn: ConnId,
+        xid: Xid,
+        code: ErrorCode,
+        takes_zxid: bool,
+        step: &mut Step<'_>,
+    ) {
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        let (session, timeout_ms) = (connection.session, connection.timeout_ms);
+        if connection.deaf || !self.tracker.touch(session, timeout_ms) {
+            return;
+        }
+        let waiting = if takes_zxid {
+            Waiting::RefusedWrite { xid, zxid: self.propose(session, xid, TxnBody::Error(code), step) }
+        } else {
+            Waiting::Refused { xid, code }
         };
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.waiting.push_back(waiting);
@@ -130,6 +165,9 @@ impl Server {
                 let result = self.look(conn, &request, &identities);
                 step.send(conn, ToClient::Reply { xid, zxid, result });
             }
+            Waiting::Refused { xid, code } => {
+                step.send(conn, ToClient::Reply { xid, zxid, result: Err(code) });
+            }
             Waiting::Auth { xid, accepted } => {
                 let result = if accepted { Ok(Response::Authenticated) } else { Err(ErrorCode::AuthFailed) };
                 step.send(conn, ToClient::Reply { xid, zxid, result });
@@ -144,7 +182,9 @@ impl Server {
                 step.send(conn, ToClient::WatchesSet { zxid });
             }
             Waiting::Ping => step.send(conn, ToClient::Pong { zxid }),
-            Waiting::Write { .. } => unreachable!("a write is answered as it is applied"),
+            Waiting::Write { .. } | Waiting::RefusedWrite { .. } => {
+                unreachable!("a write is answered as it is applied")
+            }
         }
     }
 
@@ -200,18 +240,25 @@ impl super::Connection {
     /// only say who somebody is; whether that helps depends on the ACLs.
     ///
     /// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
-    fn authenticate(&mut self, scheme: &str, credentials: &Data) -> bool {
+    fn authenticate(&mut self, scheme: &str, credentials: &Data, super_digest: Option<&str>) -> bool {
         match scheme {
             "digest" => {
                 let identity = digest_identity(credentials.bytes());
-                if !self.identities.contains(&identity) {
-                    self.identities = self.identities.iter().cloned().chain([identity]).collect();
+                if super_digest == Some(&*identity.id) {
+                    self.prove(Identity::new("super", ""));
                 }
+                self.prove(identity);
                 true
             }
-            // Says what the server knows anyway; here it knows no addresses.
+            // Says what the server knows anyway.
             "ip" => true,
             _ => false,
+        }
+    }
+
+    fn prove(&mut self, identity: Identity) {
+        if !self.identities.contains(&identity) {
+            self.identities = self.identities.iter().cloned().chain([identity]).collect();
         }
     }
 }

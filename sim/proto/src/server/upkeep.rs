@@ -12,9 +12,6 @@ use crate::txn::{Txn, TxnBody};
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Zxid};
 
-/// How often empty containers are looked for. Source: ZooKeeper 3.9, `znode.container.checkIntervalMs`.
-const CONTAINER_CHECK_MS: u32 = 60_000;
-
 /// Between two pieces of a snapshot.
 const SNAPSHOT_PIECE_MS: u32 = 1;
 
@@ -25,6 +22,8 @@ pub(super) struct Storage {
     snapshot: Option<SnapshotWriter>,
     /// Transactions applied since the last snapshot was begun.
     since_snapshot: u32,
+    /// The bytes logged since then.
+    bytes_since_snapshot: u64,
     /// The last ticket given out.
     tickets: u64,
     /// The logs there are, by their first transactions.
@@ -37,7 +36,8 @@ impl Storage {
     /// What recovery has found, and a new log behind it.
     pub(super) fn new(last: Zxid, replayed: u32, logs: BTreeSet<Zxid>, snapshots: BTreeSet<Zxid>) -> Storage {
         let log = LogWriter::new(last);
-        Storage { log, snapshot: None, since_snapshot: replayed, tickets: 0, logs, snapshots }
+        let (since_snapshot, bytes_since_snapshot) = (replayed, 0);
+        Storage { log, snapshot: None, since_snapshot, bytes_since_snapshot, tickets: 0, logs, snapshots }
     }
 
     /// A ticket that was not given out before.
@@ -48,7 +48,8 @@ impl Storage {
 
     /// Takes a transaction to be logged with the next [`flush`](Storage::flush).
     pub(super) fn append(&mut self, txn: &Txn) {
-        self.log.append(txn);
+        let bytes = self.log.append(txn) as u64;
+        self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(bytes);
     }
 
     /// Writes what is to be logged, unless a sync is under way.
@@ -99,9 +100,11 @@ impl Storage {
         step: &mut Step<'_>,
     ) {
         self.since_snapshot = self.since_snapshot.saturating_add(1);
-        let due = config.snapshot_every != 0 && self.since_snapshot >= config.snapshot_every;
+        let due = config.snapshot_every != 0 && self.since_snapshot >= config.snapshot_every
+            || config.snapshot_bytes != 0 && self.bytes_since_snapshot >= config.snapshot_bytes;
         if due && self.snapshot.is_none() {
             self.since_snapshot = 0;
+            self.bytes_since_snapshot = 0;
             self.log.roll();
             self.snapshot = Some(SnapshotWriter::begin(tree, sessions, step.out));
             step.set_timer(Timer::Snapshot, SNAPSHOT_PIECE_MS);
@@ -125,7 +128,7 @@ impl Server {
             self.tracker.track(id, session.timeout_ms);
         }
         step.set_timer(Timer::Sessions, self.tracker.next_tick_ms());
-        step.set_timer(Timer::Containers, CONTAINER_CHECK_MS);
+        step.set_timer(Timer::Containers, self.config.container_check_ms);
     }
 
     /// A timer has come.
@@ -139,7 +142,7 @@ impl Server {
             }
             Timer::Containers => {
                 self.remove_expired_nodes(step);
-                step.set_timer(Timer::Containers, CONTAINER_CHECK_MS);
+                step.set_timer(Timer::Containers, self.config.container_check_ms);
             }
             Timer::Snapshot => self.continue_snapshot(step),
         }

@@ -7,6 +7,7 @@
 //! | `driver` | the commands of the scripts under `testdata/session` and `testdata/recovery` |
 //! | `facts` | what a real ZooKeeper was measured to do, a test for each fact about sessions |
 //! | `client` | the same for the client's side of a session |
+//! | `embedding` | what a server behind real sockets needs: addresses, a super user, requests that cannot be read |
 //! | `takeover` | what a session that comes back on another connection finds |
 //! | `robust` | whatever a client says, the server goes on |
 //! | `crash` | crashes at every disk operation; snapshots compared with trees that never crashed |
@@ -17,6 +18,7 @@ mod client;
 mod crash;
 mod disk;
 mod driver;
+mod embedding;
 mod facts;
 mod rig;
 mod robust;

@@ -19,6 +19,9 @@ pub fn config() -> ServerConfig {
         snapshot_every: 0,
         snapshot_step: 2,
         snapshots_kept: 2,
+        snapshot_bytes: 0,
+        container_check_ms: 60_000,
+        super_digest: None,
         tree: TreeConfig { extended_types: true, order_salt: 0 },
     }
 }
@@ -42,6 +45,13 @@ pub struct Conn {
     down: VecDeque<Option<ToClient>>,
     /// What a raw peer has seen; `None` is the end of file.
     pub seen: Vec<Option<ToClient>>,
+}
+
+impl Conn {
+    /// Takes away the first message that is on its way to the server.
+    pub fn take_first(&mut self) {
+        self.up.pop_front();
+    }
 }
 
 /// What a client has told its user.
@@ -216,7 +226,7 @@ impl Rig {
             ToServer::Connect(request) if !conn.known => {
                 conn.known = true;
                 let offer = (SessionId(0x100 + id.0 as i64), [id.0 as u8; 16]);
-                Event::Connecting { conn: id, request, offer }
+                Event::Connecting { conn: id, request, offer, address: None }
             }
             message => Event::Received { conn: id, message },
         };

@@ -98,9 +98,12 @@ fn events() -> impl Strategy<Value = Event> {
     let timers = prop::sample::select(vec![Timer::Sessions, Timer::Containers, Timer::Snapshot]);
     prop_oneof![
         3 => (conn(), connects(), 0..6i64).prop_map(|(conn, request, id)| {
-            Event::Connecting { conn, request, offer: (SessionId(id), [id as u8; 16]) }
+            Event::Connecting { conn, request, offer: (SessionId(id), [id as u8; 16]), address: None }
         }),
         12 => (conn(), to_server()).prop_map(|(conn, message)| Event::Received { conn, message }),
+        1 => (conn(), any::<i32>(), any::<bool>()).prop_map(|(conn, xid, takes_zxid)| {
+            Event::Refused { conn, xid: Xid(xid), code: ErrorCode::MarshallingError, takes_zxid }
+        }),
         1 => conn().prop_map(|conn| Event::Dropped { conn }),
         2 => timers.prop_map(Event::Timer),
         1 => (0..6i64).prop_map(|id| Event::Expire { session: SessionId(id) }),

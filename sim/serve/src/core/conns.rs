@@ -125,7 +125,7 @@ impl Core {
                 self.offered += 1;
                 let session = SessionId(self.offered);
                 let offer = (session, password(session));
-                self.events.push_back(Event::Connecting { conn: id, request, offer });
+                self.events.push_back(Event::Connecting { conn: id, request, offer, address: None });
             }
             (Decoded::Message(message), Stage::Connected(session)) => {
                 self.message(now, id, session, bytes, message);

@@ -69,6 +69,9 @@ impl Core {
             snapshot_every: SNAPSHOT_EVERY,
             snapshot_step: SNAPSHOT_STEP,
             snapshots_kept: 1,
+            snapshot_bytes: 0,
+            container_check_ms: 60_000,
+            super_digest: None,
             tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
         };
         Core {

@@ -1,11 +1,11 @@
 //! Who may do what.
 //!
-//! Schemes are `world`, `auth`, `digest` and `ip`. Servers know no addresses, so that nobody is anybody by `ip`;
-//! and there is no superuser.
+//! Schemes are `world`, `auth`, `digest` and `ip`; whoever is `super` may do everything.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
+use std::net::IpAddr;
 use zk_api::{Acl, AclList, ErrorCode, Identity, Perms, SessionId};
 
 /// Who asks.
@@ -25,10 +25,16 @@ impl Asker<'_> {
 
     /// Whether the asker may do any of these where this list is.
     pub(super) fn may(self, any_of: Perms, acl: &[Acl]) -> Result<(), ErrorCode> {
+        if self.proven.iter().any(|who| &*who.scheme == "super") {
+            return Ok(());
+        }
         for entry in acl {
             let (scheme, id) = (&*entry.who.scheme, &*entry.who.id);
-            let meant = (scheme, id) == ("world", "anyone")
-                || self.proven.iter().any(|who| (&*who.scheme, &*who.id) == (scheme, id));
+            let is_meant = |who: &Identity| match (&*who.scheme, scheme) {
+                ("ip", "ip") => is_inside(&who.id, id),
+                (proven, named) => proven == named && &*who.id == id,
+            };
+            let meant = (scheme, id) == ("world", "anyone") || self.proven.iter().any(is_meant);
             if meant && entry.perms.0 & any_of.0 != 0 {
                 return Ok(());
             }
@@ -42,7 +48,7 @@ impl Asker<'_> {
         let mut kept: Vec<Acl> = Vec::new();
         for entry in acl.iter() {
             let who: Vec<Identity> = match &*entry.who.scheme {
-                "auth" => self.proven.to_vec(),
+                "auth" => self.proven.iter().filter(|who| &*who.scheme == "digest").cloned().collect(),
                 "world" if &*entry.who.id == "anyone" => vec![entry.who.clone()],
                 "digest" if is_digest(&entry.who.id) => vec![entry.who.clone()],
                 "ip" if is_network(&entry.who.id) => vec![entry.who.clone()],
@@ -98,13 +104,33 @@ fn is_digest(id: &str) -> bool {
     parts.len() == 2 && !parts[1].is_empty()
 }
 
-/// `a.b.c.d`, with `/bits` behind it or not.
+/// An address, with `/bits` behind it or not: its bits, one after the other, and how many of them count.
+fn bits_of(id: &str) -> Option<(Vec<bool>, usize)> {
+    let (address, count) = match id.split_once('/') {
+        Some((address, count)) => (address, Some(count)),
+        None => (id, None),
+    };
+    let bytes = match address.parse::<IpAddr>().ok()? {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    };
+    let bits: Vec<bool> =
+        bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1 == 1)).collect();
+    let count = count.map_or(Ok(bits.len()), str::parse::<usize>).ok()?;
+    (count <= bits.len()).then_some((bits, count))
+}
+
 fn is_network(id: &str) -> bool {
-    let (address, bits) = id.split_once('/').unwrap_or((id, "32"));
-    let numbers: Vec<&str> = address.split('.').collect();
-    numbers.len() == 4
-        && numbers.iter().all(|number| number.parse::<u8>().is_ok())
-        && bits.parse::<u8>().is_ok_and(|bits| bits <= 32)
+    bits_of(id).is_some()
+}
+
+fn is_inside(address: &str, network: &str) -> bool {
+    match (bits_of(address), bits_of(network)) {
+        (Some((mine, _)), Some((theirs, count))) => {
+            mine.len() == theirs.len() && mine[..count] == theirs[..count]
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -136,6 +162,22 @@ mod tests {
         assert!(asker.may(Perms::READ, &kept).is_ok());
         assert_eq!(Asker::nobody(SessionId(1)).may(Perms::READ, &kept), Err(ErrorCode::NoAuth));
         assert_eq!(Asker::nobody(SessionId(1)).shown(&kept)[0].who, Identity::new("digest", "ann:x"));
+    }
+
+    #[test]
+    fn an_address_is_compared_by_the_bits_that_count_and_the_super_user_by_none() {
+        let list = [entry(Perms::READ, "ip", "10.0.0.0/8")];
+        let may = |scheme, id: &str| {
+            let proven = [Identity::new(scheme, id)];
+            Asker { session: SessionId(1), proven: &proven }.may(Perms::READ, &list).is_ok()
+        };
+        assert!(
+            may("ip", "10.1.2.3")
+                && !may("ip", "11.1.2.3")
+                && !may("ip", "a00::")
+                && !may("digest", "10.0.0.0/8")
+        );
+        assert!(may("super", ""));
     }
 
     #[test]

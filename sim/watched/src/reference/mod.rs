@@ -95,6 +95,17 @@ impl Reference {
         self.execute(At { zxid, time_ms }, asker, request)
     }
 
+    /// Executes a write that cannot be read: nothing but the zxid changes.
+    pub fn refuse(&mut self, zxid: Zxid, code: ErrorCode) -> Result<Response, ErrorCode> {
+        self.zxid = zxid;
+        Err(code)
+    }
+
+    /// Whether a session is open.
+    pub fn is_open(&self, session: SessionId) -> bool {
+        self.sessions.contains(&session)
+    }
+
     /// Executes a change of the server's own. Fails with what is wrong with it.
     pub fn own(&mut self, zxid: Zxid, time_ms: i64, own: Own<'_>) -> Result<(), String> {
         self.zxid = zxid;
