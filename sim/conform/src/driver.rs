@@ -15,9 +15,7 @@ use crate::encode::{self, EVENT, Handshake, PING};
 use crate::keeper::Keeper;
 use crate::normal::{Era, Names};
 use crate::record::Reader;
-use crate::script::{
-    Action, Call, Conn, Connect, Control, Password, Script, Sent, Session, Which, ZxidArg,
-};
+use crate::script::{Action, Call, Conn, Connect, Control, Password, Script, Sent, Session, Which, ZxidArg};
 use zk_api::ErrorCode;
 
 /// Servers that scripts are run against.
@@ -99,7 +97,15 @@ impl<'a> Driver<'a> {
     ) -> Result<Driver<'a>, String> {
         let base = keeper.last_zxid()?;
         let (clients, sessions) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Driver { servers, keeper, names: Names::new(era, base), clients, sessions, latest: base, passing: false })
+        Ok(Driver {
+            servers,
+            keeper,
+            names: Names::new(era, base),
+            clients,
+            sessions,
+            latest: base,
+            passing: false,
+        })
     }
 
     /// Runs a whole script; the transcript of each step.
@@ -171,7 +177,8 @@ impl<'a> Driver<'a> {
     /// The other connections that a session is on.
     fn on_session(&self, session: Option<Session>, but: Conn) -> Vec<Conn> {
         let on = |client: &Client| client.connection.is_some() && client.session == session;
-        let all = self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
+        let all =
+            self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
         all.map(|(conn, _)| *conn).collect()
     }
 

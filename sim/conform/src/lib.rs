@@ -19,4 +19,5 @@ mod keeper;
 pub mod normal;
 mod record;
 pub mod script;
+pub mod shrink;
 pub mod side;

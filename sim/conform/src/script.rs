@@ -20,6 +20,7 @@ mod parse;
 mod token;
 pub(crate) mod write;
 
+pub(crate) use calls::open as open_acl;
 pub use parse::{BadScript, parse};
 
 /// A text on the wire; `None` is null.
@@ -286,7 +287,9 @@ impl Action {
             | Action::Drop { conn }
             | Action::Send { conn, .. }
             | Action::Bytes { conn, .. } => Some(*conn),
-            Action::Expire { .. } | Action::Wait { .. } | Action::Await { .. } | Action::Server { .. } => None,
+            Action::Expire { .. } | Action::Wait { .. } | Action::Await { .. } | Action::Server { .. } => {
+                None
+            }
         }
     }
 }

@@ -39,7 +39,7 @@ pub enum ToClient {
     /// Answers [`ToServer::Connect`].
     Connected(ConnectResponse),
     /// Answers [`ToServer::Request`]. `zxid` is the last transaction the server had applied, or that of the
-    /// write itself, also when the write failed.
+    /// write itself, also when the write failed; zero for credentials, and -1 for what is no request.
     Reply { xid: Xid, zxid: Zxid, result: Result<Response, ErrorCode> },
     /// Answers [`ToServer::SetWatches`].
     WatchesSet { zxid: Zxid },

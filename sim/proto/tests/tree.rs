@@ -138,7 +138,7 @@ fn errors_checks_and_sessions_change_nothing_but_the_zxid() {
 fn changes_come_in_the_order_of_a_multi() {
     let ops = vec![create("/p", 1), set("/p", "x", 1), delete("/p")];
     let changes = DataTree::new().apply(&txn(1, TxnBody::Multi { ops })).changes;
-    let change = |kind| Change { path: "/p".into(), kind };
+    let change = |kind| Change::open("/p".into(), kind);
     let kinds = [EventType::NodeCreated, EventType::NodeDataChanged, EventType::NodeDeleted];
     assert_eq!(changes, kinds.map(change));
 }

@@ -2,9 +2,7 @@
 
 use super::parse::{number, value_word, zxid};
 use super::token::Token;
-use super::{
-    AclArg, AclEntry, Bytes, Call, CreateKind, Looking, Naming, Numbered, Sent, Text, ZxidArg,
-};
+use super::{AclArg, AclEntry, Bytes, Call, CreateKind, Looking, Naming, Numbered, Sent, Text, ZxidArg};
 
 /// The rest of a line.
 pub(super) struct Words<'a> {
@@ -274,7 +272,7 @@ impl<'a> Words<'a> {
 pub(super) const LISTS: [&str; 5] = ["data", "exist", "child", "persistent", "recursive"];
 
 /// Everybody may do everything.
-pub(super) fn open() -> AclArg {
+pub(crate) fn open() -> AclArg {
     let id = Some("anyone".to_owned());
     Some(vec![AclEntry { perms: 31, scheme: Some("world".to_owned()), id }])
 }
@@ -368,7 +366,8 @@ fn perms_of(word: &str) -> Result<i32, String> {
     let letter = |c| PERMS.find(c).map(|bit| 1 << bit);
     let letters = word.chars().map(letter).collect::<Option<Vec<i32>>>();
     let number = || word.parse().ok();
-    letters.map(|bits| bits.into_iter().sum()).or_else(number).ok_or_else(|| {
-        format!("'{word}': expected permissions as letters of {PERMS} or a number")
-    })
+    letters
+        .map(|bits| bits.into_iter().sum())
+        .or_else(number)
+        .ok_or_else(|| format!("'{word}': expected permissions as letters of {PERMS} or a number"))
 }

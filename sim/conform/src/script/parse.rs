@@ -2,9 +2,7 @@
 
 use super::calls::Words;
 use super::token::{Token, tokens};
-use super::{
-    Action, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg,
-};
+use super::{Action, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg};
 
 /// A script that cannot be read: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -23,7 +23,7 @@ pub fn check(acl: &[Acl], any_of: Perms, identities: &[Identity]) -> Result<(), 
 /// The list as it is stored: without duplicates, and with `auth` replaced by whoever the client is.
 ///
 /// `InvalidAcl` if it is empty, has a scheme that nobody knows or an id that its scheme does not take, or
-/// says `auth` where the client has no identity.
+/// says `auth` where the client has no identity; `MarshallingError` if an id that is to be looked at is null.
 pub fn resolve(acl: &AclList, identities: &[Identity]) -> Result<AclList, ErrorCode> {
     if *acl == open_acl() {
         return Ok(acl.clone());
@@ -41,6 +41,8 @@ pub fn resolve(acl: &AclList, identities: &[Identity]) -> Result<AclList, ErrorC
                 return Err(ErrorCode::InvalidAcl);
             }
             proven.for_each(|who| add(Acl { perms: entry.perms, who: who.clone() }));
+        } else if is_without_id(&entry.who) {
+            return Err(ErrorCode::MarshallingError);
         } else if is_valid(&entry.who) {
             add(entry.clone());
         } else {
@@ -61,6 +63,14 @@ pub fn without_secrets(acl: &AclList) -> AclList {
     acl.iter().map(hide).collect::<Arc<[Acl]>>()
 }
 
+/// An identity as its owner is told of it: without the hash of a password.
+pub fn shown_name(who: &Identity) -> Identity {
+    match (&*who.scheme, who.id.split_once(':')) {
+        ("digest", Some((user, _))) => Identity::new("digest", user),
+        _ => who.clone(),
+    }
+}
+
 fn is_anyone(who: &Identity) -> bool {
     &*who.scheme == "world" && &*who.id == "anyone"
 }
@@ -70,12 +80,18 @@ fn is_proven(who: &Identity) -> bool {
     &*who.scheme == "digest"
 }
 
+/// Whether the id is null, written as no id is, and its scheme stumbles over that.
+fn is_without_id(who: &Identity) -> bool {
+    matches!(&*who.scheme, "world" | "digest" | "ip") && &*who.id == "\0"
+}
+
 /// Whether a list may name this identity.
 fn is_valid(who: &Identity) -> bool {
     match &*who.scheme {
         "world" => is_anyone(who),
         "digest" => {
-            matches!(who.id.split_once(':'), Some((_, hash)) if !hash.is_empty() && !hash.contains(':'))
+            // Empty parts at the end do not count, as Java splits a text. Measured.
+            who.id.trim_end_matches(':').split(':').count() == 2
         }
         "ip" => network(&who.id).is_some(),
         _ => false,

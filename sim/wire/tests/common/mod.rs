@@ -100,7 +100,13 @@ fn read_op() -> impl Strategy<Value = ReadOp> {
 
 /// Any request.
 pub fn request() -> impl Strategy<Value = Request> {
-    let kind = select(vec![WatcherKind::Children, WatcherKind::Data, WatcherKind::Any]);
+    let kind = select(vec![
+        WatcherKind::Children,
+        WatcherKind::Data,
+        WatcherKind::Any,
+        WatcherKind::Persistent,
+        WatcherKind::PersistentRecursive,
+    ]);
     let add = select(vec![AddWatchMode::Persistent, AddWatchMode::PersistentRecursive]);
     prop_oneof![
         (text(), data(), acl(), mode(), any::<bool>())
