@@ -157,8 +157,8 @@ impl<'a> Asked<'a> {
             return Err(ErrorCode::BadArguments);
         }
         let parent = self.node(parent_of(path)?)?;
-        let node = self.node(path)?;
         self.permitted(parent, Perms::DELETE)?;
+        let node = self.node(path)?;
         next_version(node.version, version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);

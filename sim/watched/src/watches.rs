@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_shows_the_change_before_the_event_is_caught() {
-        let (watches, mut report) = history();
+        let (mut watches, mut report) = history();
         watches.answering(C, z(7), &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }

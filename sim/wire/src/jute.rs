@@ -4,6 +4,7 @@
 //! Source: ZooKeeper 3.9, `BinaryOutputArchive` and `BinaryInputArchive`.
 
 use zk_api::{Acl, AclList, Data, Identity, Perms, SessionId, Stat, Text, Zxid, open_acl};
+use zk_proto::message::NULL_TEXT;
 
 const NULL: i32 = -1;
 
@@ -36,9 +37,6 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     if text == NULL_TEXT { put_i32(out, NULL) } else { put_bytes(out, text.as_bytes()) }
 }
-
-/// Stands for null where a server takes it for a path like any other: nothing has that path.
-pub(crate) const NULL_TEXT: &str = "\0";
 
 pub(crate) fn put_data(out: &mut Vec<u8>, data: &Data) {
     if data.is_null() { put_i32(out, NULL) } else { put_bytes(out, data.bytes()) }

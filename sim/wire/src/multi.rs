@@ -2,9 +2,9 @@
 
 use crate::error::Refusal;
 use crate::jute::{Malformed, Reader, put_bool, put_data, put_i32, put_stat, put_text, put_texts};
-use crate::request::{Create, mode_in_multi, put_create, put_delete, put_set_data, read_create};
+use crate::request::{mode_in_multi, put_create, put_delete, put_set_data, read_create};
 use crate::{Asked, OpCode, WireError};
-use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response};
+use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response, Text};
 
 /// Stands in a header where there is nothing to say.
 const NOTHING: i32 = -1;
@@ -63,32 +63,41 @@ pub(crate) fn put_multi(out: &mut Vec<u8>, ops: &[Op]) {
 }
 
 /// Reads the operations of a multi. One that is a read, is unknown, has no path, or is a create of a mode that
-/// is no mode makes the whole multi malformed. Measured.
-/// No ACL at all, not even an empty one, is found before a zxid is given.
+/// is no mode makes the whole multi malformed. One that has no ACL, not even an empty one, is found before a
+/// zxid is given. Measured.
 pub(crate) fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<(Asked, Op)>, Refusal> {
-    let mut without_acl = false;
+    let (mut without_acl, mut without_path) = (false, false);
+    let mut path = |path: Option<Text>| {
+        without_path |= path.is_none();
+        path.unwrap_or_default()
+    };
     let read = read_all(reader, |code, reader| {
         let op = match code {
             OpCode::Create | OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
-                let Create { path, data, acl, flags, ttl_ms, stat: _ } = read_create(code, reader)?;
-                without_acl |= acl.is_none();
-                let (mode, stat) = mode_in_multi(code, flags, ttl_ms).ok_or(Malformed)?;
-                Op::Create { path: path.ok_or(Malformed)?, data, acl: acl.unwrap_or_default(), mode, stat }
+                let create = read_create(code, reader)?;
+                if create.acl.is_none() && code != OpCode::CreateTtl && (0..=6).contains(&create.flags) {
+                    without_acl = true;
+                    return Err(Malformed);
+                }
+                let (mode, stat) = mode_in_multi(code, create.flags, create.ttl_ms).ok_or(Malformed)?;
+                let acl = create.acl.unwrap_or_default();
+                Op::Create { path: path(create.path), data: create.data, acl, mode, stat }
             }
-            OpCode::Delete => Op::Delete { path: reader.text()?, version: reader.i32()? },
+            OpCode::Delete => Op::Delete { path: path(reader.text_or_null()?), version: reader.i32()? },
             OpCode::SetData => {
-                Op::SetData { path: reader.text()?, data: reader.data()?, version: reader.i32()? }
+                let (at, data, version) = (path(reader.text_or_null()?), reader.data()?, reader.i32()?);
+                Op::SetData { path: at, data, version }
             }
-            OpCode::Check => Op::Check { path: reader.text()?, version: reader.i32()? },
+            OpCode::Check => Op::Check { path: path(reader.text_or_null()?), version: reader.i32()? },
             _ => return Err(Malformed),
         };
         let stat = matches!(op, Op::Create { stat: true, .. });
         Ok((Asked { code, stat, ops: Vec::new() }, op))
     });
     match read {
-        Ok(read) if !without_acl => Ok(read),
-        Err(Malformed) if !without_acl => Err(Refusal::failed(ErrorCode::MarshallingError)),
-        Ok(_) | Err(Malformed) => Err(Refusal::unread(ErrorCode::MarshallingError)),
+        Err(Malformed) if without_acl => Err(Refusal::unread(ErrorCode::MarshallingError)),
+        Ok(read) if !without_path => Ok(read),
+        Ok(_) | Err(Malformed) => Err(Refusal::failed(ErrorCode::MarshallingError)),
     }
 }
 

@@ -125,6 +125,14 @@ fn multi(choices: &mut Choices, reads: bool) -> Call {
             write(choices)
         });
     }
+    for op in &mut ops {
+        // Where both are found fault with, which of them comes first is not worth following.
+        if let Call::Create { acl: acl @ None, .. } = op
+            && strays
+        {
+            *acl = open_acl();
+        }
+    }
     ops.retain(|op| !matches!(op, Call::Auth { .. } | Call::Raw { .. } | Call::Multi { .. }));
     Call::Multi { reads, ops }
 }

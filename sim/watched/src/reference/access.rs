@@ -5,8 +5,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 use zk_api::{Acl, AclList, Data, ErrorCode, Identity, Perms, SessionId};
+use zk_proto::message::NULL_TEXT;
 
 /// Who asks.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +46,15 @@ impl Asker<'_> {
     /// The list that is kept when the asker sets this one: `auth` stands for all that it has proven, and nothing
     /// is kept twice.
     pub(super) fn kept(self, acl: &AclList) -> Result<AclList, ErrorCode> {
+        for (place, entry) in acl.iter().enumerate() {
+            let like = acl.iter().take(place).any(|other| other.perms == entry.perms);
+            if like && &*entry.who.scheme == NULL_TEXT {
+                return Err(ErrorCode::MarshallingError);
+            }
+        }
         let mut kept: Vec<Acl> = Vec::new();
         for entry in acl.iter() {
-            if &*entry.who.id == "\0" && matches!(&*entry.who.scheme, "world" | "digest" | "ip") {
+            if &*entry.who.id == NULL_TEXT && matches!(&*entry.who.scheme, "world" | "digest" | "ip") {
                 return Err(ErrorCode::MarshallingError);
             }
             let who: Vec<Identity> = match &*entry.who.scheme {
@@ -126,12 +133,9 @@ fn bits_of(id: &str) -> Option<(Vec<bool>, usize)> {
         Some((address, count)) => (address, Some(count)),
         None => (id, None),
     };
-    let bytes = match address.parse::<IpAddr>().ok()? {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
-    };
+    let bytes = address.parse::<Ipv4Addr>().ok()?.octets();
     let bits: Vec<bool> =
-        bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1 == 1)).collect();
+        bytes.into_iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1 == 1)).collect();
     let count = count.map_or(Ok(bits.len()), str::parse::<usize>).ok()?;
     (count <= bits.len()).then_some((bits, count))
 }

@@ -7,7 +7,10 @@ impl Reference {
     /// `None` for what is a question about watches.
     pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
-            Request::Exists { path, .. } => Ok(Response::Exists(self.stat(path))),
+            Request::Exists { path, .. } => match self.find(path) {
+                Ok(node) => asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat))),
+                Err(_) => Ok(Response::Exists(None)),
+            },
             Request::GetData { path, .. } => self.data(asker, path),
             Request::GetChildren { path, stat, .. } => self.children(asker, path, *stat),
             Request::GetAcl { path } => self.acl(asker, path),

@@ -126,8 +126,8 @@ impl Reference {
             return Err(ErrorCode::BadArguments);
         }
         let parent = self.find(above(path).ok_or(ErrorCode::BadArguments)?)?;
-        let node = self.find(path)?;
         asker.may(Perms::DELETE, &parent.acl)?;
+        let node = self.find(path)?;
         check_version(version, node.stat.version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);
