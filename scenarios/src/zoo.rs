@@ -121,6 +121,7 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
         Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
+        Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
         Assumption::Promised => "the recipe promises it",
     }
 }
