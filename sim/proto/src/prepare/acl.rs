@@ -29,7 +29,7 @@ pub fn resolve(acl: &AclList, identities: &[Identity]) -> Result<AclList, ErrorC
     if *acl == open_acl() {
         return Ok(acl.clone());
     }
-    if has_null_scheme_behind_its_like(acl) {
+    if has_null_behind_its_like(acl) {
         return Err(ErrorCode::MarshallingError);
     }
     let mut resolved: Vec<Acl> = Vec::new();
@@ -84,11 +84,15 @@ fn is_proven(who: &Identity) -> bool {
     &*who.scheme == "digest"
 }
 
-/// ZooKeeper looks for duplicates first, and stumbles where it compares a scheme that is null with another's, as
-/// it does where both entries permit the same. Measured.
-fn has_null_scheme_behind_its_like(acl: &[Acl]) -> bool {
+/// ZooKeeper looks for duplicates first, and stumbles where it compares a null with an earlier entry's text: a
+/// scheme where both permit the same, an id where the schemes are the same as well. Measured.
+fn has_null_behind_its_like(acl: &[Acl]) -> bool {
     let stumbles = |(index, entry): (usize, &Acl)| {
-        &*entry.who.scheme == NULL_TEXT && acl[..index].iter().any(|before| before.perms == entry.perms)
+        let mut like = acl[..index].iter().filter(|before| before.perms == entry.perms);
+        if &*entry.who.scheme == NULL_TEXT {
+            return like.next().is_some();
+        }
+        &*entry.who.id == NULL_TEXT && like.any(|before| before.who.scheme == entry.who.scheme)
     };
     acl.iter().enumerate().any(stumbles)
 }

@@ -47,8 +47,14 @@ impl Asker<'_> {
     /// is kept twice.
     pub(super) fn kept(self, acl: &AclList) -> Result<AclList, ErrorCode> {
         for (place, entry) in acl.iter().enumerate() {
-            let like = acl.iter().take(place).any(|other| other.perms == entry.perms);
-            if like && &*entry.who.scheme == NULL_TEXT {
+            let who = &entry.who;
+            let mut like = acl.iter().take(place).filter(|other| other.perms == entry.perms);
+            let stumbles = if &*who.scheme == NULL_TEXT {
+                like.next().is_some()
+            } else {
+                &*who.id == NULL_TEXT && like.any(|other| other.who.scheme == who.scheme)
+            };
+            if stumbles {
                 return Err(ErrorCode::MarshallingError);
             }
         }
