@@ -41,9 +41,6 @@ pub(super) enum Waiting {
     Ping,
 }
 
-/// The zxid of an answer that has none.
-const NO_ZXID: Zxid = Zxid::from_i64(-1);
-
 impl Waiting {
     /// Whether it can be answered, once it is first, by a server that has applied everything up to `applied`.
     /// A write is answered as it is applied, and only then.
@@ -167,11 +164,6 @@ impl Server {
             Waiting::Read { xid, request, identities } => {
                 let result = self.look(conn, &request, &identities);
                 step.send(conn, ToClient::Reply { xid, zxid, result });
-            }
-            Waiting::Refused { xid, code: code @ ErrorCode::Unimplemented } => {
-                // Nobody knows what it is, and what comes behind it is not looked at.
-                step.send(conn, ToClient::Reply { xid, zxid: NO_ZXID, result: Err(code) });
-                self.close(conn, step);
             }
             Waiting::Refused { xid, code } => {
                 step.send(conn, ToClient::Reply { xid, zxid, result: Err(code) });
