@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Zxid};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer, WatchList, Xid};
 use zk_proto::server::Event;
-use zk_wire::{Decoded, FourLetterWord, OpCode, ServerSide};
+use zk_wire::{Decoded, FourLetterWord, ServerSide};
 
 /// A connection.
 pub(super) struct Conn {
@@ -273,8 +273,8 @@ impl Core {
             (Ok(Decoded::Message(message)), Stage::Connected(session)) => {
                 self.message(now, id, session, bytes, message);
             }
-            (Ok(Decoded::Refused { xid, op, code }), Stage::Connected(session)) => {
-                self.refused(now, id, session, bytes, Refused { xid, op, code });
+            (Ok(Decoded::Refused { xid, op, code, takes_zxid }), Stage::Connected(session)) => {
+                self.refused(now, id, session, bytes, Refused { xid, op, code, takes_zxid });
             }
             (Ok(_), Stage::New | Stage::Connecting) => {
                 self.drop_conn(now, id, State::Flushing, "no connect request");
@@ -309,12 +309,11 @@ impl Core {
 
     /// A connected client says something that cannot be read.
     fn refused(&mut self, now: Nanos, id: ConnId, session: SessionId, bytes: usize, refused: Refused) {
-        let Refused { xid, op, code } = refused;
+        let Refused { xid, op, code, takes_zxid } = refused;
         if code == ErrorCode::Unimplemented {
             return self.unimplemented(now, id, bytes, xid);
         }
         let number = self.number(session);
-        let takes_zxid = refused.takes_zxid();
         self.watched.sent_unreadable(id, number, takes_zxid);
         self.watched.refused(id, number, code, takes_zxid, steady_ms(now));
         let (name, path) = ("unreadable", format!("op {op}").into());
@@ -373,15 +372,7 @@ struct Refused {
     xid: Xid,
     op: i32,
     code: ErrorCode,
-}
-
-impl Refused {
-    /// Whether it takes a zxid as a write that fails does. Measured on a real ZooKeeper 3.9.3: where it was read
-    /// and is wrong, and a multi in any case, but no other write whose body ends too early.
-    fn takes_zxid(&self) -> bool {
-        self.op == OpCode::Multi.to_i32()
-            || matches!(self.code, ErrorCode::BadArguments | ErrorCode::ReconfigDisabled)
-    }
+    takes_zxid: bool,
 }
 
 fn length(watches: &WatchList) -> usize {
