@@ -6,5 +6,7 @@ mod common;
 
 mod command;
 mod ensemble;
+#[cfg(feature = "serve")]
+mod served;
 mod servers;
 mod wrong;
