@@ -1,5 +1,6 @@
-//! The lock on three real servers that are killed and started again while it runs.
+//! The lock on real servers that are killed and started again while it runs, and behind connections that are cut.
 
+use crate::proxy::Proxy;
 use crate::servers::Real;
 use std::thread;
 use std::time::Duration;
@@ -57,4 +58,26 @@ fn the_lock_holds_while_sessions_are_lost_and_clients_begin_a_second_life() {
     });
     held(&report);
     assert_eq!((report.happened.sessions, report.happened.sessions_lost), (8, 4));
+}
+
+#[test]
+fn the_lock_holds_while_connections_are_cut_and_answers_are_lost() {
+    let Some(real) = Real::start(1) else { return };
+    let proxy = Proxy::before(&real.servers);
+    let report = thread::scope(|scope| {
+        let servers = proxy.address.to_string();
+        let scenario = Scenario { work_ms: [0, 300], ..scenario(10_000) };
+        let run = scope.spawn(move || run(&servers, &scenario));
+        let mut wait_ms = 300;
+        while !run.is_finished() {
+            // At other points of what the clients do each time.
+            wait_ms = 200 + (wait_ms * 7 + 13) % 300;
+            thread::sleep(Duration::from_millis(wait_ms));
+            proxy.cut();
+        }
+        run.join().expect("no panic")
+    });
+    held(&report);
+    assert!(report.happened.disconnections >= 8, "{report}");
+    assert_eq!(report.happened.sessions, 4, "no session is lost by a cut");
 }

@@ -6,6 +6,7 @@ mod common;
 
 mod command;
 mod ensemble;
+mod proxy;
 #[cfg(feature = "serve")]
 mod served;
 mod servers;
