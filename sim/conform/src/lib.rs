@@ -1,1 +1,23 @@
-//! Compares the server with a real ZooKeeper, answer by answer.
+//! Compares servers that speak ZooKeeper's client protocol, answer by answer: a real one with ours, or any two.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`script`] | what clients do, one step a line; read and written |
+//! | [`driver`] | runs a script, writes down what came |
+//! | [`normal`] | what two servers may tell differently, made alike |
+//! | [`side`] | one of the two: how it is found, tried and left |
+//! | `keeper` | a client of our own beside the script |
+//! | `encode`, `answer`, `record`, `connection` | frames, by hand: independent of `zk-wire`, and able to say nonsense |
+
+mod answer;
+pub mod compare;
+mod connection;
+pub mod driver;
+mod encode;
+pub mod generate;
+mod keeper;
+pub mod normal;
+mod record;
+pub mod script;
+pub mod shrink;
+pub mod side;

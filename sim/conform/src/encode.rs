@@ -1,0 +1,193 @@
+//! Requests as frames.
+
+use crate::record::Writer;
+use crate::script::{AclArg, Call, Connect, CreateKind, Looking, Naming, Numbered, ReadOnly, Sent, ZxidArg};
+
+/// What a watch event, a ping, credentials and a list of watches have for a number.
+pub(crate) const EVENT: i32 = -1;
+pub(crate) const PING: i32 = -2;
+pub(crate) const AUTH: i32 = -4;
+pub(crate) const SET_WATCHES: i32 = -8;
+
+/// The kinds of requests by their numbers, as far as answers depend on them.
+pub(crate) mod op {
+    pub(crate) const ERROR: i32 = -1;
+    pub(crate) const CREATE: i32 = 1;
+    pub(crate) const DELETE: i32 = 2;
+    pub(crate) const EXISTS: i32 = 3;
+    pub(crate) const GET_DATA: i32 = 4;
+    pub(crate) const SET_DATA: i32 = 5;
+    pub(crate) const GET_ACL: i32 = 6;
+    pub(crate) const SET_ACL: i32 = 7;
+    pub(crate) const GET_CHILDREN: i32 = 8;
+    pub(crate) const SYNC: i32 = 9;
+    pub(crate) const PING: i32 = 11;
+    pub(crate) const GET_CHILDREN2: i32 = 12;
+    pub(crate) const CHECK: i32 = 13;
+    pub(crate) const MULTI: i32 = 14;
+    pub(crate) const CREATE2: i32 = 15;
+    pub(crate) const RECONFIG: i32 = 16;
+    pub(crate) const CHECK_WATCHES: i32 = 17;
+    pub(crate) const REMOVE_WATCHES: i32 = 18;
+    pub(crate) const CREATE_CONTAINER: i32 = 19;
+    pub(crate) const CREATE_TTL: i32 = 21;
+    pub(crate) const MULTI_READ: i32 = 22;
+    pub(crate) const AUTH: i32 = 100;
+    pub(crate) const SET_WATCHES: i32 = 101;
+    pub(crate) const EPHEMERALS: i32 = 103;
+    pub(crate) const COUNT: i32 = 104;
+    pub(crate) const SET_WATCHES2: i32 = 105;
+    pub(crate) const ADD_WATCH: i32 = 106;
+    pub(crate) const WHO_AM_I: i32 = 107;
+    pub(crate) const CLOSE: i32 = -11;
+}
+
+/// The kind of a request.
+pub(crate) fn op_of(call: &Call) -> i32 {
+    match call {
+        Call::Create { kind: CreateKind::Plain, .. } => op::CREATE,
+        Call::Create { kind: CreateKind::WithStat, .. } => op::CREATE2,
+        Call::Create { kind: CreateKind::Container, .. } => op::CREATE_CONTAINER,
+        Call::Create { kind: CreateKind::Ttl, .. } => op::CREATE_TTL,
+        Call::Look { what: Looking::Exists, .. } => op::EXISTS,
+        Call::Look { what: Looking::Data, .. } => op::GET_DATA,
+        Call::Look { what: Looking::Children, .. } => op::GET_CHILDREN,
+        Call::Look { what: Looking::ChildrenAndStat, .. } => op::GET_CHILDREN2,
+        Call::Name { what: Naming::Acl, .. } => op::GET_ACL,
+        Call::Name { what: Naming::Sync, .. } => op::SYNC,
+        Call::Name { what: Naming::Ephemerals, .. } => op::EPHEMERALS,
+        Call::Name { what: Naming::Count, .. } => op::COUNT,
+        Call::Number { what: Numbered::Delete, .. } => op::DELETE,
+        Call::Number { what: Numbered::Check, .. } => op::CHECK,
+        Call::Number { what: Numbered::AddWatch, .. } => op::ADD_WATCH,
+        Call::Number { what: Numbered::CheckWatches, .. } => op::CHECK_WATCHES,
+        Call::Number { what: Numbered::RemoveWatches, .. } => op::REMOVE_WATCHES,
+        Call::SetData { .. } => op::SET_DATA,
+        Call::SetAcl { .. } => op::SET_ACL,
+        Call::Multi { reads: false, .. } => op::MULTI,
+        Call::Multi { reads: true, .. } => op::MULTI_READ,
+        Call::SetWatches { two: false, .. } => op::SET_WATCHES,
+        Call::SetWatches { two: true, .. } => op::SET_WATCHES2,
+        Call::Auth { .. } => op::AUTH,
+        Call::Reconfig { .. } => op::RECONFIG,
+        Call::WhoAmI => op::WHO_AM_I,
+        Call::Ping => op::PING,
+        Call::Close => op::CLOSE,
+        Call::Raw { op, .. } => *op,
+    }
+}
+
+/// The number that a request has if its script gives none; `None` is the connection's next.
+pub(crate) fn own_xid(call: &Call) -> Option<i32> {
+    match call {
+        Call::Ping => Some(PING),
+        Call::Auth { .. } => Some(AUTH),
+        Call::SetWatches { .. } => Some(SET_WATCHES),
+        _ => None,
+    }
+}
+
+/// A request's frame, its length included.
+pub(crate) fn request(sent: &Sent, xid: i32, zxid: &dyn Fn(ZxidArg) -> i64) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.int(xid).int(op_of(&sent.call));
+    put_body(&mut out, &sent.call, zxid);
+    out.0.truncate(out.0.len().saturating_sub(sent.cut));
+    out.0.extend_from_slice(&sent.more);
+    framed(out.0)
+}
+
+/// What a handshake says beside what the script tells.
+pub(crate) struct Handshake<'a> {
+    pub(crate) last_zxid: i64,
+    pub(crate) session: i64,
+    pub(crate) password: Option<&'a [u8]>,
+}
+
+/// A handshake's frame.
+pub(crate) fn handshake(connect: &Connect, with: &Handshake<'_>) -> Vec<u8> {
+    let mut out = Writer::default();
+    out.int(0).long(with.last_zxid).int(connect.timeout_ms).long(with.session).bytes(with.password);
+    match connect.read_only {
+        ReadOnly::Absent => {}
+        ReadOnly::No => {
+            out.byte(0);
+        }
+        ReadOnly::Yes => {
+            out.byte(1);
+        }
+    }
+    out.0.truncate(out.0.len().saturating_sub(connect.cut));
+    framed(out.0)
+}
+
+fn framed(body: Vec<u8>) -> Vec<u8> {
+    let mut frame = (body.len() as u32).to_be_bytes().to_vec();
+    frame.extend(body);
+    frame
+}
+
+fn put_body(out: &mut Writer, call: &Call, zxid: &dyn Fn(ZxidArg) -> i64) {
+    match call {
+        Call::Create { kind, path, data, acl, flags, ttl_ms } => {
+            out.text(path.as_deref()).bytes(data.as_deref());
+            put_acl(out, acl);
+            out.int(*flags);
+            if *kind == CreateKind::Ttl {
+                out.long(*ttl_ms);
+            }
+        }
+        Call::Look { path, watch, .. } => {
+            out.text(path.as_deref()).byte(u8::from(*watch));
+        }
+        Call::Name { path, .. } => {
+            out.text(path.as_deref());
+        }
+        Call::Number { path, number, .. } => {
+            out.text(path.as_deref()).int(*number);
+        }
+        Call::SetData { path, data, version } => {
+            out.text(path.as_deref()).bytes(data.as_deref()).int(*version);
+        }
+        Call::SetAcl { path, acl, version } => {
+            out.text(path.as_deref());
+            put_acl(out, acl);
+            out.int(*version);
+        }
+        Call::Multi { ops, .. } => {
+            for call in ops {
+                out.int(op_of(call)).byte(0).int(-1);
+                put_body(out, call, zxid);
+            }
+            out.int(-1).byte(1).int(-1);
+        }
+        Call::SetWatches { since, lists, .. } => {
+            out.long(zxid(*since));
+            for list in lists {
+                out.texts(list.as_deref());
+            }
+        }
+        Call::Auth { scheme, credentials } => {
+            out.int(0).text(scheme.as_deref()).bytes(credentials.as_deref());
+        }
+        Call::Reconfig { joining, leaving, members, version } => {
+            out.text(joining.as_deref()).text(leaving.as_deref()).text(members.as_deref()).long(*version);
+        }
+        Call::WhoAmI | Call::Ping | Call::Close => {}
+        Call::Raw { body, .. } => out.0.extend_from_slice(body),
+    }
+}
+
+fn put_acl(out: &mut Writer, acl: &AclArg) {
+    match acl {
+        None => {
+            out.int(-1);
+        }
+        Some(entries) => {
+            out.int(entries.len() as i32);
+            for entry in entries {
+                out.int(entry.perms).text(entry.scheme.as_deref()).text(entry.id.as_deref());
+            }
+        }
+    }
+}

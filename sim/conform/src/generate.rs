@@ -1,0 +1,344 @@
+//! Random scripts: a seed gives one.
+//!
+//! `generate` chooses what happens in a script, `generate::calls` what is asked, `generate::values` what with.
+
+mod calls;
+mod values;
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+
+use crate::script::{
+    Action, Call, Conn, Connect, Numbered, Password, ReadOnly, Script, Sent, Session, Step, ZxidArg,
+};
+
+/// What scripts are to be like.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The length of the servers' ticks, from which timeouts are chosen.
+    pub tick_ms: i32,
+    /// Of how many scripts one has sessions that expire; they take as long as that takes. Zero is none.
+    pub one_in_expires: u32,
+}
+
+/// A stream of choices.
+pub(crate) struct Choices(ChaCha8Rng);
+
+impl Choices {
+    /// A number below `n`, which is not zero.
+    fn below(&mut self, n: usize) -> usize {
+        (u64::from(self.0.next_u32()) * n as u64 >> 32) as usize
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        n != 0 && self.below(n as usize) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    /// An item, by the weights that stand before them.
+    fn weigh<T: Clone>(&mut self, all: &[(usize, T)]) -> T {
+        let mut left = self.below(all.iter().map(|(weight, _)| weight).sum());
+        for (weight, item) in all {
+            if left < *weight {
+                return item.clone();
+            }
+            left -= weight;
+        }
+        unreachable!("the weights were summed up")
+    }
+}
+
+/// A connection as the generator believes it to be.
+#[derive(Clone, Copy, Debug)]
+struct Believed {
+    conn: Conn,
+    /// The session it is on.
+    on: Option<Session>,
+    opened: u32,
+}
+
+/// A session as the generator believes it to be.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    session: Session,
+    short: bool,
+}
+
+struct Generator {
+    choices: Choices,
+    plan: Plan,
+    conns: Vec<Believed>,
+    open: Vec<Open>,
+    dead: Vec<Session>,
+    expires: bool,
+    steps: Vec<Step>,
+}
+
+/// The script of a seed.
+pub fn generate(seed: u64, plan: &Plan) -> Script {
+    let mut choices = Choices(ChaCha8Rng::seed_from_u64(seed));
+    let sessions = 2 + choices.below(3);
+    let length = 8 + choices.below(60);
+    let expires = choices.one_in(plan.one_in_expires);
+    let conns = ['a', 'b', 'c', 'd'][..sessions].iter();
+    let conns = conns.map(|letter| Believed { conn: Conn(*letter), on: None, opened: 0 }).collect();
+    let (open, dead, steps) = (Vec::new(), Vec::new(), Vec::new());
+    let mut generator = Generator { choices, plan: *plan, conns, open, dead, expires, steps };
+    generator.begin();
+    while generator.steps.len() < length {
+        generator.step();
+    }
+    Script { steps: generator.steps }
+}
+
+/// What is done next.
+#[derive(Clone, Copy)]
+enum Next {
+    Request,
+    Pipeline,
+    Malformed,
+    Drop,
+    Attach,
+    Connect,
+    Close,
+    Expire,
+    Bytes,
+}
+
+impl Generator {
+    fn push(&mut self, action: Action) {
+        self.steps.push(action.into());
+    }
+
+    fn begin(&mut self) {
+        for index in 0..self.conns.len() {
+            if index == 0 || !self.choices.one_in(5) {
+                self.connect(index);
+            }
+        }
+        if !self.choices.one_in(8) {
+            let conn = self.conns[0].conn;
+            let call = calls::plain_create(values::TOP);
+            self.push(Action::Send { conn, requests: vec![call.into()] });
+        }
+    }
+
+    fn step(&mut self) {
+        let index = self.choices.below(self.conns.len());
+        let next = if self.conns[index].on.is_none() && !self.choices.one_in(10) {
+            self.choices.weigh(&[(3, Next::Connect), (5, Next::Attach)])
+        } else {
+            self.choices.weigh(&[
+                (800, Next::Request),
+                (60, Next::Pipeline),
+                (20, Next::Malformed),
+                (25, Next::Drop),
+                (30, Next::Attach),
+                (8, Next::Connect),
+                (10, Next::Close),
+                (12, Next::Expire),
+                (1, Next::Bytes),
+            ])
+        };
+        let conn = self.conns[index].conn;
+        match next {
+            Next::Request => {
+                let call = calls::call(&mut self.choices);
+                if matches!(call, Call::Auth { .. } | Call::Raw { .. }) && self.choices.one_in(3) {
+                    self.conns[index].on = None;
+                }
+                self.push(Action::Send { conn, requests: vec![call.into()] });
+            }
+            Next::Pipeline => self.pipeline(index),
+            Next::Malformed => self.malformed(index),
+            Next::Drop => {
+                self.conns[index].on = None;
+                self.push(Action::Drop { conn });
+            }
+            Next::Attach => self.attach(index),
+            Next::Connect => self.connect(index),
+            Next::Close => {
+                self.push(Action::Send { conn, requests: vec![Call::Close.into()] });
+                self.close(index);
+            }
+            Next::Expire => self.expire(),
+            Next::Bytes => {
+                let bytes =
+                    self.choices.pick(&[vec![0, 0x10, 0, 0], vec![0xff; 4], vec![0, 0, 0, 3, 1, 2, 3]]);
+                self.conns[index].on = None;
+                self.push(Action::Bytes { conn, bytes });
+            }
+        }
+    }
+
+    fn connect(&mut self, index: usize) {
+        let short = self.expires && self.choices.one_in(3);
+        let timeout_ms = if short {
+            self.choices.pick(&[1, 0, -1, self.plan.tick_ms])
+        } else {
+            self.choices.pick(&[4000, 4000, 4000, 1 << 30, self.plan.tick_ms * 18 + 1])
+        };
+        let believed = &mut self.conns[index];
+        believed.opened += 1;
+        let session = Session(believed.conn.0, believed.opened);
+        believed.on = Some(session);
+        self.open.push(Open { session, short });
+        let mut connect = new_connect(None, timeout_ms);
+        connect.read_only =
+            self.choices.weigh(&[(8, ReadOnly::No), (1, ReadOnly::Absent), (1, ReadOnly::Yes)]);
+        if self.choices.one_in(12) {
+            connect.last_zxid = Some(self.choices.pick(&[
+                ZxidArg::Relative(1),
+                ZxidArg::Absolute(-1),
+                ZxidArg::Absolute(1 << 60),
+                ZxidArg::Seen(0),
+                ZxidArg::Seen(100),
+            ]));
+        }
+        if self.choices.one_in(30) {
+            connect.password = self.choices.pick(&[Password::Wrong, Password::Null, Password::Short]);
+        }
+        let conn = self.conns[index].conn;
+        self.push(Action::Connect { conn, connect });
+    }
+
+    /// Takes a session over: mostly one's own that has lost its connection.
+    fn attach(&mut self, index: usize) {
+        let lost: Vec<Session> = self.unattended();
+        let all: Vec<Session> = self.open.iter().map(|open| open.session).collect();
+        let session = match self.choices.below(10) {
+            0 if !self.dead.is_empty() => self.choices.pick(&self.dead.clone()),
+            1 | 2 if !all.is_empty() => self.choices.pick(&all),
+            _ if !lost.is_empty() => self.choices.pick(&lost),
+            _ if !all.is_empty() => self.choices.pick(&all),
+            _ => return self.connect(index),
+        };
+        let timeout_ms = self.choices.pick(&[4000, 4000, 4000, 1 << 30]);
+        let mut connect = new_connect(Some(session), timeout_ms);
+        connect.password = self.choices.weigh(&[
+            (12, Password::Right),
+            (1, Password::Wrong),
+            (1, Password::Short),
+            (1, Password::Null),
+        ]);
+        if self.choices.one_in(5) {
+            connect.last_zxid = Some(self.choices.pick(&[
+                ZxidArg::Absolute(0),
+                ZxidArg::Seen(-1),
+                ZxidArg::Seen(1),
+                ZxidArg::Seen(1000),
+                ZxidArg::Relative(0),
+            ]));
+        }
+        if self.choices.one_in(10) {
+            connect.read_only = ReadOnly::Absent;
+        }
+        for believed in &mut self.conns {
+            if believed.on == Some(session) {
+                believed.on = None;
+            }
+        }
+        let refused = connect.password != Password::Right || self.dead.contains(&session);
+        self.conns[index].on = (!refused).then_some(session);
+        if let Some(open) = self.open.iter_mut().find(|open| open.session == session && !refused) {
+            open.short = false;
+        }
+        let conn = self.conns[index].conn;
+        self.push(Action::Connect { conn, connect });
+        if !refused && self.choices.one_in(3) {
+            let requests = vec![calls::set_watches(&mut self.choices).into()];
+            self.push(Action::Send { conn, requests });
+        }
+    }
+
+    fn unattended(&self) -> Vec<Session> {
+        let attended = |session| self.conns.iter().any(|believed| believed.on == Some(session));
+        self.open.iter().map(|open| open.session).filter(|session| !attended(*session)).collect()
+    }
+
+    fn close(&mut self, index: usize) {
+        if let Some(session) = self.conns[index].on.take() {
+            self.open.retain(|open| open.session != session);
+            self.dead.push(session);
+        }
+    }
+
+    /// Expires a session that does not take long to.
+    fn expire(&mut self) {
+        let short: Vec<Session> =
+            self.open.iter().filter(|open| open.short).map(|open| open.session).collect();
+        if short.is_empty() {
+            return;
+        }
+        let session = self.choices.pick(&short);
+        for believed in &mut self.conns {
+            if believed.on == Some(session) {
+                believed.on = None;
+            }
+        }
+        self.open.retain(|open| open.session != session);
+        self.dead.push(session);
+        self.push(Action::Expire { session });
+    }
+
+    /// Several requests at once, perhaps with the session's end among them.
+    fn pipeline(&mut self, index: usize) {
+        let mut requests: Vec<Sent> = Vec::new();
+        for _ in 0..2 + self.choices.below(6) {
+            let call = calls::call(&mut self.choices);
+            // Credentials, and what is no request, are looked at as they come, not in their turn. Whether a list
+            // that is set counts for what stands behind it depends on whether it is applied by then. All races.
+            let races = matches!(
+                call,
+                Call::Auth { .. }
+                    | Call::Raw { .. }
+                    | Call::SetAcl { .. }
+                    | Call::Number { what: Numbered::Check, .. }
+            );
+            if !races {
+                requests.push(call.into());
+            }
+        }
+        if self.choices.one_in(5) {
+            // Whether anything behind it is answered, or takes a zxid, is a race in ZooKeeper.
+            requests.push(Call::Close.into());
+            self.close(index);
+        }
+        let conn = self.conns[index].conn;
+        self.push(Action::Send { conn, requests });
+    }
+
+    /// A request that is too short, too long, or has something behind it.
+    fn malformed(&mut self, index: usize) {
+        let conn = self.conns[index].conn;
+        let mut sent = Sent::from(calls::call(&mut self.choices));
+        match self.choices.below(12) {
+            0..=5 => sent.cut = 1 + self.choices.below(9),
+            6 | 7 => sent.cut = 9 + self.choices.below(30),
+            8 | 9 => sent.more = vec![0; 1 + self.choices.below(9)],
+            10 => sent.xid = Some(self.choices.pick(&[0, i32::MIN, i32::MAX, -3, 1])),
+            _ => {
+                let size = self.choices.pick(&[900_000, 1_048_000, 1_048_576, 1_100_000]);
+                let data = Some(vec![b'x'; size]);
+                sent = Call::SetData { path: Some(values::TOP.to_owned()), data, version: -1 }.into();
+                self.conns[index].on = None;
+            }
+        }
+        self.push(Action::Send { conn, requests: vec![sent] });
+    }
+}
+
+fn new_connect(session: Option<Session>, timeout_ms: i32) -> Connect {
+    Connect {
+        session,
+        timeout_ms,
+        password: Password::Right,
+        last_zxid: None,
+        read_only: ReadOnly::No,
+        server: None,
+        cut: 0,
+    }
+}

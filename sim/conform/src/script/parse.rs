@@ -1,0 +1,181 @@
+//! Reads scripts.
+
+use super::calls::Words;
+use super::token::{Token, tokens};
+use super::{Action, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg};
+
+/// A script that cannot be read: where, and what is wrong there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct BadScript {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong, and what was expected.
+    pub problem: String,
+}
+
+/// What a transcript's lines begin with.
+const EXPECTED: &str = "=> ";
+
+/// Reads a script. Fails at the first line that is none.
+pub fn parse(text: &str) -> Result<Script, BadScript> {
+    let mut script = Script::default();
+    let mut comments = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let fail = |problem: String| BadScript { line: index + 1, problem };
+        let trimmed = line.trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            comments.push(trimmed.to_owned());
+        } else if let Some(expected) = trimmed.strip_prefix(EXPECTED) {
+            let step = script.steps.last_mut().ok_or("a transcript line before the first step".to_owned());
+            step.map_err(fail)?.expected.push(expected.to_owned());
+        } else {
+            let action = tokens(trimmed).and_then(|tokens| action(&mut Words::new(&tokens))).map_err(fail)?;
+            script.steps.push(Step { comments: std::mem::take(&mut comments), action, expected: Vec::new() });
+        }
+    }
+    Ok(script)
+}
+
+fn action(words: &mut Words<'_>) -> Result<Action, String> {
+    let first = words.word("what to do")?;
+    let action = match first {
+        "expire" => Action::Expire { session: session(words.word("a session")?)? },
+        "wait" => {
+            let word = words.word("how long")?;
+            let ms = word.strip_suffix("ms").and_then(|n| n.parse().ok());
+            Action::Wait { ms: ms.ok_or_else(|| format!("'{word}': expected milliseconds, such as 500ms"))? }
+        }
+        "await" => Action::Await { transactions: words.number("how many transactions")? },
+        "server" | "leader" | "follower" => {
+            let which = match first {
+                "server" => Which::Number(words.number("a server's number")?),
+                "leader" => Which::Leader,
+                _ => Which::Follower(words.number("a follower's number")?),
+            };
+            Action::Server { which, control: control(words.word("what to do to it")?)? }
+        }
+        letter => on_connection(conn(letter)?, words)?,
+    };
+    words.end()?;
+    Ok(action)
+}
+
+fn on_connection(conn: Conn, words: &mut Words<'_>) -> Result<Action, String> {
+    let verb = words.peek_word().unwrap_or_default();
+    Ok(match verb {
+        "connect" | "attach" => {
+            words.word("connect")?;
+            let named = if verb == "attach" { Some(session(words.word("a session")?)?) } else { None };
+            Action::Connect { conn, connect: connect(named, words)? }
+        }
+        "drop" => {
+            words.word("drop")?;
+            Action::Drop { conn }
+        }
+        "bytes" => {
+            words.word("bytes")?;
+            Action::Bytes { conn, bytes: words.bytes("bytes")?.unwrap_or_default() }
+        }
+        "pipeline" => {
+            words.word("pipeline")?;
+            Action::Send { conn, requests: words.block(Words::sent)? }
+        }
+        _ => Action::Send { conn, requests: vec![words.sent()?] },
+    })
+}
+
+fn conn(word: &str) -> Result<Conn, String> {
+    let mut chars = word.chars();
+    match (chars.next(), chars.next()) {
+        (Some(c @ 'a'..='z'), None) => Ok(Conn(c)),
+        _ => Err(format!(
+            "'{word}': expected a connection's letter, expire, wait, await, server, leader or follower"
+        )),
+    }
+}
+
+pub(super) fn session(word: &str) -> Result<Session, String> {
+    let mut chars = word.chars();
+    let letter = chars.next().filter(char::is_ascii_lowercase);
+    let number = if chars.as_str().is_empty() { Some(1) } else { chars.as_str().parse().ok() };
+    match (letter, number) {
+        (Some(letter), Some(number @ 1..)) => Ok(Session(letter, number)),
+        _ => Err(format!("'{word}': expected a session, such as a or a2")),
+    }
+}
+
+fn control(word: &str) -> Result<Control, String> {
+    Ok(match word {
+        "kill" => Control::Kill,
+        "start" => Control::Start,
+        "pause" => Control::Pause,
+        "resume" => Control::Resume,
+        _ => return Err(format!("'{word}': expected kill, start, pause or resume")),
+    })
+}
+
+/// The timeout that is asked for where none is given.
+pub(super) const TIMEOUT_MS: i32 = 4000;
+
+fn connect(session: Option<Session>, words: &mut Words<'_>) -> Result<Connect, String> {
+    let mut connect = Connect {
+        session,
+        timeout_ms: TIMEOUT_MS,
+        password: Password::Right,
+        last_zxid: None,
+        read_only: ReadOnly::No,
+        server: None,
+        cut: 0,
+    };
+    for (key, value) in words.options()? {
+        let one = value_word(&value);
+        match (key.as_str(), one) {
+            ("timeout", word) => connect.timeout_ms = number("timeout", word)?,
+            ("cut", word) => connect.cut = number("cut", word)?,
+            ("seen", word) => connect.last_zxid = Some(zxid(word)?),
+            ("password", "wrong") => connect.password = Password::Wrong,
+            ("password", "short") => connect.password = Password::Short,
+            ("password", "null") => connect.password = Password::Null,
+            ("readonly", "absent") => connect.read_only = ReadOnly::Absent,
+            ("readonly", "yes") => connect.read_only = ReadOnly::Yes,
+            ("server", "leader") => connect.server = Some(Which::Leader),
+            ("server", word) => {
+                connect.server = Some(match word.strip_prefix("follower") {
+                    Some(nth) => Which::Follower(number("follower", nth)?),
+                    None => Which::Number(number("server", word)?),
+                });
+            }
+            (key, word) => {
+                return Err(format!(
+                    "'{key}={word}': expected timeout, cut, seen, password=wrong|short|null, \
+                     readonly=absent|yes or server"
+                ));
+            }
+        }
+    }
+    Ok(connect)
+}
+
+/// The only word of an option's value; empty if it is something else.
+pub(super) fn value_word(value: &[Token]) -> &str {
+    match value {
+        [Token::Word(word)] => word,
+        _ => "",
+    }
+}
+
+pub(super) fn number<N: std::str::FromStr>(what: &str, word: &str) -> Result<N, String> {
+    word.parse().map_err(|_| format!("{what}={word}: expected a number"))
+}
+
+pub(super) fn zxid(word: &str) -> Result<ZxidArg, String> {
+    let parsed = if let Some(more) = word.strip_prefix("seen") {
+        if more.is_empty() { Some(0) } else { more.parse().ok() }.map(ZxidArg::Seen)
+    } else if word.starts_with('+') {
+        word.parse().ok().map(ZxidArg::Relative)
+    } else {
+        word.parse().ok().map(ZxidArg::Absolute)
+    };
+    parsed.ok_or_else(|| format!("'{word}': expected a zxid, such as +3, 0, seen or seen-1"))
+}
