@@ -12,7 +12,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use zk_api::{
-    Call, Error, ErrorCode, KeeperState, Pending, Request, Response, SessionId, Text, Watch, ZooKeeper,
+    Call, Error, ErrorCode, KeeperState, Outcome, Pending, Request, Response, SessionId, Text, Watch,
+    ZooKeeper,
 };
 use zookeeper_client::{Client, SessionState, StateWatcher};
 
@@ -91,6 +92,19 @@ impl LiveClient {
         self.0.client()
     }
 
+    /// The answer to what was not even sent.
+    fn at_once(&self, answer: Result<(Response, Option<Watch>), Error>) -> Call {
+        match answer {
+            // Nobody is there to take requests, and there is no end of the session that would say so (the runtime
+            // has gone, for one). Whoever tries again at once would never let go of its thread.
+            Err(error) if error.outcome() == Outcome::Unknown && !error.is_session_over() => {
+                let pause = self.sleep(Duration::from_millis(100));
+                pause.map(|()| Err(error))
+            }
+            answer => Pending::ready(answer),
+        }
+    }
+
     /// Asks for the session's end, behind all that was asked before; tells how it came.
     fn end(&self) -> Call {
         // The last clone that goes is what makes `zookeeper-client` close the session.
@@ -134,7 +148,7 @@ impl ZooKeeper for LiveClient {
         // The first poll hands the request over: `zookeeper-client` sends as its method is called, and no step of
         // `perform` waits before that.
         match performing.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => Pending::ready(finish(answer, tried, path)),
+            Poll::Ready(answer) => self.at_once(finish(answer, tried, path)),
             Poll::Pending => {
                 let (completer, call) = Pending::slot();
                 // Taken to its end whether or not anybody waits: an answer that nobody takes must let go of the

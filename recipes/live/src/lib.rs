@@ -29,7 +29,7 @@
 //! - An empty multi or multiRead is answered without asking a server.
 //! - A path that no client may use, or an empty ACL, is refused before it is sent (`BadArguments`, `InvalidAcl`); so is
 //!   a multi that holds one.
-//! - A lost create in a multi, `reconfig`, SASL and TLS are as in that crate, or not offered.
+//! - `reconfig`, SASL and TLS are not offered.
 //!
 //! **`Expired` without a server's word.** That crate gives a session up that has heard of no server for 7/5 of its
 //! timeout, and calls it expired. It may still live at the ensemble for a while, and its ephemeral znodes with it.

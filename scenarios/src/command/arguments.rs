@@ -107,15 +107,15 @@ pub(super) struct RunArguments {
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = ["seeds", "jobs", "shard"])]
     pub(super) connect: Option<String>,
-    /// Client processes there, each with a session of its own [default: the scenario's]
+    /// Client processes, each with a session [default: the scenario's]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=64u8), requires = "connect")]
     pub(super) clients: Option<u8>,
-    /// How often each client does what it does there [default: the scenario's]
+    /// How often each client does what it does [default: the scenario's]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect")]
     pub(super) rounds: Option<u8>,
-    /// Stop after so long, such as 90s, 5m or 1h, and leave it undecided [default: 5m]
+    /// Stop after so long, such as 90s or 1h: undecided [default: 5m]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect")]
     pub(super) time_limit: Option<Duration>,

@@ -1,8 +1,10 @@
-//! The lock on three real servers that are killed and started again while it runs.
+//! The lock on real servers that are killed and started again while it runs, and behind connections that are cut.
 
+use crate::proxy::Proxy;
 use crate::servers::Real;
 use std::thread;
 use std::time::Duration;
+use zoocheck::reports::CatalogueNote;
 use zoocheck::{Answer, LiveReport, Scenario, Zoo};
 
 fn held(report: &LiveReport) {
@@ -14,6 +16,13 @@ fn held(report: &LiveReport) {
 fn scenario(session_timeout_ms: u32) -> Scenario {
     let scenario = Zoo::default().scenario("lock").expect("a recipe");
     Scenario { clients: 4, rounds: 8, work_ms: [100, 1500], session_timeout_ms, ..scenario }
+}
+
+/// A run of another recipe through a proxy that loses the answers of three creates.
+fn with_lost_answers(real: &Real, recipe: &str) -> LiveReport {
+    let proxy = Proxy::losing(&real.servers, 3);
+    let scenario = Scenario { recipe: recipe.into(), work_ms: [0, 50], ..scenario(2000) };
+    run(&proxy.address.to_string(), &scenario)
 }
 
 fn run(servers: &str, scenario: &Scenario) -> LiveReport {
@@ -57,4 +66,39 @@ fn the_lock_holds_while_sessions_are_lost_and_clients_begin_a_second_life() {
     });
     held(&report);
     assert_eq!((report.happened.sessions, report.happened.sessions_lost), (8, 4));
+}
+
+#[test]
+fn the_lock_holds_while_connections_are_cut_and_answers_are_lost() {
+    let Some(real) = Real::start(1) else { return };
+    let proxy = Proxy::before(&real.servers);
+    let report = thread::scope(|scope| {
+        let servers = proxy.address.to_string();
+        let scenario = Scenario { work_ms: [0, 300], ..scenario(10_000) };
+        let run = scope.spawn(move || run(&servers, &scenario));
+        let mut wait_ms = 300;
+        while !run.is_finished() {
+            // At other points of what the clients do each time.
+            wait_ms = 200 + (wait_ms * 7 + 13) % 300;
+            thread::sleep(Duration::from_millis(wait_ms));
+            proxy.cut();
+        }
+        run.join().expect("no panic")
+    });
+    held(&report);
+    assert!(report.happened.disconnections >= 8, "{report}");
+    assert_eq!(report.happened.sessions, 4, "no session is lost by a cut");
+}
+
+#[test]
+fn lost_answers_break_the_lock_without_guids_and_not_the_one_with() {
+    let Some(real) = Real::start(1) else { return };
+    let right = with_lost_answers(&real, "lock");
+    held(&right);
+    assert!(right.happened.disconnections >= 3, "{right}");
+    let wrong = with_lost_answers(&real, "lock/no-guid");
+    assert_eq!(wrong.answer, Answer::Broken, "{wrong}");
+    // Its own znode, of which it does not know, stands before it: one too many, and everybody behind it waits.
+    assert!(matches!(wrong.catalogue_note(), Some(CatalogueNote::AsCatalogued(_))), "{wrong}");
+    println!("{wrong}");
 }

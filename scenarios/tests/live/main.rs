@@ -6,5 +6,8 @@ mod common;
 
 mod command;
 mod ensemble;
+mod proxy;
+#[cfg(feature = "serve")]
+mod served;
 mod servers;
 mod wrong;

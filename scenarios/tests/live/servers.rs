@@ -1,8 +1,7 @@
-//! Servers to run on, each test its own, ended with the test.
+//! Real servers to run on, each test its own, ended with the test.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Real servers in a folder of their own.
@@ -48,36 +47,5 @@ impl Real {
 impl Drop for Real {
     fn drop(&mut self) {
         script(&["stop", self.dir.path().to_str().expect("a path in letters")]);
-    }
-}
-
-/// `zoocheck serve`, until this is dropped.
-#[cfg(feature = "serve")]
-pub struct Served {
-    process: Child,
-    pub servers: String,
-}
-
-#[cfg(feature = "serve")]
-impl Served {
-    pub fn start() -> Served {
-        let mut command = crate::common::command(Path::new(env!("CARGO_MANIFEST_DIR")));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--tick-ms", "500", "--until-stdin-closes"]);
-        let mut process =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command starts");
-        let mut line = String::new();
-        let stdout = process.stdout.take().expect("a pipe");
-        BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let ready: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-        let servers = ready["servers"][0]["client"].as_str().expect("an address").to_string();
-        Served { process, servers }
-    }
-}
-
-#[cfg(feature = "serve")]
-impl Drop for Served {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
     }
 }

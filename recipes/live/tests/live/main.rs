@@ -5,4 +5,5 @@ mod order;
 mod real;
 mod requests;
 mod session;
+mod stranger;
 mod watches;

@@ -66,7 +66,7 @@ pub fn with_server<F: Future<Output = ()>>(test: impl FnOnce(Real) -> F) {
     let Some(real) = Real::start(1) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_secs(300);
     let done = runtime.block_on(async { tokio::time::timeout(limit, test(real)).await });
     done.expect("the test comes to an end");
 }

@@ -1,6 +1,7 @@
 //! The session's states and its end.
 
-use crate::real::{SHORT_TIMEOUT, path, until, with_server};
+use crate::real::{SHORT_TIMEOUT, TIMEOUT, path, until, with_server};
+use crate::stranger::Stranger;
 use zk_api::{
     CreateMode, Data, Either, ErrorCode, EventType, KeeperState, Outcome, WatchedEvent, ZooKeeper, race,
 };
@@ -123,4 +124,48 @@ fn a_server_that_is_not_there_is_said_in_one_line() {
         assert!(text.starts_with(&format!("no session with {}: ", real.servers)), "{text}");
         assert_eq!(text.lines().count(), 1);
     });
+}
+
+#[test]
+fn refused_credentials_end_the_session_and_are_told_as_such() {
+    with_server(|real| async move {
+        let zk = real.session().await;
+        let (_, watch) = zk.exists_watch(&path("/absent")).await.expect("watched");
+        let error = zk.authenticate("nobody-knows-this", "me".into()).await.expect_err("refused");
+        assert_eq!((error.code, zk.state_after().await), (ErrorCode::AuthFailed, KeeperState::AuthFailed));
+        assert_eq!(watch.await, WatchedEvent::session_ended(KeeperState::AuthFailed));
+        assert!(zk.exists(&path("/")).await.expect_err("no session").is_session_over());
+    });
+}
+
+#[test]
+fn a_server_that_does_not_know_the_session_any_more_ends_it() {
+    with_server(|real| async move {
+        // Through something that changes the session's number when the client comes back.
+        let stranger = Stranger::before(&real.servers);
+        let zk = LiveClient::connect(&stranger.address.to_string(), TIMEOUT).await.expect("a session");
+        let (_, watch) = zk.exists_watch(&path("/absent")).await.expect("watched");
+        stranger.cut();
+        assert_eq!(zk.state_after().await, KeeperState::Expired);
+        assert_eq!(watch.await, WatchedEvent::session_ended(KeeperState::Expired));
+        let error = zk.create(&path("/a"), Data::NULL, CreateMode::Persistent).await.expect_err("no session");
+        assert_eq!((error.code, error.outcome()), (ErrorCode::SessionExpired, Outcome::Unknown));
+    });
+}
+
+/// The state that a session ends in.
+trait StateAfter {
+    async fn state_after(&self) -> KeeperState;
+}
+
+impl StateAfter for LiveClient {
+    async fn state_after(&self) -> KeeperState {
+        loop {
+            let change = self.state_change();
+            if self.state().is_final() {
+                return self.state();
+            }
+            change.await;
+        }
+    }
 }

@@ -17,6 +17,9 @@ pub(super) type At = u64;
 /// So many lines are shown before a break.
 const SHOWN: usize = 30;
 
+/// So many breaks have their lines.
+const MOST_SHOWN: usize = 200;
+
 /// Sees events one at a time, whoever tells them: their order is that of the calls.
 ///
 /// The resource is in here as well, so that a write and the fact that it has arrived are one.
@@ -293,7 +296,9 @@ impl Watching {
     }
 
     fn seen_now(&self, what: String) -> LiveBreak {
-        let lines = sentences(self.recent.iter());
+        // Only the first of each kind are shown: one that breaks at every turn is not to fill the memory.
+        let is_shown = self.suspicions.len() < MOST_SHOWN;
+        let lines = if is_shown { sentences(self.recent.iter()) } else { Vec::new() };
         let timeline = lines[lines.len().saturating_sub(SHOWN)..].to_vec();
         LiveBreak { seconds: self.began.elapsed().as_secs_f64(), what, timeline }
     }

@@ -5,6 +5,7 @@ use super::course::Course;
 use super::ground::Ground;
 use super::lives::process;
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -66,13 +67,15 @@ async fn until_over(
 ) -> Over {
     let began = Instant::now();
     let (mut still, mut since) = (None, began);
+    // One for all turns: what is pressed between two would be missed.
+    let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
             joined = processes.join_next() => if joined.is_none() {
                 return Over::Done;
             },
             () = tokio::time::sleep(LOOK) => {}
-            _ = tokio::signal::ctrl_c() => return Over::Early("it was interrupted".into()),
+            _ = &mut interrupted => return Over::Early("it was interrupted".into()),
         }
         progress(course.monitor.all_rounds_done());
         if began.elapsed() >= run.time_limit {

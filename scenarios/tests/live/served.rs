@@ -1,0 +1,99 @@
+//! `zoocheck serve`, to run on: the lock while the server does what servers do.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+use std::thread;
+use std::time::Duration;
+use zoocheck::{Answer, Scenario, Zoo};
+
+/// `zoocheck serve`, until this is dropped.
+pub struct Served {
+    process: Child,
+    stdout: BufReader<ChildStdout>,
+    pub servers: String,
+    control: String,
+}
+
+impl Served {
+    pub fn start() -> Served {
+        let mut command = crate::common::command(Path::new(env!("CARGO_MANIFEST_DIR")));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--tick-ms", "500", "--until-stdin-closes"]);
+        let mut process =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command starts");
+        let mut line = String::new();
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        stdout.read_line(&mut line).expect("a line");
+        let ready: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let text = |value: &serde_json::Value| value.as_str().expect("a text").to_string();
+        let control = text(&ready["control"]).trim_start_matches("http://").to_string();
+        Served { process, stdout, servers: text(&ready["servers"][0]["client"]), control }
+    }
+
+    /// Asks for a fault. A server that is paused or down may refuse it.
+    fn fault(&self, json: &str) {
+        let mut http = TcpStream::connect(&self.control).expect("it listens");
+        let head = "POST /faults HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        write!(http, "{head}Content-Length: {}\r\n\r\n{json}", json.len()).expect("sent");
+        let mut answer = String::new();
+        http.read_to_string(&mut answer).expect("answered");
+        let done = answer.starts_with("HTTP/1.1 200 ") || answer.contains("the server is ");
+        assert!(done, "{json}: {answer}");
+    }
+
+    /// Tells it to leave; gives its exit status and what it says last.
+    fn leave(mut self) -> (Option<i32>, String) {
+        drop(self.process.stdin.take());
+        let mut said = String::new();
+        self.stdout.read_to_string(&mut said).expect("text");
+        (self.process.wait().expect("it ends").code(), said)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// What is done to the server, one after the other, again and again.
+const FAULTS: [&str; 8] = [
+    r#"{"drop": {"session": "all", "when": {"next-request": "create"}, "what": "answers-lost"}}"#,
+    r#"{"server-crash": {"down-ms": 300}}"#,
+    r#"{"drop": {"session": "all", "what": "requests-lost"}}"#,
+    r#"{"expire": {"session": "all"}}"#,
+    r#"{"drop": {"session": "all", "when": {"next-request": "delete"}, "what": "answers-lost"}}"#,
+    r#"{"server-pause": {"for-ms": 1500}}"#,
+    r#"{"drop": {"session": "all", "when": {"next-request": "create"}, "what": {"in-flight": {"for-ms": 50}}}}"#,
+    r#"{"server-crash": {"down-ms": 2500}}"#,
+];
+
+#[test]
+fn the_lock_holds_while_the_server_crashes_sessions_expire_and_connections_drop() {
+    let served = Served::start();
+    let zoo = Zoo::default();
+    let scenario = zoo.scenario("lock").expect("a recipe");
+    let (clients, rounds) = (4, 6);
+    let scenario = Scenario { clients, rounds, work_ms: [0, 1500], session_timeout_ms: 1000, ..scenario };
+    let report = thread::scope(|scope| {
+        let run = scope.spawn(|| zoo.live(&scenario, &served.servers, Duration::from_secs(240)));
+        for fault in FAULTS.iter().cycle() {
+            thread::sleep(Duration::from_millis(700));
+            if run.is_finished() {
+                break;
+            }
+            served.fault(fault);
+        }
+        run.join().expect("no panic").expect("it runs")
+    });
+    println!("{report}");
+    // With faults to its very end, a run may not come to rest; nothing may be broken.
+    assert_ne!(report.answer, Answer::Broken, "{report}");
+    let tested = |name: &str| report.promise(name).expect("it is promised").tested;
+    assert!(tested("exclusion-at-fenced-resource") > 0 && tested("tokens-increase") > 0, "{report}");
+    assert!(report.happened.sessions_lost > 0 && report.happened.disconnections > 0, "{report}");
+    let (status, verdict) = served.leave();
+    assert_eq!(status, Some(0), "what is always watched at the server: {verdict}");
+}
