@@ -11,6 +11,7 @@ use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Zxid};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer, WatchList, Xid};
 use zk_proto::server::Event;
+use zk_proto::sessions::grant_timeout;
 use zk_wire::{Decoded, FourLetterWord, OpCode, ServerSide};
 
 /// A connection.
@@ -19,6 +20,8 @@ pub(super) struct Conn {
     pub(super) peer: SocketAddr,
     pub(super) wire: ServerSide,
     pub(super) stage: Stage,
+    /// The session that it asks for, and the timeout that one had before.
+    pub(super) wants: Option<(SessionId, u32)>,
     /// What was asked and is not answered, in order.
     pub(super) asked: VecDeque<Asked>,
     /// Frames whose time has not come: the session is not there yet, or earlier answers are not read.
@@ -145,6 +148,7 @@ impl Core {
             peer,
             wire: ServerSide::new(),
             stage: Stage::New,
+            wants: None,
             asked: VecDeque::new(),
             held: VecDeque::new(),
             fate: Fate::Well,
@@ -262,8 +266,10 @@ impl Core {
                 self.watched.connecting(id, steady_ms(now));
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
-                    // Until it is granted, the session may have either.
-                    session.timeout_ms = session.timeout_ms.min(request.timeout_ms);
+                    // Until it is granted or refused, the session may have either.
+                    let asked_ms = grant_timeout(request.timeout_ms, self.config.tick_ms);
+                    conn.wants = Some((request.session, session.timeout_ms));
+                    session.timeout_ms = session.timeout_ms.min(asked_ms);
                 }
                 self.offered += 1;
                 let session = SessionId(self.offered);
