@@ -317,7 +317,7 @@ impl Core {
     fn refused(&mut self, now: Nanos, id: ConnId, session: SessionId, bytes: usize, refused: Refused) {
         let Refused { xid, op, code } = refused;
         if code == ErrorCode::Unimplemented {
-            return self.unimplemented(now, id, bytes, xid);
+            return self.unknown(now, id, bytes, xid);
         }
         let number = self.number(session);
         let takes_zxid = refused.takes_zxid();
@@ -333,7 +333,7 @@ impl Core {
 
     /// A request of an unknown kind is answered at once, out of its order, and ends the connection. Its session
     /// lives on. Measured on a real ZooKeeper 3.9.3.
-    fn unimplemented(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
+    fn unknown(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.asked.push_front(Asked { bytes, xid, number: xid, op: "unknown", at: now });
         let result = Err(ErrorCode::Unimplemented);
