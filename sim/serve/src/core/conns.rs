@@ -11,7 +11,6 @@ use std::sync::Arc;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Zxid};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer, WatchList, Xid};
 use zk_proto::server::Event;
-use zk_proto::sessions::grant_timeout;
 use zk_wire::{Decoded, FourLetterWord, OpCode, ServerSide};
 
 /// A connection.
@@ -267,7 +266,7 @@ impl Core {
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
                     // Until it is granted or refused, the session may have either.
-                    let asked_ms = grant_timeout(request.timeout_ms, self.config.tick_ms);
+                    let asked_ms = zk_proto::sessions::grant_timeout(request.timeout_ms, self.config.tick_ms);
                     conn.wants = Some((request.session, session.timeout_ms));
                     session.timeout_ms = session.timeout_ms.min(asked_ms);
                 }
