@@ -14,6 +14,14 @@ use zk_proto::txn::{Txn, TxnBody};
 #[derive(Debug, Default)]
 pub struct Watches {
     conns: BTreeMap<ConnId, Of>,
+    by_path: ByPath,
+}
+
+/// Who has watches where, so that thousands of connections need not be asked at every change.
+#[derive(Debug, Default)]
+struct ByPath {
+    exact: BTreeMap<Text, BTreeSet<ConnId>>,
+    recursive: BTreeSet<ConnId>,
 }
 
 /// The watches of one connection.
@@ -36,7 +44,9 @@ const NAME: Invariant = Invariant::WatchBeforeAnswer;
 
 impl Watches {
     pub fn closed(&mut self, conn: ConnId) {
-        self.conns.remove(&conn);
+        if let Some(of) = self.conns.remove(&conn) {
+            self.by_path.forget(conn, &of);
+        }
     }
 
     /// A client asks for its watches again.
@@ -49,9 +59,12 @@ impl Watches {
         let mut changes = Vec::new();
         collect(&txn.body, &mut changes);
         for (path, kind) in &changes {
-            for of in self.conns.values_mut() {
-                of.changed(txn.zxid, path, *kind);
+            for conn in self.by_path.watching(path) {
+                if let Some(of) = self.conns.get_mut(&conn) {
+                    of.changed(txn.zxid, path, *kind);
+                }
             }
+            self.by_path.forget_used(path, &self.conns);
         }
     }
 
@@ -132,6 +145,7 @@ impl Watches {
             Request::RemoveWatches { path, kind } => of.remove(path, *kind),
             _ => {}
         }
+        self.by_path.note(conn, of, [&request.path()]);
     }
 
     /// How many watches a connection has.
@@ -171,6 +185,7 @@ impl Watches {
         }
         of.persistent.extend(watches.persistent);
         of.recursive.extend(watches.recursive);
+        self.by_path.note(conn, of, of.exact());
         let mut told = std::mem::take(&mut of.caught_up);
         told.sort();
         missed.sort();
@@ -180,7 +195,75 @@ impl Watches {
     }
 }
 
+impl ByPath {
+    /// The watches of a connection on these paths may be others now.
+    fn note<'a>(&mut self, conn: ConnId, of: &Of, paths: impl IntoIterator<Item = &'a Text>) {
+        for path in paths {
+            if of.is_exactly_at(path) {
+                self.exact.entry(path.clone()).or_default().insert(conn);
+            } else {
+                self.leave(conn, path);
+            }
+        }
+        if of.recursive.is_empty() {
+            self.recursive.remove(&conn);
+        } else {
+            self.recursive.insert(conn);
+        }
+    }
+
+    /// Who may be told of a change of this znode.
+    fn watching(&self, path: &str) -> BTreeSet<ConnId> {
+        let exact = [path, parent(path)].into_iter().filter_map(|path| self.exact.get(path));
+        exact.flatten().chain(&self.recursive).copied().collect()
+    }
+
+    /// Forgets who has no watch on a znode or its parent any more, by one that was used up.
+    fn forget_used(&mut self, path: &str, conns: &BTreeMap<ConnId, Of>) {
+        for path in [path, parent(path)] {
+            if let Some(here) = self.exact.get_mut(path) {
+                here.retain(|conn| conns.get(conn).is_some_and(|of| of.is_exactly_at(path)));
+                if here.is_empty() {
+                    self.exact.remove(path);
+                }
+            }
+        }
+    }
+
+    /// Forgets a connection that had these watches.
+    fn forget(&mut self, conn: ConnId, of: &Of) {
+        self.recursive.remove(&conn);
+        of.exact().for_each(|path| self.leave(conn, path));
+    }
+
+    fn leave(&mut self, conn: ConnId, path: &str) {
+        if let Some(here) = self.exact.get_mut(path) {
+            here.remove(&conn);
+            if here.is_empty() {
+                self.exact.remove(path);
+            }
+        }
+    }
+}
+
+/// The path of a znode's parent; the root is its own.
+fn parent(path: &str) -> &str {
+    match path.rfind('/') {
+        Some(0) | None => "/",
+        Some(slash) => &path[..slash],
+    }
+}
+
 impl Of {
+    /// The paths of all watches that are for one znode.
+    fn exact(&self) -> impl Iterator<Item = &Text> {
+        self.data.iter().chain(&self.child).chain(&self.persistent)
+    }
+
+    fn is_exactly_at(&self, path: &str) -> bool {
+        [&self.data, &self.child, &self.persistent].into_iter().any(|paths| paths.contains(path))
+    }
+
     fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType) {
         let one_shot = match kind {
             EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
@@ -326,6 +409,31 @@ mod tests {
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         assert_eq!(report.broken.len(), 1);
+    }
+
+    #[test]
+    fn who_has_no_watch_any_more_is_not_asked() {
+        let (mut watches, mut report) = history();
+        assert!(watches.by_path.exact.is_empty(), "both are used up");
+        for (path, mode) in [("/l", AddWatchMode::Persistent), ("/l", AddWatchMode::PersistentRecursive)] {
+            let add = Request::AddWatch { path: path.into(), mode };
+            watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
+        }
+        watches.applied(&delete(8));
+        assert_eq!((watches.by_path.exact.len(), watches.by_path.recursive.len()), (1, 1));
+        assert_eq!(
+            watches.conns[&C].due.len(),
+            3,
+            "one of the first change, the parent's and the child's now"
+        );
+        let remove = Request::RemoveWatches { path: "/l".into(), kind: WatcherKind::Any };
+        watches.answered(C, &remove, &Ok(Response::WatchesRemoved), &mut report);
+        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
+        let get = Request::GetData { path: "/l".into(), watch: true };
+        watches.answered(C, &get, &Ok(Response::Exists(None)), &mut report);
+        assert_eq!(watches.by_path.exact.len(), 1);
+        watches.closed(C);
+        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
     }
 
     #[test]
