@@ -3,8 +3,11 @@
 //! This is what ZooKeeper promises to watches that are registered with the server a client is connected to. What
 //! a client missed while it was away is told when it registers its watches again, before that is answered.
 
+mod by_path;
+
 use crate::reference::Reference;
 use crate::{Invariant, Report};
+use by_path::ByPath;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
 use zk_proto::message::{ConnId, WatchList};
@@ -15,13 +18,6 @@ use zk_proto::txn::{Txn, TxnBody};
 pub struct Watches {
     conns: BTreeMap<ConnId, Of>,
     by_path: ByPath,
-}
-
-/// Who has watches where, so that thousands of connections need not be asked at every change.
-#[derive(Debug, Default)]
-struct ByPath {
-    exact: BTreeMap<Text, BTreeSet<ConnId>>,
-    recursive: BTreeSet<ConnId>,
 }
 
 /// The watches of one connection.
@@ -38,6 +34,17 @@ struct Of {
     again: Option<(Zxid, WatchList)>,
     /// Events that were told without a zxid since then.
     caught_up: Vec<(Text, EventType)>,
+}
+
+impl Of {
+    /// The paths of all watches that are for one znode.
+    fn exact(&self) -> impl Iterator<Item = &Text> {
+        self.data.iter().chain(&self.child).chain(&self.persistent)
+    }
+
+    fn is_exactly_at(&self, path: &str) -> bool {
+        [&self.data, &self.child, &self.persistent].into_iter().any(|paths| paths.contains(path))
+    }
 }
 
 const NAME: Invariant = Invariant::WatchBeforeAnswer;
@@ -195,75 +202,7 @@ impl Watches {
     }
 }
 
-impl ByPath {
-    /// The watches of a connection on these paths may be others now.
-    fn note<'a>(&mut self, conn: ConnId, of: &Of, paths: impl IntoIterator<Item = &'a Text>) {
-        for path in paths {
-            if of.is_exactly_at(path) {
-                self.exact.entry(path.clone()).or_default().insert(conn);
-            } else {
-                self.leave(conn, path);
-            }
-        }
-        if of.recursive.is_empty() {
-            self.recursive.remove(&conn);
-        } else {
-            self.recursive.insert(conn);
-        }
-    }
-
-    /// Who may be told of a change of this znode.
-    fn watching(&self, path: &str) -> BTreeSet<ConnId> {
-        let exact = [path, parent(path)].into_iter().filter_map(|path| self.exact.get(path));
-        exact.flatten().chain(&self.recursive).copied().collect()
-    }
-
-    /// Forgets who has no watch on a znode or its parent any more, by one that was used up.
-    fn forget_used(&mut self, path: &str, conns: &BTreeMap<ConnId, Of>) {
-        for path in [path, parent(path)] {
-            if let Some(here) = self.exact.get_mut(path) {
-                here.retain(|conn| conns.get(conn).is_some_and(|of| of.is_exactly_at(path)));
-                if here.is_empty() {
-                    self.exact.remove(path);
-                }
-            }
-        }
-    }
-
-    /// Forgets a connection that had these watches.
-    fn forget(&mut self, conn: ConnId, of: &Of) {
-        self.recursive.remove(&conn);
-        of.exact().for_each(|path| self.leave(conn, path));
-    }
-
-    fn leave(&mut self, conn: ConnId, path: &str) {
-        if let Some(here) = self.exact.get_mut(path) {
-            here.remove(&conn);
-            if here.is_empty() {
-                self.exact.remove(path);
-            }
-        }
-    }
-}
-
-/// The path of a znode's parent; the root is its own.
-fn parent(path: &str) -> &str {
-    match path.rfind('/') {
-        Some(0) | None => "/",
-        Some(slash) => &path[..slash],
-    }
-}
-
 impl Of {
-    /// The paths of all watches that are for one znode.
-    fn exact(&self) -> impl Iterator<Item = &Text> {
-        self.data.iter().chain(&self.child).chain(&self.persistent)
-    }
-
-    fn is_exactly_at(&self, path: &str) -> bool {
-        [&self.data, &self.child, &self.persistent].into_iter().any(|paths| paths.contains(path))
-    }
-
     fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType) {
         let one_shot = match kind {
             EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
