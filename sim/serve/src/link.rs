@@ -104,12 +104,15 @@ impl Link {
         inner.stalled
     }
 
-    /// Ends it, or silences it. What is on its way to the end does not come back.
+    /// Ends it, or silences it. What is on its way to the end does not come back, and what is silent only ends at
+    /// once.
     pub(crate) fn turn(&self, state: State) {
         let mut inner = self.lock();
         match (inner.state, state) {
-            (State::Aborted | State::Silent, _) | (State::Flushing, State::Open | State::Flushing) => return,
-            (State::Open | State::Flushing, _) => inner.state = state,
+            (State::Aborted, _)
+            | (State::Silent, State::Open | State::Flushing | State::Silent)
+            | (State::Flushing, State::Open | State::Flushing) => return,
+            (State::Open | State::Flushing, _) | (State::Silent, State::Aborted) => inner.state = state,
         }
         if matches!(state, State::Aborted | State::Silent) {
             inner.unsent = Vec::new();

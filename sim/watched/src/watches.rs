@@ -3,8 +3,11 @@
 //! This is what ZooKeeper promises to watches that are registered with the server a client is connected to. What
 //! a client missed while it was away is told when it registers its watches again, before that is answered.
 
+mod by_path;
+
 use crate::reference::Reference;
 use crate::{Invariant, Report};
+use by_path::ByPath;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
 use zk_proto::message::{ConnId, WatchList};
@@ -14,6 +17,7 @@ use zk_proto::txn::{Txn, TxnBody};
 #[derive(Debug, Default)]
 pub struct Watches {
     conns: BTreeMap<ConnId, Of>,
+    by_path: ByPath,
 }
 
 /// The watches of one connection.
@@ -34,11 +38,24 @@ struct Of {
     caught_up: Vec<(Text, EventType)>,
 }
 
+impl Of {
+    /// The paths of all watches that are for one znode.
+    fn exact(&self) -> impl Iterator<Item = &Text> {
+        self.data.iter().chain(&self.child).chain(&self.persistent)
+    }
+
+    fn is_exactly_at(&self, path: &str) -> bool {
+        [&self.data, &self.child, &self.persistent].into_iter().any(|paths| paths.contains(path))
+    }
+}
+
 const NAME: Invariant = Invariant::WatchBeforeAnswer;
 
 impl Watches {
     pub fn closed(&mut self, conn: ConnId) {
-        self.conns.remove(&conn);
+        if let Some(of) = self.conns.remove(&conn) {
+            self.by_path.forget(conn, &of);
+        }
     }
 
     /// A client asks for its watches again.
@@ -52,9 +69,12 @@ impl Watches {
         let mut changes = Vec::new();
         collect(&txn.body, &mut changes);
         for (path, kind) in &changes {
-            for of in self.conns.values_mut() {
-                of.changed(txn.zxid, path, *kind, private);
+            for conn in self.by_path.watching(path) {
+                if let Some(of) = self.conns.get_mut(&conn) {
+                    of.changed(txn.zxid, path, *kind, private);
+                }
             }
+            self.by_path.forget_used(path, &self.conns);
         }
     }
 
@@ -147,6 +167,7 @@ impl Watches {
             Request::RemoveWatches { path, kind } => of.remove(path, *kind),
             _ => {}
         }
+        self.by_path.note(conn, of, [&request.path()]);
     }
 
     /// How many watches a connection has.
@@ -186,6 +207,7 @@ impl Watches {
         }
         of.persistent.extend(watches.persistent);
         of.recursive.extend(watches.recursive);
+        self.by_path.note(conn, of, of.exact());
         let mut told = std::mem::take(&mut of.caught_up);
         told.sort();
         missed.sort();
@@ -351,6 +373,31 @@ mod tests {
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         assert_eq!(report.broken.len(), 1);
+    }
+
+    #[test]
+    fn who_has_no_watch_any_more_is_not_asked() {
+        let (mut watches, mut report) = history();
+        assert!(watches.by_path.exact.is_empty(), "both are used up");
+        for (path, mode) in [("/l", AddWatchMode::Persistent), ("/l", AddWatchMode::PersistentRecursive)] {
+            let add = Request::AddWatch { path: path.into(), mode };
+            watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
+        }
+        watches.applied(&delete(8));
+        assert_eq!((watches.by_path.exact.len(), watches.by_path.recursive.len()), (1, 1));
+        assert_eq!(
+            watches.conns[&C].due.len(),
+            3,
+            "one of the first change, the parent's and the child's now"
+        );
+        let remove = Request::RemoveWatches { path: "/l".into(), kind: WatcherKind::Any };
+        watches.answered(C, &remove, &Ok(Response::WatchesRemoved), &mut report);
+        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
+        let get = Request::GetData { path: "/l".into(), watch: true };
+        watches.answered(C, &get, &Ok(Response::Exists(None)), &mut report);
+        assert_eq!(watches.by_path.exact.len(), 1);
+        watches.closed(C);
+        assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Server {
             self.close(conn, step);
         }
         let due = |waiting: Option<&Waiting>| waiting.is_some_and(|first| first.is_due(txn.zxid));
-        let ready: Vec<ConnId> =
-            self.connections.iter().filter(|(_, c)| due(c.waiting.front())).map(|(conn, _)| *conn).collect();
+        let is_ready = |conn: &ConnId| due(self.connections.get(conn).and_then(|c| c.waiting.front()));
+        let ready: Vec<ConnId> = self.waiters.iter().copied().filter(is_ready).collect();
         for conn in ready {
             self.drain(conn, step);
         }
@@ -52,10 +52,12 @@ impl Server {
                 let result = answer(request, result);
                 step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
                 connection.waiting.pop_front();
+                self.waits(conn);
             }
             Some(Waiting::RefusedWrite { xid, zxid }) if *zxid == txn.zxid => {
                 step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
                 connection.waiting.pop_front();
+                self.waits(conn);
             }
             // Another write is first, or none: this one was asked on a former connection, or is an expiry.
             Some(_) | None => {}

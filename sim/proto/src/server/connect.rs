@@ -105,6 +105,7 @@ impl Server {
         let waiting = VecDeque::from([first]);
         let connection = Connection { session, timeout_ms, identities: Arc::default(), waiting, deaf: false };
         self.connections.insert(conn, connection);
+        self.waiters.insert(conn);
         self.owners.insert(session, conn);
     }
 
@@ -117,6 +118,7 @@ impl Server {
     /// A connection is gone; its session lives on.
     pub(super) fn forget(&mut self, conn: ConnId) {
         if let Some(connection) = self.connections.remove(&conn) {
+            self.waiters.remove(&conn);
             self.watches.forget(conn);
             if self.owners.get(&connection.session) == Some(&conn) {
                 self.owners.remove(&connection.session);

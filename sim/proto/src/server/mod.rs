@@ -159,6 +159,8 @@ pub struct Server {
     /// Watches over the sessions that are open ahead and not closing.
     tracker: SessionTracker,
     connections: BTreeMap<ConnId, Connection>,
+    /// Those on which something waits, which are few among thousands.
+    waiters: BTreeSet<ConnId>,
     /// Which connection a session uses. connections[owners[s]].session == s
     owners: BTreeMap<SessionId, ConnId>,
     watches: WatchTable<ConnId>,
@@ -215,6 +217,7 @@ impl Server {
             storage: Storage::new(last, replayed, logs, snapshots),
             tracker: SessionTracker::new(config.tick_ms, now_ms),
             connections: BTreeMap::new(),
+            waiters: BTreeSet::new(),
             owners: BTreeMap::new(),
             watches: WatchTable::new(),
             awaited: BTreeSet::new(),

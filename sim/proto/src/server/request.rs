@@ -144,10 +144,19 @@ impl Server {
         let applied = self.tree.last_zxid();
         while let Some(connection) = self.connections.get_mut(&conn) {
             if connection.waiting.front().is_none_or(|first| !first.is_due(applied)) {
-                return;
+                return self.waits(conn);
             }
             let first = connection.waiting.pop_front().expect("the front was just seen");
             self.serve(conn, first, step);
+        }
+    }
+
+    /// Notes whether anything waits on a connection.
+    pub(super) fn waits(&mut self, conn: ConnId) {
+        if self.connections.get(&conn).is_some_and(|connection| !connection.waiting.is_empty()) {
+            self.waiters.insert(conn);
+        } else {
+            self.waiters.remove(&conn);
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Conn {
     pub(super) peer: SocketAddr,
     pub(super) wire: ServerSide,
     pub(super) stage: Stage,
+    /// The session that it asks for, and the timeout that one had before.
+    pub(super) wants: Option<(SessionId, u32)>,
     /// What was asked and is not answered, in order.
     pub(super) asked: VecDeque<Asked>,
     /// Frames whose time has not come: the session is not there yet, or earlier answers are not read.
@@ -145,6 +147,7 @@ impl Core {
             peer,
             wire: ServerSide::new(),
             stage: Stage::New,
+            wants: None,
             asked: VecDeque::new(),
             held: VecDeque::new(),
             fate: Fate::Well,
@@ -262,8 +265,10 @@ impl Core {
                 self.watched.connecting(id, steady_ms(now));
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
-                    // Until it is granted, the session may have either.
-                    session.timeout_ms = session.timeout_ms.min(request.timeout_ms);
+                    // Until it is granted or refused, the session may have either.
+                    let asked_ms = zk_proto::sessions::grant_timeout(request.timeout_ms, self.config.tick_ms);
+                    conn.wants = Some((request.session, session.timeout_ms));
+                    session.timeout_ms = session.timeout_ms.min(asked_ms);
                 }
                 self.offered += 1;
                 let session = SessionId(self.offered);
@@ -311,7 +316,7 @@ impl Core {
     fn refused(&mut self, now: Nanos, id: ConnId, session: SessionId, bytes: usize, refused: Refused) {
         let Refused { xid, op, code, takes_zxid } = refused;
         if code == ErrorCode::Unimplemented {
-            return self.unimplemented(now, id, bytes, xid);
+            return self.unknown(now, id, bytes, xid);
         }
         let number = self.number(session);
         self.watched.sent_unreadable(id, number, takes_zxid);
@@ -326,7 +331,7 @@ impl Core {
 
     /// A request of an unknown kind is answered at once, out of its order, and ends the connection. Its session
     /// lives on. Measured on a real ZooKeeper 3.9.3.
-    fn unimplemented(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
+    fn unknown(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.asked.push_front(Asked { bytes, xid, number: xid, op: "unknown", at: now });
         let result = Err(ErrorCode::Unimplemented);

@@ -5,6 +5,7 @@ use super::{Core, Later, MS, Nanos, SlowDisk};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::State;
 use crate::record::What;
+use std::sync::Arc;
 use zk_api::SessionId;
 use zk_proto::message::ConnId;
 use zk_proto::server::Event;
@@ -193,6 +194,8 @@ impl Core {
             }
             Loss::Silence => {
                 conn.link.turn(State::Silent);
+                self.silent.retain(|link| link.strong_count() > 0);
+                self.silent.push(Arc::downgrade(&conn.link));
                 conn.held.clear();
                 conn.fate = Fate::Silent;
             }

@@ -18,7 +18,10 @@ mod faults;
 mod later;
 mod sending;
 mod show;
+#[cfg(test)]
+mod tests;
 
+use crate::link::{Link, State};
 use crate::listener::Gate;
 use crate::record::{Record, What};
 use crate::{Limits, Options};
@@ -29,7 +32,7 @@ use later::Later;
 pub use show::SessionInfo;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
@@ -82,6 +85,8 @@ pub(crate) struct Core {
     /// Faults that wait for a session's requests.
     armed: BTreeMap<SessionId, Vec<Armed>>,
     conns: BTreeMap<ConnId, Conn>,
+    /// Connections that are silent until their clients close them, also when the server has forgotten them.
+    silent: Vec<Weak<Link>>,
     sessions: BTreeMap<SessionId, Session>,
     /// The last session id that was offered.
     offered: i64,
@@ -96,6 +101,9 @@ pub(crate) struct Core {
     events: VecDeque<Event>,
     /// Connections whose frames are to be looked at when nothing more happens.
     look_again: VecDeque<ConnId>,
+    /// A server that is wrong: it says something else.
+    #[cfg(test)]
+    plant: tests::Plant,
 }
 
 /// How slow the disk is.
@@ -152,6 +160,7 @@ impl Core {
             laters: 0,
             armed: BTreeMap::new(),
             conns: BTreeMap::new(),
+            silent: Vec::new(),
             sessions: BTreeMap::new(),
             // As ZooKeeper makes them: the time in the middle, so that no later run's are the same.
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
@@ -162,6 +171,8 @@ impl Core {
             requests: 0,
             events: VecDeque::new(),
             look_again: VecDeque::new(),
+            #[cfg(test)]
+            plant: Box::new(|_| {}),
         }
     }
 
@@ -230,7 +241,11 @@ impl Core {
             }
             let now_ms = self.now_ms(now);
             let Some(server) = &mut self.server else { continue };
-            let stepped = catch_unwind(AssertUnwindSafe(|| server.step(Input { now_ms, event }, &mut out)));
+            let stepped = catch_unwind(AssertUnwindSafe(|| {
+                server.step(Input { now_ms, event }, &mut out);
+                #[cfg(test)]
+                (self.plant)(&mut out);
+            }));
             self.watched.report.tested(Invariant::NoPanic);
             match stepped {
                 Ok(()) => self.outputs(now, &mut out),
@@ -346,7 +361,11 @@ impl Core {
         self.record.add_own(now, What::Down);
         self.timers.clear();
         self.events.clear();
-        self.later.clear();
+        for (_, late) in std::mem::take(&mut self.later) {
+            if let Later::End { link } = late {
+                link.turn(State::Aborted);
+            }
+        }
         self.paused_until = None;
         self.crash_at_sync_ms = None;
         self.slow_disk.busy_until = 0;
@@ -366,6 +385,25 @@ impl Core {
     /// How often the server has started, while it is up.
     pub(crate) fn up(&self) -> Option<u64> {
         self.is_up().then_some(self.starts)
+    }
+}
+
+/// Whoever is connected learns that the server is gone, however it went.
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.gate.close();
+        let conns = self.conns.values().map(|conn| conn.link.clone());
+        let late = self.later.values().filter_map(|late| match late {
+            Later::End { link } => Some(link.clone()),
+            Later::Up
+            | Later::Synced { .. }
+            | Later::Frames { .. }
+            | Later::Out { .. }
+            | Later::Arrive { .. } => None,
+        });
+        for link in conns.chain(late).chain(self.silent.iter().filter_map(Weak::upgrade)) {
+            link.turn(State::Aborted);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::conns::{Asked, Fate, Stage};
 use super::{Core, Later, Nanos};
 use crate::link::State;
 use crate::record::{Answers, What};
-use zk_api::{ErrorCode, Response, Zxid};
+use zk_api::{ErrorCode, Response, SessionId, Zxid};
 use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;
 
@@ -19,6 +19,11 @@ impl Core {
             }
             if let Some(conn) = self.conns.get_mut(&id) {
                 conn.stage = Stage::Connected(response.session);
+                if let (Some((session, before_ms)), SessionId::NONE) = (conn.wants.take(), response.session)
+                    && let Some(session) = self.sessions.get_mut(&session)
+                {
+                    session.timeout_ms = before_ms;
+                }
             }
             self.look_again.push_back(id);
         }
@@ -127,7 +132,9 @@ impl Core {
     /// Ends a connection here. Gives how far it was, if it was still there.
     fn finish(&mut self, now: Nanos, id: ConnId, state: State, why: &str) -> Option<Stage> {
         let conn = self.conns.remove(&id)?;
-        if conn.slow.last_out > now && state == State::Flushing {
+        if conn.fate == Fate::Silent {
+            // Nobody is told.
+        } else if conn.slow.last_out > now && state == State::Flushing {
             self.later(conn.slow.last_out, Later::End { link: conn.link });
         } else {
             conn.link.turn(state);

@@ -15,10 +15,15 @@ use zk_wire::{ClientSide, Frames, Piece};
 /// Long enough for anything on a busy machine. Nothing waits for it that goes well.
 pub const LONG: Duration = Duration::from_secs(30);
 
+/// A server whose sessions outlive whatever keeps a busy machine from going on.
+pub async fn server(limits: Limits) -> Running {
+    zk_serve::start(Options { limits, ..Options::default() }).await.expect("a server")
+}
+
 pub const TICK_MS: u32 = 100;
 
-/// A server with short ticks.
-pub async fn server(limits: Limits) -> Running {
+/// A server with short ticks, where something is to expire.
+pub async fn quick_server(limits: Limits) -> Running {
     zk_serve::start(Options { tick_ms: TICK_MS, limits, ..Options::default() }).await.expect("a server")
 }
 

@@ -1,6 +1,6 @@
 //! Clients that stall, flood or talk nonsense harm nobody but themselves.
 
-use crate::client::{Client, LONG, closed, create, exists, get, held, server, set};
+use crate::client::{Client, LONG, closed, create, exists, get, held, quick_server, server, set};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
@@ -26,7 +26,7 @@ async fn worker(running: &zk_serve::Running) -> Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_sends_half_a_frame_stalls_nobody_and_is_cut_off() {
     let limits = Limits { first_message: Duration::from_millis(300), ..Limits::default() };
-    let running = server(limits).await;
+    let running = quick_server(limits).await;
     let mut well = worker(&running).await;
     // One before its session, one within.
     let mut early = Client::silent(running.addresses()[0]).await;
@@ -42,7 +42,7 @@ async fn a_client_that_sends_half_a_frame_stalls_nobody_and_is_cut_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_never_reads_stalls_nobody() {
     let limits = Limits { unsent_bytes: 1 << 20, ..Limits::default() };
-    let running = server(limits).await;
+    let running = quick_server(limits).await;
     let mut well = worker(&running).await;
     well.done(create("/big", CreateMode::Persistent)).await;
     well.done(set("/big", &"x".repeat(100_000))).await;

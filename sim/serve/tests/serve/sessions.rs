@@ -1,6 +1,6 @@
 //! What every client relies on: connect, create, watch, expire, come back.
 
-use crate::client::{Client, TICK_MS, closed, create, exists, get, held, server, set};
+use crate::client::{Client, TICK_MS, closed, create, exists, get, held, quick_server, server, set};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zk_api::{CreateMode, ErrorCode, EventType, Request, Response, SessionId};
 use zk_proto::message::{ToClient, ToServer, WatchList};
@@ -20,7 +20,7 @@ async fn what_one_client_creates_another_reads_and_is_told_of() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn timeouts_are_clamped_to_2_and_20_ticks() {
-    let running = server(Limits::default()).await;
+    let running = quick_server(Limits::default()).await;
     for (asked, granted) in [(0, 2 * TICK_MS), (500, 500), (u32::MAX, 20 * TICK_MS)] {
         assert_eq!(Client::with_timeout(&running, asked).await.granted.timeout_ms, granted);
     }
@@ -29,8 +29,8 @@ async fn timeouts_are_clamped_to_2_and_20_ticks() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_session_expires_with_its_ephemerals_and_is_told_when_it_comes_back() {
-    let running = server(Limits::default()).await;
-    let mut silent = Client::with_timeout(&running, 0).await;
+    let running = quick_server(Limits::default()).await;
+    let mut silent = Client::with_timeout(&running, 1000).await;
     let mut other = Client::new(&running).await;
     silent.done(create("/e", CreateMode::Ephemeral)).await;
     assert!(other.done(exists("/e", true)).await != Response::Exists(None));

@@ -1,0 +1,362 @@
+//! The server without sockets: every break that is planted is seen by its own invariant.
+
+use super::{Core, MS, Nanos};
+use crate::Options;
+use crate::fault::{Fault, Loss, RequestKind, Target, When};
+use crate::link::{Link, State, Unsent};
+use crate::record::Record;
+use crate::verdict::Finding;
+use std::sync::Arc;
+use zk_api::{CreateMode, Data, Request, Response, SessionId, Zxid, open_acl};
+use zk_proto::disk::FileId;
+use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer, Xid};
+use zk_proto::server::{Event, Note, Output};
+use zk_proto::txn::{Txn, TxnBody};
+use zk_watched::Invariant;
+use zk_wire::{ClientSide, Frames, Piece};
+
+/// What changes a server's outputs before anybody sees them.
+pub(super) type Plant = Box<dyn FnMut(&mut Vec<Output>) + Send>;
+
+/// A server and its clients on one table.
+struct Table {
+    core: Core,
+    now: Nanos,
+    conns: u64,
+}
+
+/// A client's end of a connection.
+struct Client {
+    id: ConnId,
+    link: Arc<Link>,
+    wire: ClientSide,
+    frames: Frames,
+    session: SessionId,
+    xid: i32,
+}
+
+impl Table {
+    fn new() -> Table {
+        let options = Options { tick_ms: 100, ..Options::default() };
+        let mut core = Core::new(&options, 0, Arc::default(), Record::new(100, None), 1_000_000);
+        core.start(0);
+        Table { core, now: 0, conns: 0 }
+    }
+
+    /// A connection that has said nothing.
+    fn connection(&mut self) -> Client {
+        self.conns += 1;
+        let (id, link) = (ConnId(self.conns), Arc::new(Link::new(&self.core.limits)));
+        self.core.accepted(self.now, id, link.clone(), ([127, 0, 0, 1], 1).into());
+        let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
+        Client { id, link, wire, frames, session: SessionId::NONE, xid: 0 }
+    }
+
+    /// A new session.
+    fn client(&mut self) -> Client {
+        let mut client = self.connection();
+        let (session, password) = (SessionId::NONE, [0; 16]);
+        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
+        self.say(&mut client, &ToServer::Connect(request));
+        match &client.hear()[..] {
+            [ToClient::Connected(granted)] => client.session = granted.session,
+            other => panic!("{other:?}"),
+        }
+        client
+    }
+
+    fn say(&mut self, client: &mut Client, message: &ToServer) {
+        let (mut bytes, mut frames, mut all) = (Vec::new(), Frames::of_client(), Vec::new());
+        client.wire.encode(message, &mut bytes).expect("a message");
+        frames.push(&bytes);
+        while let Ok(Some(Piece::Frame(frame))) = frames.next_piece() {
+            assert!(client.link.try_place(frame.len()), "a place");
+            all.push(frame);
+        }
+        self.core.frames(self.now, client.id, all);
+    }
+
+    fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
+        client.xid += 1;
+        self.say(client, &ToServer::Request { xid: Xid(client.xid), request });
+        client.hear()
+    }
+
+    fn advance(&mut self, ms: u64) {
+        let end = self.now + ms * MS;
+        while let Some(due) = self.core.next_due().filter(|due| *due <= end) {
+            self.now = self.now.max(due);
+            self.core.pass(self.now);
+        }
+        self.now = end;
+    }
+
+    /// What is broken, by name.
+    fn broken(&mut self) -> Vec<&'static str> {
+        let verdict = self.core.verdict();
+        let broken = verdict.invariants.iter().filter(|judged| judged.verdict == Finding::Broken);
+        broken.map(|judged| judged.name).collect()
+    }
+}
+
+impl Client {
+    /// What has come and can be understood.
+    fn hear(&mut self) -> Vec<ToClient> {
+        if let Unsent::Bytes(bytes) = self.link.take() {
+            self.link.sent(bytes.len(), usize::MAX);
+            self.frames.push(&bytes);
+        }
+        let mut all = Vec::new();
+        while let Ok(Some(Piece::Frame(frame))) = self.frames.next_piece() {
+            all.extend(self.wire.decode(&frame));
+        }
+        all
+    }
+}
+
+fn create(path: &str, mode: CreateMode) -> Request {
+    Request::Create { path: path.into(), data: Data::from("x"), acl: open_acl(), mode, stat: false }
+}
+
+fn get(path: &str, watch: bool) -> Request {
+    Request::GetData { path: path.into(), watch }
+}
+
+fn set(path: &str) -> Request {
+    Request::SetData { path: path.into(), data: "y".into(), version: -1 }
+}
+
+/// Two clients work on a server that is wrong as `plant` makes it, and go.
+fn broken_by(plant: impl FnMut(&mut Vec<Output>) + Send + 'static) -> Vec<&'static str> {
+    let mut table = Table::new();
+    let (mut a, mut b) = (table.client(), table.client());
+    table.ask(&mut a, create("/a", CreateMode::Persistent));
+    table.ask(&mut b, create("/e", CreateMode::Ephemeral));
+    table.ask(&mut b, get("/a", true));
+    table.core.plant = Box::new(plant);
+    table.ask(&mut a, set("/a"));
+    table.ask(&mut b, get("/a", false));
+    table.ask(&mut a, get("/a", false));
+    table.ask(&mut a, Request::CloseSession);
+    table.advance(1000);
+    table.broken()
+}
+
+/// A plant that changes what is said, one thing at a time.
+fn each(change: impl Fn(&mut Output) + Send + 'static) -> impl FnMut(&mut Vec<Output>) + Send + 'static {
+    move |out| out.iter_mut().for_each(&change)
+}
+
+#[test]
+fn a_server_that_is_right_breaks_nothing_and_puts_all_to_the_test() {
+    let mut table = Table::new();
+    let (mut a, mut b) = (table.client(), table.client());
+    table.ask(&mut a, create("/a", CreateMode::Persistent));
+    table.ask(&mut b, create("/e", CreateMode::Ephemeral));
+    table.ask(&mut b, get("/a", true));
+    table.ask(&mut a, set("/a"));
+    table.ask(&mut b, get("/a", false));
+    table.advance(5000);
+    let verdict = table.core.verdict();
+    assert!(verdict.held, "{verdict:?}");
+    let idle = verdict.invariants.iter().find(|judged| judged.verdict != Finding::Held);
+    assert_eq!(idle, None, "nothing is left out");
+}
+
+#[test]
+fn an_answer_that_is_wrong_is_seen() {
+    let broken = broken_by(each(|output| {
+        if let Output::Send {
+            message: ToClient::Reply { result: Ok(Response::Data { data, .. }), .. }, ..
+        } = output
+        {
+            *data = Data::from("z");
+        }
+    }));
+    assert_eq!(broken, [Invariant::AnswersMatchReference.name()]);
+}
+
+#[test]
+fn an_answer_that_shows_an_older_state_is_seen() {
+    let broken = broken_by(each(|output| {
+        if let Output::Send {
+            message: ToClient::Reply { zxid, result: Ok(Response::Data { .. }), .. }, ..
+        } = output
+        {
+            *zxid = Zxid::new(1, 1);
+        }
+    }));
+    assert!(broken.contains(&Invariant::ZxidsNeverGoBack.name()), "{broken:?}");
+}
+
+#[test]
+fn answers_in_another_order_are_seen() {
+    let broken = broken_by(each(|output| {
+        if let Output::Send { message: ToClient::Reply { xid, .. }, .. } = output {
+            *xid = Xid(xid.0 + 1);
+        }
+    }));
+    assert!(broken.contains(&Invariant::SessionFifo.name()), "{broken:?}");
+}
+
+#[test]
+fn an_event_that_is_not_told_is_seen() {
+    let broken = broken_by(|out| {
+        out.retain(|output| !matches!(output, Output::Send { message: ToClient::Event { .. }, .. }));
+    });
+    assert_eq!(broken, [Invariant::WatchBeforeAnswer.name()]);
+}
+
+#[test]
+fn a_write_before_one_that_was_acknowledged_is_seen() {
+    let old = Zxid::new(1, 1);
+    let broken = broken_by(each(move |output| match output {
+        Output::Note(Note::Proposed(txn)) if matches!(txn.body, TxnBody::SetData { .. }) => {
+            *txn = Arc::new(Txn { zxid: old, ..(**txn).clone() });
+        }
+        Output::Note(Note::Committed(zxid)) => *zxid = old,
+        _ => {}
+    }));
+    assert!(broken.contains(&Invariant::RealTimeOrderOfWrites.name()), "{broken:?}");
+}
+
+#[test]
+fn ephemerals_that_outlive_their_session_are_seen() {
+    let broken = broken_by(each(|output| {
+        if let Output::Note(Note::Proposed(txn)) = output
+            && let TxnBody::CloseSession { .. } = txn.body
+        {
+            // It says that the other one has ended, whose znode is still there.
+            let session = SessionId(txn.session.0 + 1);
+            *txn = Arc::new(Txn { session, ..(**txn).clone() });
+        }
+    }));
+    assert!(broken.contains(&Invariant::EphemeralsOfDeadSessionsGone.name()), "{broken:?}");
+}
+
+#[test]
+fn a_panic_is_seen_and_the_server_is_down() {
+    let mut table = Table::new();
+    let mut client = table.client();
+    table.core.plant = Box::new(|_| panic!("planted"));
+    table.ask(&mut client, get("/", false));
+    assert_eq!(table.broken(), [Invariant::NoPanic.name()]);
+    assert!(table.core.up().is_none() && client.link.take() == Unsent::End);
+}
+
+#[test]
+fn an_expiry_that_is_too_early_is_seen_and_one_by_force_is_none() {
+    for forced in [true, false] {
+        let mut table = Table::new();
+        let client = table.client();
+        if forced {
+            let session = Target::Session(client.session);
+            table.core.fault(table.now, &Fault::Expire { session }).expect("it can be done");
+        } else {
+            table.core.events.push_back(Event::Expire { session: client.session });
+            table.core.run(table.now);
+        }
+        let expected: &[&str] = if forced { &[] } else { &[Invariant::NoEarlyExpiry.name()] };
+        assert_eq!(table.broken(), expected);
+    }
+}
+
+#[test]
+fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
+    for bytes_lost in [0, 1] {
+        let mut table = Table::new();
+        let mut client = table.client();
+        table.ask(&mut client, create("/a", CreateMode::Persistent));
+        let crash = Fault::ServerCrash { down_ms: 10, mid_sync: false };
+        table.core.fault(table.now, &crash).expect("it can be done");
+        let logs = table.core.disk.files().iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
+        let (file, length) = logs.map(|(file, bytes)| (*file, bytes.len())).next_back().expect("a log");
+        table.core.disk.truncate(file, length as u64 - bytes_lost);
+        table.advance(10);
+        assert!(table.core.up().is_some());
+        let expected: &[&str] =
+            if bytes_lost == 0 { &[] } else { &[Invariant::AcknowledgedWritesSurvive.name()] };
+        assert!(table.broken().starts_with(expected) && table.broken().is_empty() == expected.is_empty());
+    }
+}
+
+#[test]
+fn what_is_done_to_the_answers_of_one_client_does_not_break_anything() {
+    for what in [Loss::AnswersLost, Loss::RequestsLost, Loss::InFlight { for_ms: 20 }, Loss::Silence] {
+        let mut table = Table::new();
+        let (mut a, mut b) = (table.client(), table.client());
+        let when = When::NextRequest(RequestKind::Create);
+        let session = Target::Session(a.session);
+        table.core.fault(table.now, &Fault::Drop { session, when, what }).expect("it can be done");
+        assert!(table.ask(&mut a, create("/a", CreateMode::Persistent)).is_empty(), "{what:?}");
+        table.advance(50);
+        let there = matches!(
+            &table.ask(&mut b, get("/a", false))[..],
+            [ToClient::Reply { result: Ok(Response::Data { .. }), .. }]
+        );
+        // Silence falls with the request, which is under way then.
+        let served = matches!(what, Loss::AnswersLost | Loss::InFlight { .. });
+        assert_eq!(there, served, "{what:?}");
+        table.advance(5000);
+        assert_eq!(table.broken(), [""; 0], "{what:?}");
+    }
+}
+
+#[test]
+fn after_a_pause_overdue_sessions_expire_at_once() {
+    let mut table = Table::new();
+    let _client = table.client();
+    table.core.fault(table.now, &Fault::ServerPause { for_ms: 3000 }).expect("it can be done");
+    table.advance(2900);
+    assert!(table.core.is_paused() && table.core.sessions.len() == 1);
+    table.advance(100);
+    assert!(!table.core.is_paused() && table.core.sessions.is_empty());
+    assert_eq!(table.broken(), [""; 0]);
+}
+
+#[test]
+fn a_wrong_password_does_not_make_an_early_expiry_unseen() {
+    let mut table = Table::new();
+    let client = table.client();
+    let mut thief = table.connection();
+    let (session, password) = (client.session, [9; 16]);
+    let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 200, session, password };
+    table.say(&mut thief, &ToServer::Connect(request));
+    assert_eq!(table.core.sessions[&session].timeout_ms, 1000);
+}
+
+#[test]
+fn a_server_that_is_dropped_drops_its_connections_also_late_and_silent_ones() {
+    let mut table = Table::new();
+    let (a, mut b, c) = (table.client(), table.client(), table.client());
+    let session = Target::Session(b.session);
+    let slow = Fault::SlowLink { session, delay_ms: 100, for_ms: 9000 };
+    table.core.fault(table.now, &slow).expect("it can be done");
+    let session = Target::Session(c.session);
+    let silent = Fault::Drop { session, when: When::Now, what: Loss::Silence };
+    table.core.fault(table.now, &silent).expect("it can be done");
+    assert!(table.ask(&mut b, get("/", false)).is_empty());
+    table.advance(150);
+    table.core.gone(table.now, b.id);
+    drop(table);
+    for client in [a, b, c] {
+        assert_eq!(client.link.state(), State::Aborted);
+    }
+}
+
+#[test]
+fn of_clients_that_are_gone_nothing_is_kept() {
+    let mut table = Table::new();
+    for n in 0..100 {
+        let mut client = table.client();
+        table.ask(&mut client, create(&format!("/e{n}"), CreateMode::Ephemeral));
+        table.ask(&mut client, get("/", true));
+        table.core.gone(table.now, client.id);
+    }
+    table.advance(5000);
+    let core = &table.core;
+    assert!(core.conns.is_empty() && core.sessions.is_empty() && core.armed.is_empty());
+    assert!(core.proposed.is_empty() && core.later.is_empty() && core.look_again.is_empty());
+    assert_eq!(core.server.as_ref().map(|server| server.watches().is_empty()), Some(true));
+    assert_eq!(table.broken(), [""; 0]);
+}
