@@ -7,6 +7,7 @@ impl Reference {
     /// `None` for what is a question about watches.
     pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
+            Request::Exists { path, .. } if path.contains('\0') => Err(ErrorCode::BadArguments),
             Request::Exists { path, .. } => match self.find(path) {
                 Ok(node) => asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat))),
                 Err(_) => Ok(Response::Exists(None)),
