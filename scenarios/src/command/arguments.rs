@@ -73,6 +73,7 @@ pub(super) enum Command {
     },
     /// Serves real clients, with faults on demand: a test server, not a production one
     #[cfg(feature = "serve")]
+    #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]
     Serve(crate::serve::ServeArguments),
 }
 

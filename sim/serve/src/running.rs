@@ -1,6 +1,7 @@
 //! Starts a server, and stops it.
 
 use crate::Options;
+use crate::control::control;
 use crate::core::{Core, Nanos, SessionInfo};
 use crate::driver::{Command, Driver, QUEUE};
 use crate::fault::Fault;
@@ -12,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -22,6 +24,9 @@ pub enum ServeError {
     /// An address cannot be had.
     #[error("cannot listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
+    /// The control address cannot be had.
+    #[error("cannot listen on {address}: {error}")]
+    Control { address: SocketAddr, error: io::Error },
     /// Faults may be asked for on the loopback interface alone.
     #[error("the control address {0} is not on the loopback interface")]
     ControlNotLoopback(SocketAddr),
@@ -48,6 +53,7 @@ pub enum FaultError {
 #[derive(Debug)]
 pub struct Running {
     addresses: Vec<SocketAddr>,
+    control: SocketAddr,
     handle: Handle,
     /// Ends them all when it is dropped.
     _tasks: JoinSet<()>,
@@ -68,6 +74,9 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
         let listener = reserved.listen().map_err(failed)?;
         listeners.push((reserved, listener));
     }
+    let failed = |error| ServeError::Control { address: options.control, error };
+    let controls = TcpListener::bind(options.control).await.map_err(failed)?;
+    let control_address = controls.local_addr().map_err(failed)?;
     let addresses: Vec<SocketAddr> = listeners.iter().map(|(reserved, _)| reserved.address).collect();
     let file = options.record.as_deref().map(|path| {
         RecordFile::create(path).map_err(|error| ServeError::Record { path: path.into(), error })
@@ -86,7 +95,9 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
     for (reserved, listener) in listeners {
         tasks.spawn(door.clone().keep(reserved, listener));
     }
-    Ok(Running { addresses, handle: Handle { commands }, _tasks: tasks })
+    let handle = Handle { commands };
+    tasks.spawn(control(controls, control_address, handle.clone()));
+    Ok(Running { addresses, control: control_address, handle, _tasks: tasks })
 }
 
 /// How others talk to the server.
@@ -121,6 +132,11 @@ impl Running {
     /// Where clients connect.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Where faults are asked for by HTTP.
+    pub fn control_address(&self) -> SocketAddr {
+        self.control
     }
 
     /// Does a fault, or arms it where it waits for a request.

@@ -82,8 +82,8 @@ impl Ground {
         }
         let (children, bytes) = (stat.num_children, stat.data_length);
         Err(format!(
-            "{path} exists and is not empty ({children} children, {bytes} bytes); the trial wants it for itself, so \
-             remove it or use another ensemble"
+            "{path} exists and is not empty (children: {children}, bytes: {bytes}); the trial wants it for itself, so \
+             remove it, or use another ensemble"
         ))
     }
 

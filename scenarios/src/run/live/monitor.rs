@@ -345,3 +345,6 @@ fn actor_of(event: &Event) -> Option<ActorId> {
         Event::Is(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
