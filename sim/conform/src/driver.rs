@@ -264,20 +264,12 @@ impl<'a> Driver<'a> {
     }
 
     fn zxid(&mut self, conn: Conn, arg: ZxidArg) -> i64 {
-        match arg {
-            ZxidArg::Absolute(n) => n,
-            ZxidArg::Relative(n) => self.names.base() + n,
-            ZxidArg::Seen(n) => self.client(conn).seen + n,
-        }
+        resolve(arg, self.names.base(), self.client(conn).seen)
     }
 
     fn send(&mut self, conn: Conn, requests: &[Sent]) {
         let (base, seen) = (self.names.base(), self.client(conn).seen);
-        let zxid = |arg| match arg {
-            ZxidArg::Absolute(n) => n,
-            ZxidArg::Relative(n) => base + n,
-            ZxidArg::Seen(n) => seen + n,
-        };
+        let zxid = |arg| resolve(arg, base, seen);
         let client = self.client(conn);
         let mut bytes = Vec::new();
         let Some(connection) = &mut client.connection else {
@@ -477,6 +469,16 @@ fn close_session(address: SocketAddr, session: i64, password: &[u8]) {
     connection.next(PATIENCE);
     connection.send(&encode::request(&Call::Close.into(), 1, &|_| 0));
     while let Came::Frame(_) = connection.next(PATIENCE) {}
+}
+
+/// A zxid that a script names. Who has seen nothing, and says more or less than that, has seen the beginning.
+fn resolve(arg: ZxidArg, base: i64, seen: i64) -> i64 {
+    match arg {
+        ZxidArg::Absolute(n) => n,
+        ZxidArg::Relative(n) => base + n,
+        ZxidArg::Seen(0) => seen,
+        ZxidArg::Seen(n) => n + if seen == 0 { base } else { seen },
+    }
 }
 
 /// Whether a server closes behind such an answer.

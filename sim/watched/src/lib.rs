@@ -308,6 +308,7 @@ impl Watched {
             touched.iter().filter(|path| self.reference.is_private(path)).cloned().collect();
         self.answers.applied(&mut self.reference, txn, &mut self.report);
         private.extend(touched.into_iter().filter(|path| self.reference.is_private(path)));
+        Watches::created_private(&txn.body, &mut private);
         self.watches.applied(txn, &private);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
         if let TxnBody::CloseSession { .. } = txn.body {

@@ -78,6 +78,17 @@ impl Watches {
         }
     }
 
+    /// The znodes that a transaction creates and that not everybody may read, though they may be gone behind it.
+    pub fn created_private(body: &TxnBody, found: &mut BTreeSet<Text>) {
+        match body {
+            TxnBody::Create { path, acl, .. } if !Reference::is_readable_by_all(acl) => {
+                found.insert(path.clone());
+            }
+            TxnBody::Multi { ops } => ops.iter().for_each(|op| Watches::created_private(op, found)),
+            _ => {}
+        }
+    }
+
     /// What a transaction touches: the znodes it changes, and their parents.
     pub fn touched(txn: &Txn) -> BTreeSet<Text> {
         let mut changes = Vec::new();

@@ -126,6 +126,10 @@ fn multi(choices: &mut Choices, reads: bool) -> Call {
         });
     }
     for op in &mut ops {
+        // ZooKeeper stumbles over one in the middle and forgets to take back what was before it.
+        if let Call::Create { acl: Some(acl), .. } = op {
+            acl.retain(|entry| entry.scheme.is_some() && entry.id.is_some());
+        }
         // Where both are found fault with, which of them comes first is not worth following.
         if let Call::Create { acl: acl @ None, .. } = op
             && strays

@@ -164,8 +164,13 @@ impl Reference {
 
     /// Whether there is such a znode and not everybody may read it.
     pub fn is_private(&self, path: &str) -> bool {
+        self.find(path).is_ok_and(|node| !Reference::is_readable_by_all(&node.acl))
+    }
+
+    /// Whether everybody may read what has this list.
+    pub fn is_readable_by_all(acl: &AclList) -> bool {
         let nobody = Asker { session: SessionId::NONE, proven: &[] };
-        self.find(path).is_ok_and(|node| nobody.may(zk_api::Perms::READ, &node.acl).is_err())
+        nobody.may(zk_api::Perms::READ, acl).is_ok()
     }
 
     /// The first difference to a server's tree, if there is any.

@@ -7,6 +7,7 @@ impl Reference {
     /// `None` for what is a question about watches.
     pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
+            Request::Exists { path, .. } if path.contains('\0') => Err(ErrorCode::BadArguments),
             Request::Exists { path, .. } => match self.find(path) {
                 Ok(node) => asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat))),
                 Err(_) => Ok(Response::Exists(None)),
@@ -23,8 +24,11 @@ impl Reference {
                 Ok(Response::MultiRead(outcomes.collect()))
             }
             Request::GetEphemerals { prefix } => {
+                let blank = |c: char| u32::from(c) <= 0x20;
+                let bare = prefix.trim_start_matches(blank).trim_end_matches(blank);
+                let start = if bare == "/" || bare.is_empty() { "" } else { prefix };
                 let mine = self.nodes.iter().filter(|(path, node)| {
-                    node.stat.ephemeral_owner == asker.session && path.starts_with(&**prefix)
+                    node.stat.ephemeral_owner == asker.session && path.starts_with(start)
                 });
                 Ok(Response::Ephemerals(mine.map(|(path, _)| path.as_str().into()).collect()))
             }
