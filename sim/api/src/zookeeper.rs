@@ -290,7 +290,8 @@ impl<Z: ZooKeeper + ?Sized> ZooKeeper for Arc<Z> {
     }
 }
 
-/// The answer to a request, in its own type. An answer of another kind is the server's error.
+/// The answer to a request, in its own type. An answer of another kind is the server's error, and says nothing of what
+/// became of the request.
 fn typed<T: Send + 'static>(
     call: Call,
     tried: &'static str,
@@ -299,7 +300,7 @@ fn typed<T: Send + 'static>(
 ) -> Reply<T> {
     call.map(move |result| {
         let (response, _) = result?;
-        pick(response).ok_or(Error { code: ErrorCode::MarshallingError, tried, path })
+        pick(response).ok_or(Error { code: ErrorCode::SystemError, tried, path })
     })
 }
 
@@ -314,7 +315,25 @@ fn watched<T: Send + 'static>(
         let (response, watch) = result?;
         match (pick(response), watch) {
             (Some(answer), Some(watch)) => Ok((answer, watch)),
-            _ => Err(Error { code: ErrorCode::MarshallingError, tried, path }),
+            _ => Err(Error { code: ErrorCode::SystemError, tried, path }),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn an_answer_of_another_kind_says_nothing_of_what_became_of_the_request() {
+        let call = Pending::ready(Ok((Response::Closed, None)));
+        let reply = typed(call, "delete", "/a".into(), |r| (r == Response::Deleted).then_some(()));
+        let Poll::Ready(Err(error)) = pin!(reply).poll(&mut Context::from_waker(Waker::noop())) else {
+            panic!("closed is not deleted");
+        };
+        assert_eq!(error.outcome(), Outcome::Unknown);
+    }
 }
