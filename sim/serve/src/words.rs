@@ -143,6 +143,7 @@ fn client(conn: &ConnStatus, all: bool) -> String {
     if let (Some(session), true) = (session, all) {
         let ConnSession { id, last_op, established_ms, timeout_ms, last_xid, .. } = session;
         let Millis { least, average, most, last } = session.latency;
+        let last_op = last_op.chars().take(4).collect::<String>().to_uppercase();
         // Writing to a text does not fail.
         let _ = write!(
             line,
@@ -304,7 +305,7 @@ mod tests {
         let clients = " /127.0.0.1:41498[1](queued=0,recved=3,sent=3)\n /127.0.0.1:41524[0](queued=0,recved=1,sent=0)\n";
         let stat = format!("Zookeeper version: {VERSION}\nClients:\n{clients}\n{server}");
         assert_eq!(say(FourLetterWord::Stat), stat);
-        let cons = " /127.0.0.1:41498[1](queued=0,recved=3,sent=3,sid=0x10,lop=exists,est=1795280010717,to=4000,\
+        let cons = " /127.0.0.1:41498[1](queued=0,recved=3,sent=3,sid=0x10,lop=EXIS,est=1795280010717,to=4000,\
                     lcxid=0x2,lzxid=0x24,lresp=13978967,llat=2,minlat=0,avglat=1,maxlat=2)\n \
                     /127.0.0.1:41524[0](queued=0,recved=1,sent=0)\n\n";
         assert_eq!(say(FourLetterWord::Cons), cons);

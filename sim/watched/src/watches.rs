@@ -8,7 +8,7 @@ mod by_path;
 use crate::reference::Reference;
 use crate::{Invariant, Report};
 use by_path::ByPath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
 use zk_proto::message::{ConnId, WatchList};
 use zk_proto::txn::{Txn, TxnBody};
@@ -32,8 +32,9 @@ struct Of {
     due: Vec<(Zxid, Text, EventType)>,
     /// Events of znodes that not everybody may read, which it gets or does not get.
     allowed: Vec<(Zxid, Text, EventType)>,
-    /// Watches that the client asks to have again, and since when it has missed changes.
-    again: Option<(Zxid, WatchList)>,
+    /// Watches that the client asks to have again, and since when it has missed changes. Where they are many, it
+    /// asks several times, before any is answered.
+    again: VecDeque<(Zxid, WatchList)>,
     /// Events that were told without a zxid since then.
     caught_up: Vec<(Text, EventType)>,
 }
@@ -60,7 +61,7 @@ impl Watches {
 
     /// A client asks for its watches again.
     pub fn asked_again(&mut self, conn: ConnId, since: Zxid, watches: &WatchList) {
-        self.conns.entry(conn).or_default().again = Some((since, watches.clone()));
+        self.conns.entry(conn).or_default().again.push_back((since, watches.clone()));
     }
 
     /// A transaction is applied where all connections are: their watches owe them events. Those of a znode that
@@ -191,7 +192,7 @@ impl Watches {
     /// The watches are registered again, and what the client has missed was told.
     pub fn set_again(&mut self, conn: ConnId, reference: &Reference, report: &mut Report) {
         let of = self.conns.entry(conn).or_default();
-        let Some((since, watches)) = of.again.take() else {
+        let Some((since, watches)) = of.again.pop_front() else {
             report.broken(NAME, format!("{conn:?} has its watches again, for which it did not ask"));
             return;
         };
@@ -409,6 +410,20 @@ mod tests {
         assert_eq!(watches.by_path.exact.len(), 1);
         watches.closed(C);
         assert!(watches.by_path.exact.is_empty() && watches.by_path.recursive.is_empty());
+    }
+
+    #[test]
+    fn watches_may_be_asked_for_again_several_times_before_any_answer() {
+        let list = |path: &str| WatchList { data: vec![path.into()], ..WatchList::default() };
+        let (mut watches, mut report) = (Watches::default(), Report::default());
+        for path in ["/gone", "/lost"] {
+            watches.asked_again(C, z(1), &list(path));
+        }
+        for path in ["/gone", "/lost"] {
+            watches.event(C, None, &WatchedEvent::node(EventType::NodeDeleted, path.into()), &mut report);
+            watches.set_again(C, &Reference::new(), &mut report);
+        }
+        assert!(report.broken.is_empty(), "{report:?}");
     }
 
     #[test]

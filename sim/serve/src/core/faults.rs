@@ -29,6 +29,7 @@ impl Core {
     /// Does a fault, or says in a line why it cannot be done.
     pub(crate) fn fault(&mut self, now: Nanos, fault: &Fault) -> Result<(), String> {
         self.is_possible(fault)?;
+        self.check_targets(fault)?;
         self.record.add_fault(now, fault);
         match *fault {
             Fault::ServerCrash { down_ms, mid_sync: true } => self.crash_at_sync_ms = Some(down_ms),
@@ -90,6 +91,26 @@ impl Core {
         }
         if self.is_paused() && !matches!(fault, Fault::ServerCrash { .. } | Fault::ServerPause { .. }) {
             return Err("the server is paused".into());
+        }
+        Ok(())
+    }
+
+    /// Whether whoever is meant is there.
+    fn check_targets(&self, fault: &Fault) -> Result<(), String> {
+        let (target, needs_connection) = match *fault {
+            Fault::Drop { session, when, .. } => (session, when == When::Now),
+            Fault::SlowLink { session, .. } => (session, true),
+            Fault::Expire { session } => (session, false),
+            Fault::ExpireOwner { reader } => (reader, false),
+            Fault::ServerCrash { .. }
+            | Fault::ServerPause { .. }
+            | Fault::SlowSync { .. }
+            | Fault::ClockJump { .. } => return Ok(()),
+        };
+        for session in self.targets(target)? {
+            if needs_connection {
+                self.conn_of(session)?;
+            }
         }
         Ok(())
     }

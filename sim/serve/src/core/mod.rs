@@ -19,6 +19,8 @@ mod later;
 mod sending;
 mod show;
 #[cfg(test)]
+mod storm;
+#[cfg(test)]
 mod tests;
 
 use crate::link::{Link, State};

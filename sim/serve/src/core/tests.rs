@@ -9,7 +9,7 @@ use crate::verdict::Finding;
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Request, Response, SessionId, Zxid, open_acl};
 use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer, Xid};
+use zk_proto::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
 use zk_proto::server::{Event, Note, Output};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_watched::Invariant;
@@ -19,24 +19,25 @@ use zk_wire::{ClientSide, Frames, Piece};
 pub(super) type Plant = Box<dyn FnMut(&mut Vec<Output>) + Send>;
 
 /// A server and its clients on one table.
-struct Table {
-    core: Core,
-    now: Nanos,
+pub(super) struct Table {
+    pub(super) core: Core,
+    pub(super) now: Nanos,
     conns: u64,
 }
 
 /// A client's end of a connection.
-struct Client {
-    id: ConnId,
-    link: Arc<Link>,
+pub(super) struct Client {
+    pub(super) id: ConnId,
+    pub(super) link: Arc<Link>,
     wire: ClientSide,
     frames: Frames,
-    session: SessionId,
+    pub(super) session: SessionId,
+    password: Password,
     xid: i32,
 }
 
 impl Table {
-    fn new() -> Table {
+    pub(super) fn new() -> Table {
         let options = Options { tick_ms: 100, ..Options::default() };
         let mut core = Core::new(&options, 0, Arc::default(), Record::new(100, None), 1_000_000);
         core.start(0);
@@ -49,40 +50,54 @@ impl Table {
         let (id, link) = (ConnId(self.conns), Arc::new(Link::new(&self.core.limits)));
         self.core.accepted(self.now, id, link.clone(), ([127, 0, 0, 1], 1).into());
         let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
-        Client { id, link, wire, frames, session: SessionId::NONE, xid: 0 }
+        Client { id, link, wire, frames, session: SessionId::NONE, password: [0; 16], xid: 0 }
     }
 
     /// A new session.
-    fn client(&mut self) -> Client {
+    pub(super) fn client(&mut self) -> Client {
+        let client = self.attached(SessionId::NONE, [0; 16]);
+        assert_ne!(client.session, SessionId::NONE);
+        client
+    }
+
+    /// A session on a new connection, if it is granted.
+    fn attached(&mut self, session: SessionId, password: Password) -> Client {
         let mut client = self.connection();
-        let (session, password) = (SessionId::NONE, [0; 16]);
         let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
         self.say(&mut client, &ToServer::Connect(request));
-        match &client.hear()[..] {
-            [ToClient::Connected(granted)] => client.session = granted.session,
-            other => panic!("{other:?}"),
+        for heard in client.hear() {
+            if let ToClient::Connected(granted) = heard {
+                (client.session, client.password) = (granted.session, granted.password);
+            }
         }
         client
     }
 
-    fn say(&mut self, client: &mut Client, message: &ToServer) {
+    /// A client's session on another connection, if it is granted; a new one if it has none.
+    pub(super) fn again(&mut self, client: &Client) -> Client {
+        self.attached(client.session, client.password)
+    }
+
+    pub(super) fn say(&mut self, client: &mut Client, message: &ToServer) {
         let (mut bytes, mut frames, mut all) = (Vec::new(), Frames::of_client(), Vec::new());
         client.wire.encode(message, &mut bytes).expect("a message");
         frames.push(&bytes);
         while let Ok(Some(Piece::Frame(frame))) = frames.next_piece() {
-            assert!(client.link.try_place(frame.len()), "a place");
-            all.push(frame);
+            // One whose connection has ended finds none.
+            if client.link.try_place(frame.len()) {
+                all.push(frame);
+            }
         }
         self.core.frames(self.now, client.id, all);
     }
 
-    fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
+    pub(super) fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
         client.xid += 1;
         self.say(client, &ToServer::Request { xid: Xid(client.xid), request });
         client.hear()
     }
 
-    fn advance(&mut self, ms: u64) {
+    pub(super) fn advance(&mut self, ms: u64) {
         let end = self.now + ms * MS;
         while let Some(due) = self.core.next_due().filter(|due| *due <= end) {
             self.now = self.now.max(due);
@@ -101,7 +116,7 @@ impl Table {
 
 impl Client {
     /// What has come and can be understood.
-    fn hear(&mut self) -> Vec<ToClient> {
+    pub(super) fn hear(&mut self) -> Vec<ToClient> {
         if let Unsent::Bytes(bytes) = self.link.take() {
             self.link.sent(bytes.len(), usize::MAX);
             self.frames.push(&bytes);
@@ -114,15 +129,15 @@ impl Client {
     }
 }
 
-fn create(path: &str, mode: CreateMode) -> Request {
+pub(super) fn create(path: &str, mode: CreateMode) -> Request {
     Request::Create { path: path.into(), data: Data::from("x"), acl: open_acl(), mode, stat: false }
 }
 
-fn get(path: &str, watch: bool) -> Request {
+pub(super) fn get(path: &str, watch: bool) -> Request {
     Request::GetData { path: path.into(), watch }
 }
 
-fn set(path: &str) -> Request {
+pub(super) fn set(path: &str) -> Request {
     Request::SetData { path: path.into(), data: "y".into(), version: -1 }
 }
 

@@ -1,0 +1,129 @@
+//! Whatever clients, administrators and faults do in whatever order, nothing is broken.
+
+use super::tests::{Client, Table, create, get, set};
+use crate::fault::{Fault, Loss, RequestKind, Target, When};
+use zk_api::{AddWatchMode, CreateMode, Request, WatcherKind, Zxid};
+use zk_proto::message::{ToServer, WatchList};
+use zk_wire::FourLetterWord;
+
+/// Numbers that look like chance and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        // Source: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn path(&mut self) -> &'static str {
+        ["/a", "/a/b", "/a/b/c", "/d", "/", "//"][self.below(6) as usize]
+    }
+
+    fn request(&mut self) -> Request {
+        let path = self.path();
+        match self.below(12) {
+            0 | 1 => create(path, CreateMode::Persistent),
+            2 => create(path, CreateMode::EphemeralSequential),
+            3 => create(path, CreateMode::Container),
+            4 => set(path),
+            5 => Request::Delete { path: path.into(), version: -1 },
+            6 => get(path, true),
+            7 => Request::GetChildren { path: path.into(), watch: true, stat: true },
+            8 => Request::AddWatch { path: path.into(), mode: AddWatchMode::PersistentRecursive },
+            9 => Request::RemoveWatches { path: path.into(), kind: WatcherKind::Any },
+            10 => Request::Sync { path: path.into() },
+            _ if self.below(8) == 0 => Request::CloseSession,
+            _ => Request::Exists { path: path.into(), watch: true },
+        }
+    }
+
+    fn loss(&mut self) -> Loss {
+        match self.below(4) {
+            0 => Loss::RequestsLost,
+            1 => Loss::AnswersLost,
+            2 => Loss::InFlight { for_ms: self.below(300) },
+            _ => Loss::Silence,
+        }
+    }
+
+    fn fault(&mut self, session: Target) -> Fault {
+        let (ms, for_ms) = (self.below(200), self.below(2000));
+        match self.below(10) {
+            0 => Fault::ServerCrash { down_ms: ms, mid_sync: false },
+            1 => Fault::ServerCrash { down_ms: ms, mid_sync: true },
+            2 => Fault::ServerPause { for_ms: ms },
+            3 => Fault::Drop { session, when: When::Now, what: self.loss() },
+            4 => Fault::Drop { session, when: When::NextRequest(RequestKind::Any), what: self.loss() },
+            5 => Fault::Expire { session },
+            6 => Fault::ExpireOwner { reader: session },
+            7 => Fault::SlowLink { session, delay_ms: ms, for_ms },
+            8 => Fault::SlowSync { sync_ms: ms, for_ms },
+            _ => Fault::ClockJump { by_ms: for_ms.cast_signed() - 1000 },
+        }
+    }
+}
+
+fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
+    let at = dice.below(clients.len() as u64) as usize;
+    let client = &mut clients[at];
+    match dice.below(16) {
+        0 => *client = table.again(client),
+        1 => table.core.gone(table.now, client.id),
+        2 => table.say(client, &ToServer::Ping),
+        3 => {
+            let list = vec![dice.path().into()];
+            let watches = WatchList {
+                data: list.clone(),
+                child: list.clone(),
+                recursive: list,
+                ..WatchList::default()
+            };
+            table.say(client, &ToServer::SetWatches { since: Zxid::new(1, dice.below(9) as u32), watches });
+        }
+        4 => {
+            let op = [1, 2, 14, 77, 13, 100, 5][dice.below(7) as usize];
+            let frame = [7u32.to_be_bytes(), i32::to_be_bytes(op), [0; 4]].concat();
+            if !table.core.is_paused() && client.link.try_place(frame.len()) {
+                table.core.frames(table.now, client.id, vec![frame]);
+            }
+        }
+        5 => table.core.word(table.now, client.id, FourLetterWord::ALL[dice.below(18) as usize]),
+        6 | 7 => {
+            let fault = dice.fault(Target::Session(client.session));
+            // What cannot be done now is not done.
+            let _ = table.core.fault(table.now, &fault);
+        }
+        8 => table.advance(dice.below(900)),
+        _ => {
+            table.ask(client, dice.request());
+        }
+    }
+    // A paused server takes nothing from its connections.
+    while table.core.is_paused() {
+        table.advance(50);
+    }
+}
+
+#[test]
+fn whatever_happens_nothing_is_broken_and_nothing_is_left_behind() {
+    let mut tested = 0;
+    for seed in 0..300 {
+        let mut dice = Dice(seed);
+        let mut table = Table::new();
+        let mut clients: Vec<Client> = (0..4).map(|_| table.client()).collect();
+        for _ in 0..80 {
+            step(&mut table, &mut clients, &mut dice);
+        }
+        clients.iter().for_each(|client| table.core.gone(table.now, client.id));
+        table.advance(20_000);
+        let verdict = table.core.verdict();
+        assert!(verdict.held, "seed {seed}: {:#?}", verdict.broken);
+        let left: Vec<_> = table.core.conns.iter().map(|(id, conn)| (id, conn.stage, conn.fate)).collect();
+        assert!(left.is_empty() && table.core.sessions.is_empty(), "seed {seed}: {left:?}");
+        tested += verdict.requests;
+    }
+    assert!(tested > 5000, "{tested} requests are few");
+}
