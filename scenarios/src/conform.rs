@@ -185,7 +185,8 @@ fn human(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> Stri
     }
     for Found { seed, difference } in &tally.unsteady {
         let last = difference.script.steps.last().map(|step| step.action.to_string()).unwrap_or_default();
-        text.push_str(&format!("Seed {seed} differed once and not again, at: {last}\n"));
+        let [a, b] = difference.first();
+        text.push_str(&format!("Seed {seed} differed once and not again, at '{last}': {a} | {b}\n"));
     }
     if let Some(why) = &tally.cut_short {
         text.push_str(&format!("Cut short: {why}\n"));
