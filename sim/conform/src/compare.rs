@@ -47,6 +47,15 @@ pub fn operations(script: &Script) -> usize {
     script.steps.iter().map(|step| of(&step.action)).sum()
 }
 
+impl Difference {
+    /// The first lines that differ, of each.
+    pub fn first(&self) -> [&str; 2] {
+        let last = |side: usize| self.told[side].last().map_or(&[][..], Vec::as_slice);
+        let at = last(0).iter().zip(last(1)).take_while(|(a, b)| a == b).count();
+        [0, 1].map(|side| last(side).get(at).map_or("(nothing)", String::as_str))
+    }
+}
+
 /// The script, what both told where they agree, and both where they do not.
 impl Display for Difference {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

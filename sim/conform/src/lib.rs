@@ -6,6 +6,9 @@
 //! | [`driver`] | runs a script, writes down what came |
 //! | [`normal`] | what two servers may tell differently, made alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
+//! | [`compare`] | one script on both: the first difference |
+//! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
+//! | [`plant`] | known differences, planted, so that the hunt is seen to find them |
 //! | `keeper` | a client of our own beside the script |
 //! | `encode`, `answer`, `record`, `connection` | frames, by hand: independent of `zk-wire`, and able to say nonsense |
 
