@@ -6,6 +6,7 @@
 //! | [`driver`] | runs a script, writes down what came |
 //! | [`normal`] | what two servers may tell differently, made alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
+//! | [`ensemble`] | a real ensemble, begun and ended here: killed, paused, told who leads |
 //! | `keeper` | a client of our own beside the script |
 //! | `encode`, `answer`, `record`, `connection` | frames, by hand: independent of `zk-wire`, and able to say nonsense |
 
@@ -14,6 +15,7 @@ pub mod compare;
 mod connection;
 pub mod driver;
 mod encode;
+pub mod ensemble;
 pub mod generate;
 mod keeper;
 pub mod normal;
