@@ -1,8 +1,14 @@
-use zk_conform::{compare::{compare, operations}, driver::Alone, generate::{Plan, generate}, side::Side};
+use zk_conform::{
+    compare::{compare, operations},
+    driver::Alone,
+    generate::{Plan, generate},
+    side::Side,
+};
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let rt = tokio::runtime::Runtime::new().unwrap();
-    let ours = rt.block_on(zk_serve::start(zk_serve::Options { tick_ms: 250, ..Default::default() })).unwrap();
+    let ours =
+        rt.block_on(zk_serve::start(zk_serve::Options { tick_ms: 250, ..Default::default() })).unwrap();
     let own = ours.addresses()[0].to_string();
     let args: Vec<String> = args.into_iter().map(|a| if a == "ours" { own.clone() } else { a }).collect();
     let side = |n: &str, a: &str| Side::open(n, Box::new(Alone(a.parse().unwrap()))).unwrap();
@@ -19,7 +25,9 @@ fn main() {
         if let Some(d) = compare(&mut l, &mut r, &script).unwrap() {
             println!("seed {seed}\n{d}");
             found += 1;
-            if found > 3 { break }
+            if found > 3 {
+                break;
+            }
         }
     }
     println!("{ops} operations, {found} differences, {:?}", begun.elapsed());

@@ -100,7 +100,10 @@ fn body(names: &mut Names, r: &mut Reader<'_>, asked: i32) -> Option<String> {
         op::WHO_AM_I => {
             let mut all = r.list(|r| Some((r.text()?, r.text()?)))?.unwrap_or_default();
             all.sort();
-            all.iter().map(|(scheme, id)| format!("{}:{}", text(scheme), text(id))).collect::<Vec<_>>().join(" ")
+            all.iter()
+                .map(|(scheme, id)| format!("{}:{}", text(scheme), text(id)))
+                .collect::<Vec<_>>()
+                .join(" ")
         }
         op::DELETE
         | op::CHECK
@@ -128,7 +131,9 @@ fn sorted(r: &mut Reader<'_>) -> Option<String> {
 }
 
 fn acl(r: &mut Reader<'_>) -> Option<String> {
-    let Some(mut entries) = r.list(|r| Some((r.int()?, r.text()?, r.text()?)))? else { return Some("null".into()) };
+    let Some(mut entries) = r.list(|r| Some((r.int()?, r.text()?, r.text()?)))? else {
+        return Some("null".into());
+    };
     let by_digest = |entry: &(i32, Option<String>, Option<String>)| entry.1.as_deref() == Some("digest");
     for run in entries.chunk_by_mut(|a, b| a.0 == b.0 && by_digest(a) && by_digest(b)) {
         run.sort();

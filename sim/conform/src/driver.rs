@@ -19,9 +19,7 @@ use crate::encode::{self, EVENT, Handshake, PING};
 use crate::keeper::Keeper;
 use crate::normal::{Era, Names};
 use crate::record::Reader;
-use crate::script::{
-    Action, Call, Conn, Connect, Password, Script, Sent, Session, Which, ZxidArg,
-};
+use crate::script::{Action, Call, Conn, Connect, Password, Script, Sent, Session, Which, ZxidArg};
 use zk_api::ErrorCode;
 
 pub use servers::{Alone, Servers};
@@ -205,7 +203,8 @@ impl<'a> Driver<'a> {
         for conn in self.in_order(actor) {
             self.flush(conn);
         }
-        (before < self.latest && self.keeper.is_none()).then(|| format!("now {}", self.names.zxid(self.latest)))
+        (before < self.latest && self.keeper.is_none())
+            .then(|| format!("now {}", self.names.zxid(self.latest)))
     }
 
     /// What has come to all clients since they were last asked.
@@ -243,7 +242,8 @@ impl<'a> Driver<'a> {
     /// The other connections that a session is on.
     fn on_session(&self, session: Option<Session>, but: Conn) -> Vec<Conn> {
         let on = |client: &Client| client.connection.is_some() && client.session == session;
-        let all = self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
+        let all =
+            self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
         all.map(|(conn, _)| *conn).collect()
     }
 
@@ -526,8 +526,12 @@ impl<'a> Driver<'a> {
 
     /// Waits a little for the ends of connections whose session is closed.
     fn await_closed_ones(&mut self) {
-        let closed: Vec<Option<Session>> =
-            self.sessions.iter().filter(|(_, known)| known.is_closed).map(|(session, _)| Some(*session)).collect();
+        let closed: Vec<Option<Session>> = self
+            .sessions
+            .iter()
+            .filter(|(_, known)| known.is_closed)
+            .map(|(session, _)| Some(*session))
+            .collect();
         for conn in self.in_order(None) {
             let client = self.client(conn);
             if client.connection.is_some() && closed.contains(&client.session) {

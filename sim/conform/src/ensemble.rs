@@ -78,8 +78,9 @@ impl Ensemble {
         args.extend(properties.iter().flat_map(|property| ["--property", property]));
         let addresses = ensemble.tell("start", &args)?;
         for address in addresses.trim().split(',') {
-            let address =
-                address.parse().map_err(|_| format!("start: '{address}', expected HOST:PORT[,HOST:PORT...]"))?;
+            let address = address
+                .parse()
+                .map_err(|_| format!("start: '{address}', expected HOST:PORT[,HOST:PORT...]"))?;
             ensemble.servers.push(Server { address, state: State::Runs });
         }
         Ok(ensemble)

@@ -166,7 +166,8 @@ impl Generator {
             }
             Next::Expire => self.expire(),
             Next::Bytes => {
-                let bytes = self.choices.pick(&[vec![0, 0x10, 0, 0], vec![0xff; 4], vec![0, 0, 0, 3, 1, 2, 3]]);
+                let bytes =
+                    self.choices.pick(&[vec![0, 0x10, 0, 0], vec![0xff; 4], vec![0, 0, 0, 3, 1, 2, 3]]);
                 self.conns[index].on = None;
                 self.push(Action::Bytes { conn, bytes });
             }
@@ -186,7 +187,8 @@ impl Generator {
         believed.on = Some(session);
         self.open.push(Open { session, short });
         let mut connect = new_connect(None, timeout_ms);
-        connect.read_only = self.choices.weigh(&[(8, ReadOnly::No), (1, ReadOnly::Absent), (1, ReadOnly::Yes)]);
+        connect.read_only =
+            self.choices.weigh(&[(8, ReadOnly::No), (1, ReadOnly::Absent), (1, ReadOnly::Yes)]);
         if self.choices.one_in(12) {
             connect.last_zxid = Some(self.choices.pick(&[
                 ZxidArg::Relative(1),

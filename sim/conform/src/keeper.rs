@@ -7,9 +7,7 @@ use crate::answer::Header;
 use crate::connection::{Came, Connection};
 use crate::encode::{self, Handshake};
 use crate::record::Reader;
-use crate::script::{
-    AclEntry, Call, Connect, CreateKind, Looking, Naming, Numbered, Password, ReadOnly,
-};
+use crate::script::{AclEntry, Call, Connect, CreateKind, Looking, Naming, Numbered, Password, ReadOnly};
 
 /// What a server keeps for itself, and nobody may delete.
 const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
@@ -71,7 +69,8 @@ impl Keeper {
                 let mut reader = Reader(&frame);
                 let header = Header::read(&mut reader);
                 let header = header.filter(|header| header.xid == xid);
-                let header = header.ok_or_else(|| format!("{}: an answer to something else", self.address))?;
+                let header =
+                    header.ok_or_else(|| format!("{}: an answer to something else", self.address))?;
                 Ok((header, reader.0.to_vec()))
             }
             Came::End => Err(format!("{}: closed the connection that watches over the run", self.address)),
@@ -124,7 +123,8 @@ impl Keeper {
     pub(crate) fn clean(&mut self) -> Result<(), String> {
         self.clear()?;
         for path in RESERVED {
-            let (header, body) = self.ask(&Call::Look { what: Looking::Data, path: some(path), watch: false })?;
+            let (header, body) =
+                self.ask(&Call::Look { what: Looking::Data, path: some(path), watch: false })?;
             let data = Reader(&body).bytes().flatten();
             if header.error == 0 && data.is_none_or(|data| !data.is_empty()) {
                 self.ask(&Call::SetData { path: some(path), data: Some(Vec::new()), version: -1 })?;
@@ -150,7 +150,8 @@ impl Keeper {
         if header.error != 0 {
             return Ok(None);
         }
-        let int = |at: usize| body.get(at..at + 4).map_or(0, |b| i32::from_be_bytes([b[0], b[1], b[2], b[3]]));
+        let int =
+            |at: usize| body.get(at..at + 4).map_or(0, |b| i32::from_be_bytes([b[0], b[1], b[2], b[3]]));
         let (version, cversion, aversion, children) = (int(32), int(36), int(40), int(56));
         Ok(Some(Counters { version, aversion, created: (cversion + children) / 2 }))
     }
@@ -168,7 +169,10 @@ impl Keeper {
                 let missing = theirs - mine;
                 let behind = if missing > 0 { &mut *self } else { &mut *other };
                 if missing.abs() > MOST_STEPS {
-                    return Err(format!("{}: {path} was changed too often; start the server anew", other.address));
+                    return Err(format!(
+                        "{}: {path} was changed too often; start the server anew",
+                        other.address
+                    ));
                 }
                 for _ in 0..missing.abs() {
                     step(behind, path)?;

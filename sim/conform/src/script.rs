@@ -158,7 +158,7 @@ pub enum Which {
 pub enum Control {
     /// Dies at once.
     Kill,
-    /// Starts again, and serves.
+    /// Starts again; `await serving` waits until it serves.
     Start,
     /// Stops, but is not dead.
     Pause,

@@ -1,13 +1,16 @@
 //! The scripts under `testdata/ensemble` are what three real servers do.
 //!
 //! `UPDATE_TESTDATA=1` rewrites the transcripts that differ; read the difference before you commit it.
-//! `ZOOCHECK_ONLY=takeover` runs the scripts with that in their names, and tells how long each took.
+//! `ZOOCHECK_ONLY=takeover` runs the scripts with that in their names.
 //! `ZOOCHECK_NO_SKIP=1` fails where there is no real ZooKeeper.
 
+use std::collections::VecDeque;
 use std::env;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
 use std::time::Instant;
 
 use zk_conform::ensemble::{Ensemble, missing};
@@ -18,6 +21,9 @@ const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/real-zookeeper");
 /// So that the test of containers takes no minute.
 const PROPERTIES: [&str; 1] = ["znode.container.checkIntervalMs=100"];
 
+/// How many at a time.
+const ENSEMBLES: u32 = 2;
+
 #[test]
 fn three_real_servers_do_what_the_scripts_say() {
     if let Some(why) = missing(Path::new(REAL)) {
@@ -25,25 +31,41 @@ fn three_real_servers_do_what_the_scripts_say() {
         eprintln!("skipped: {why}");
         return;
     }
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ensemble-{}", std::process::id()));
-    let mut ensemble = Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers");
     let only = env::var("ZOOCHECK_ONLY").unwrap_or_default();
+    let chosen = scripts().into_iter().filter(|path| path.to_string_lossy().contains(&only));
+    let queue = Mutex::new(chosen.collect::<VecDeque<PathBuf>>());
+    // Scripts wait for servers most of the time.
+    let wrong: String = thread::scope(|scope| {
+        let workers: Vec<_> = (0..ENSEMBLES)
+            .map(|n| {
+                let queue = &queue;
+                scope.spawn(move || run_all(queue, n))
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Runs what is in the queue on an ensemble of its own; what went otherwise than expected.
+fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
+    let folder = format!("ensemble-{}-{number}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let mut ensemble = Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers");
     let mut wrong = String::new();
-    for path in scripts().into_iter().filter(|path| path.to_string_lossy().contains(&only)) {
+    loop {
+        let Some(path) = queue.lock().expect("no panic").pop_front() else { return wrong };
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).expect("a script");
         let script = parse(&text).unwrap_or_else(|bad| panic!("{name}: {bad}"));
         let begun = Instant::now();
         let told = ensemble.run(&script).unwrap_or_else(|failed| panic!("{name}: {failed}"));
-        if !only.is_empty() {
-            eprintln!("{name}: {:.1?}", begun.elapsed());
-        }
+        eprintln!("{name}: {:.1?}", begun.elapsed());
         wrong.push_str(&difference(&name, &script, &told));
         if env::var_os("UPDATE_TESTDATA").is_some() {
             fs::write(&path, with(script, told)).expect("a script is rewritten");
         }
     }
-    assert!(wrong.is_empty(), "{wrong}");
 }
 
 /// Every script says on top what it shows, and expects something; rewritten as it is, it stays the same.

@@ -64,12 +64,8 @@ fn look(choices: &mut Choices) -> Call {
 }
 
 fn name(choices: &mut Choices) -> Call {
-    let what = choices.weigh(&[
-        (4, Naming::Acl),
-        (1, Naming::Sync),
-        (3, Naming::Ephemerals),
-        (3, Naming::Count),
-    ]);
+    let what =
+        choices.weigh(&[(4, Naming::Acl), (1, Naming::Sync), (3, Naming::Ephemerals), (3, Naming::Count)]);
     Call::Name { what, path: path(choices) }
 }
 

@@ -2,9 +2,7 @@
 
 use super::parse::{number, value_word, zxid};
 use super::token::Token;
-use super::{
-    AclArg, AclEntry, Bytes, Call, CreateKind, Looking, Naming, Numbered, Sent, Text, ZxidArg,
-};
+use super::{AclArg, AclEntry, Bytes, Call, CreateKind, Looking, Naming, Numbered, Sent, Text, ZxidArg};
 
 /// The rest of a line.
 pub(super) struct Words<'a> {
@@ -369,7 +367,8 @@ fn perms_of(word: &str) -> Result<i32, String> {
     let letter = |c| PERMS.find(c).map(|bit| 1 << bit);
     let letters = word.chars().map(letter).collect::<Option<Vec<i32>>>();
     let number = || word.parse().ok();
-    letters.map(|bits| bits.into_iter().sum()).or_else(number).ok_or_else(|| {
-        format!("'{word}': expected permissions as letters of {PERMS} or a number")
-    })
+    letters
+        .map(|bits| bits.into_iter().sum())
+        .or_else(number)
+        .ok_or_else(|| format!("'{word}': expected permissions as letters of {PERMS} or a number"))
 }

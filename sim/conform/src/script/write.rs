@@ -4,8 +4,8 @@ use super::calls::{LISTS, PERMS, create_verb, default_flags, number_key, number_
 use super::parse::TIMEOUT_MS;
 use super::token::{bytes_text, quote};
 use super::{
-    AclArg, Action, Alike, Call, Conn, Connect, Control, CreateKind, Looking, Naming, Password, ReadOnly, Script,
-    Sent, Session, Which, ZxidArg,
+    AclArg, Action, Alike, Call, Conn, Connect, Control, CreateKind, Looking, Naming, Password, ReadOnly,
+    Script, Sent, Session, Which, ZxidArg,
 };
 use std::fmt::{self, Display, Formatter};
 
@@ -96,7 +96,9 @@ impl Display for Action {
                 f.write_str("}")
             }
             Action::Alike { conns, what: Alike::Events } => write!(f, "alike{} events", letters(conns)),
-            Action::Alike { conns, what: Alike::Answers(call) } => write!(f, "alike{} {call}", letters(conns)),
+            Action::Alike { conns, what: Alike::Answers(call) } => {
+                write!(f, "alike{} {call}", letters(conns))
+            }
         }
     }
 }
