@@ -5,9 +5,10 @@
 //! | `sweep` | [`SweepReport`]: many seeds of one scenario |
 //! | `replay` | [`ReplayReport`]: one seed again |
 //! | `check` | [`CheckReport`]: a model explored |
+//! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
-//! | `junit` | a sweep for CI systems |
+//! | `junit` | a sweep, or a live run, for CI systems |
 //! | `files` | files that are there whole or not at all |
 //!
 //! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
@@ -16,6 +17,7 @@
 mod check;
 mod files;
 mod junit;
+mod live;
 mod replay;
 mod sweep;
 mod text;
@@ -23,10 +25,11 @@ mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use files::{FileError, prepare_dir, write_whole};
-pub use junit::sweep_junit;
+pub use junit::{live_junit, sweep_junit};
+pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
-pub use text::{Paint, check_text, count, replay_text, seconds, sweep_text, table, wrapped};
+pub use text::{Paint, check_text, count, live_text, replay_text, seconds, sweep_text, table, wrapped};
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 
 /// A report as JSON, indented, with a newline at its end.

@@ -1,10 +1,12 @@
 //! Reports for people.
 
 mod check;
+mod live;
 mod replay;
 mod sweep;
 
 pub use check::check_text;
+pub use live::live_text;
 pub use replay::replay_text;
 pub use sweep::sweep_text;
 

@@ -5,9 +5,10 @@ mod schema;
 use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
-    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Failure, How, Judgement, Limits,
-    Lines, Mark, Moment, Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA,
-    Seeds, Seen, SweepReport, Verdict, replay_text, sweep_junit, sweep_text, to_json,
+    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Failure, Happened, How, Judgement,
+    LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, Mark, Moment, Paint, Path, PromiseResult,
+    REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport, Verdict, live_junit,
+    live_text, replay_text, sweep_junit, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -143,6 +144,58 @@ fn check() -> CheckReport {
     }
 }
 
+fn live_promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
+    let seen = || LiveBreak {
+        seconds: 1.25,
+        what: "p0 & p1 are <inside>".into(),
+        timeline: vec!["    1.250s  p0  enters".into()],
+    };
+    LivePromise {
+        name: name.into(),
+        about: format!("The {name} promise."),
+        verdict: tested.map(|tested| Verdict::of(broken, expected, tested)),
+        tested: tested.unwrap_or(0),
+        broken,
+        expected,
+        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
+        first: (broken > 0).then(seen),
+        first_expected: (expected > 0).then(seen),
+    }
+}
+
+fn live() -> LiveReport {
+    LiveReport {
+        schema: LIVE_SCHEMA.into(),
+        what: "lock/simple".into(),
+        recipe: "lock/simple".into(),
+        about: "One ephemeral znode.".into(),
+        catalogued: sweep().catalogued,
+        connect: "127.0.0.1:2181".into(),
+        clients: 2,
+        rounds: 3,
+        session_timeout_ms: 3000,
+        answer: Answer::Broken,
+        ran_out: None,
+        wall_seconds: 2.0,
+        happened: Happened {
+            sessions: 3,
+            sessions_lost: 1,
+            disconnections: 1,
+            grants: 6,
+            writes: 24,
+            refused: 2,
+        },
+        promises: vec![
+            live_promise("exclusion", 1, 0, Some(9)),
+            live_promise("effects", 0, 2, Some(8)),
+            live_promise("herd", 0, 0, None),
+            live_promise("stuck", 0, 0, Some(0)),
+        ],
+        invariants: vec![live_promise("no-panic", 0, 0, Some(3))],
+        left: vec!["/lock/x".into()],
+    }
+}
+
 fn reparsed<T: serde::Serialize>(report: &T) -> Value {
     serde_json::from_str(&to_json(report)).expect("JSON")
 }
@@ -152,6 +205,7 @@ fn json_keeps_to_the_published_schemas() {
     assert_eq!(errors("zoocheck-sweep-1.json", &reparsed(&sweep())), [""; 0]);
     assert_eq!(errors("zoocheck-replay-1.json", &reparsed(&replay())), [""; 0]);
     assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
+    assert_eq!(errors("zoocheck-live-1.json", &reparsed(&live())), [""; 0]);
 }
 
 #[test]
@@ -160,6 +214,7 @@ fn the_schemas_refuse_what_is_missing_and_what_is_unknown() {
         ("zoocheck-sweep-1.json", reparsed(&sweep())),
         ("zoocheck-replay-1.json", reparsed(&replay())),
         ("zoocheck-check-1.json", reparsed(&check())),
+        ("zoocheck-live-1.json", reparsed(&live())),
     ] {
         for key in report.as_object().expect("an object").keys() {
             let mut less = report.clone();
@@ -189,6 +244,7 @@ fn json_is_read_back_as_it_was() {
     assert_eq!(serde_json::from_str::<SweepReport>(&to_json(&sweep())).expect("a report"), sweep());
     assert_eq!(serde_json::from_str::<ReplayReport>(&to_json(&replay())).expect("a report"), replay());
     assert_eq!(serde_json::from_str::<CheckReport>(&to_json(&check())).expect("a report"), check());
+    assert_eq!(serde_json::from_str::<LiveReport>(&to_json(&live())).expect("a report"), live());
 }
 
 #[test]
@@ -275,4 +331,67 @@ fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
         let row = text.lines().find(|line| line.starts_with("fifo ")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("held"), "{text}");
     }
+}
+
+#[test]
+fn a_stranger_can_read_a_live_run() {
+    let text = live_text(&live(), Paint::PLAIN);
+    let expected = "\
+lock/simple: One ephemeral znode.
+  on 127.0.0.1:2181, which is live: what happens here happens once
+  2 clients × 3 rounds, session timeout 3,000 ms
+
+promise    verdict                      tested
+exclusion  BROKEN 1 time                9
+effects    broken as expected 2 times   8
+herd       not judged on a live ensemble  not counted
+stuck      never put to the test        0
+  effects as expected: the assumption failed that nobody sleeps
+
+always watched  verdict  tested
+no-panic        held     3
+
+exclusion: broken
+  The exclusion promise.
+  first at 1.250 s
+      1.250s  p0  enters
+  => p0 & p1 are <inside>
+
+effects: broken as expected
+";
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(squeeze(&text).starts_with(&squeeze(expected)), "{text}");
+    let closing = "
+6 grants in 2.00 s; 3 sessions, 1 lost; 1 connection lost; 24 writes, 2 refused
+left behind, and removed: /lock/x
+BROKEN: exclusion
+as catalogued: S-070 breaks exclusion (fault: expiry)
+";
+    assert!(text.ends_with(closing), "{text}");
+    assert!(live_text(&live(), Paint::COLOURS).contains('\u{1b}') && !text.contains('\u{1b}'));
+}
+
+#[test]
+fn junit_of_a_live_run_skips_what_is_not_judged() {
+    let text = live_junit(&live());
+    assert!(text.contains(r#"tests="5" skipped="2" errors="0" failures="1""#), "{text}");
+    assert!(text.contains(r#"<skipped message="not judged on a live ensemble"/>"#), "{text}");
+    assert!(text.contains("broken as expected 2 times: nobody sleeps"), "{text}");
+}
+
+#[test]
+fn a_live_run_is_held_only_if_something_was_judged_and_all_of_that_was_tested() {
+    let one = |tested| [live_promise("exclusion", 0, 0, tested), live_promise("herd", 0, 0, None)];
+    assert_eq!(LiveReport::answer_of(&one(Some(3)), &[], false), Answer::Held);
+    assert_eq!(LiveReport::answer_of(&one(Some(3)), &[], true), Answer::Undecided);
+    assert_eq!(LiveReport::answer_of(&one(Some(0)), &[], false), Answer::Undecided);
+    assert_eq!(LiveReport::answer_of(&one(None), &[], false), Answer::Undecided);
+    let broken = [live_promise("no-panic", 1, 0, Some(3))];
+    assert_eq!(LiveReport::answer_of(&one(None), &broken, true), Answer::Broken);
+    let mut report = LiveReport { answer: Answer::Undecided, promises: one(None).into(), ..live() };
+    assert!(
+        live_text(&report, Paint::PLAIN).contains("undecided: no promise of it can be judged from outside")
+    );
+    report.ran_out = Some("the time limit came".into());
+    assert!(live_text(&report, Paint::PLAIN).contains("undecided: the time limit came"));
 }

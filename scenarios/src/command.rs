@@ -140,10 +140,16 @@ mod chaos {
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::run::{self, Target};
     use zk_reports::{Lines, count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
+    #[cfg(feature = "live")]
+    use zk_reports::{live_junit, live_text};
 
     /// Runs a sweep and writes its reports.
     pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
         let target = Target::resolve(zoo, &arguments.what, &arguments.set)?;
+        #[cfg(feature = "live")]
+        if let Some(servers) = &arguments.connect {
+            return live(&target, arguments, servers);
+        }
         let seeds = arguments.seeds.clone().shard(arguments.shard)?;
         let log = run::logs(arguments.log.as_deref())?;
         if let Some(dir) = &arguments.report {
@@ -168,6 +174,36 @@ mod chaos {
         }
         print(&match arguments.format {
             Format::Human => sweep_text(&report, paint()),
+            Format::Json => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    /// Runs a trial once on a live ensemble, and writes its reports.
+    #[cfg(feature = "live")]
+    fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
+        run::logs(arguments.log.as_deref())?;
+        if let Some(dir) = &arguments.report {
+            prepare_dir(dir)?;
+        }
+        let run = run::LiveRun {
+            connect: servers.into(),
+            clients: arguments.clients.unwrap_or(target.scenario.clients),
+            rounds: arguments.rounds.unwrap_or(target.scenario.rounds),
+            time_limit: arguments.time_limit.unwrap_or(std::time::Duration::from_secs(300)),
+        };
+        let total = u64::from(run.clients) * u64::from(run.rounds);
+        let mut progress = Progress::new(arguments.format, Some(total));
+        let report = run::live(target, &run, &mut |done| {
+            progress.at(done, String::new, || format!("{} of {} rounds", count(done), count(total)));
+        })?;
+        drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("junit.xml"), live_junit(&report).as_bytes())?;
+        }
+        print(&match arguments.format {
+            Format::Human => live_text(&report, paint()),
             Format::Json => to_json(&report),
         })?;
         Ok(report.answer)

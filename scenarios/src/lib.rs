@@ -34,7 +34,7 @@
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
 //! | `list` | what there is |
-//! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`) |
+//! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `progress` | how far it is, on stderr |
 //! | `output` | results, on stdout |
@@ -57,7 +57,7 @@ pub use bad_input::BadInput;
 pub use zk_api as api;
 pub use zk_model::{CheckConfig, Engine};
 pub use zk_reports as reports;
-pub use zk_reports::{Answer, CheckReport, ReplayReport, SweepReport, Verdict};
+pub use zk_reports::{Answer, CheckReport, LiveReport, ReplayReport, SweepReport, Verdict};
 pub use zk_trials as trials;
 #[cfg(feature = "run")]
 pub use zk_world::{Faults, Scenario};

@@ -1,5 +1,7 @@
 //! Chaos: scenario files, seeds, sweeps, replays.
 
+#[cfg(feature = "live")]
+mod live;
 mod logs;
 mod replay;
 pub(crate) mod scenario_file;
@@ -9,6 +11,8 @@ mod tally;
 mod target;
 mod timeline;
 
+#[cfg(feature = "live")]
+pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;
 pub(crate) use replay::replay;
 pub(crate) use scenario_file::read_scenario;

@@ -1,47 +1,146 @@
 //! `zoocheck serve`: the server behind real sockets, until it is told to leave.
 
+#[cfg(feature = "run")]
+mod schedule;
+
 use crate::output::print;
 use crate::{Answer, BadInput};
 use clap::Args;
+use serde::Serialize;
+use std::io::Write;
 use std::net::SocketAddr;
-use tokio::signal::unix::{SignalKind, signal};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use zk_serve::{Options, ServeError};
+use zk_serve::{Limits, Options, Running, ServeError};
 
-const ABOUT: &str = "\
+pub(crate) const ABOUT: &str = "\
 Serves ZooKeeper's client protocol from memory, so that any client in any language can be tested against it.
 
 This is a test server, not a production one: what it holds is gone when it leaves, and it fails on demand.
-When it is ready it prints one line of JSON with its addresses. It leaves on SIGTERM and Ctrl-C.";
+When it is ready it prints one line of JSON: where clients connect, and where faults are asked for by HTTP
+(`curl` that address for help). It leaves on SIGTERM and Ctrl-C, and prints what the always-watched invariants
+say of everything it served: a line of JSON on stdout, and one for people on stderr.";
+
+pub(crate) const EPILOGUE: &str = "\
+Exit status:
+  0  nothing was broken
+  1  an invariant was broken
+  2  bad command line, file or environment
+
+Examples:
+  zoocheck serve                                                  on port 2181 of this machine
+  zoocheck serve --listen 127.0.0.1:0 --tick-ms 500               on any free port, for a test
+  zoocheck serve --scenario scenarios/suite/drops.toml --seed 7   with that seed's faults";
+
+const LIMITS: &str = "Limits: what a client may cost";
 
 /// What can be typed behind `serve`.
 #[derive(Args, Debug)]
-#[command(long_about = ABOUT)]
 pub(crate) struct ServeArguments {
     /// How many servers; one, until there are ensembles
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     servers: u8,
-    /// Where clients connect, port 0 for any that is free; others than the loopback interface only if named here
+    /// Where clients connect, port 0 for any that is free; not this machine alone only if it is typed here
     #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', default_value = "127.0.0.1:2181")]
     listen: Vec<SocketAddr>,
-    /// Where faults are asked for, by HTTP; on the loopback interface alone
+    /// Where faults are asked for, by HTTP; this machine alone
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     control: SocketAddr,
-    /// The length of a tick in milliseconds; sessions time out after 2 to 20 of them
-    #[arg(long, value_name = "MS", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=600_000))]
-    tick_ms: u32,
+    /// The length of a tick; sessions time out after 2 to 20 of them [default: 2000, or the scenario's]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = within(1..=600_000))]
+    tick_ms: Option<u64>,
     /// How often empty containers and overdue TTL znodes are looked for
-    #[arg(long, value_name = "MS", default_value_t = 60_000, value_parser = clap::value_parser!(u32).range(1..))]
-    container_check_ms: u32,
+    #[arg(long, value_name = "MS", default_value = "60000", allow_negative_numbers = true, value_parser = within(1..=86_400_000))]
+    container_check_ms: u64,
+    /// The super user's identity, such as super:D/InIHSb7yEEbrWz8b9l71RjZJU=
+    #[arg(long, value_name = "USER:BASE64", value_parser = digest)]
+    super_digest: Option<String>,
+    /// Do the faults of a scenario file, as --seed draws them
+    #[cfg(feature = "run")]
+    #[arg(long, value_name = "FILE", requires = "seed")]
+    scenario: Option<String>,
+    /// Which faults, and when
+    #[cfg(feature = "run")]
+    #[arg(long, value_name = "S", requires = "scenario", allow_negative_numbers = true, value_parser = within(0..=u64::MAX))]
+    seed: Option<u64>,
+    /// Write everything that clients do into this file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// How many of the last events GET /record can tell
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = within(0..=1_000_000))]
+    recent_events: u64,
     /// Leave when stdin ends, as it does when whoever started this is gone
     #[arg(long)]
     until_stdin_closes: bool,
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+#[derive(Args, Debug)]
+struct LimitArguments {
+    /// Connections in all; one more is closed
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = within(1..=1_000_000))]
+    max_connections: u64,
+    /// Unanswered requests of a connection; with so many it is not read
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "1000", allow_negative_numbers = true, value_parser = within(1..=1_000_000))]
+    max_outstanding: u64,
+    /// Bytes of these requests, likewise
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "4194304", allow_negative_numbers = true, value_parser = within(1..=1 << 30))]
+    max_outstanding_bytes: u64,
+    /// Watches of a connection; with more it is closed
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "100000", allow_negative_numbers = true, value_parser = within(0..=100_000_000))]
+    max_watches: u64,
+    /// Bytes that a client does not read; with more its connection is closed
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "16777216", allow_negative_numbers = true, value_parser = within(1..=1 << 30))]
+    max_unsent_bytes: u64,
+    /// How long a connection may take for its first message
+    #[arg(help_heading = LIMITS, long, value_name = "MS", default_value = "10000", allow_negative_numbers = true, value_parser = within(1..=86_400_000))]
+    first_message_ms: u64,
+}
+
+impl LimitArguments {
+    fn limits(&self) -> Limits {
+        let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        Limits {
+            connections: whole(self.max_connections),
+            outstanding_requests: whole(self.max_outstanding),
+            outstanding_bytes: whole(self.max_outstanding_bytes),
+            watches: whole(self.max_watches),
+            unsent_bytes: whole(self.max_unsent_bytes),
+            first_message: Duration::from_millis(self.first_message_ms),
+        }
+    }
+}
+
+/// Reads a whole number in a range, or says which range it is.
+fn within(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
+/// `user:base64`, the form of an identity.
+fn digest(text: &str) -> Result<String, String> {
+    match text.split_once(':') {
+        Some((user, hash)) if !user.is_empty() && hash.len() == 28 && hash.ends_with('=') => Ok(text.into()),
+        _ => Err("expected USER:BASE64, the hash of user:password in 28 characters".into()),
+    }
 }
 
 /// Serves until it is told to leave.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     if arguments.servers != 1 {
-        let problem = format!("--servers: {}; only one server can be served yet", arguments.servers);
+        let problem = format!(
+            "--servers: {}; only one server can be served, as there are no ensembles yet",
+            arguments.servers
+        );
         return Err(BadInput::new(problem));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -52,55 +151,119 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
 }
 
 async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
+    // Before anybody is told that the server is there: whoever is may end it at once.
+    let mut told = Told::new(arguments.until_stdin_closes)?;
+    #[cfg(feature = "run")]
+    let plan = schedule::Plan::read(arguments.scenario.as_deref(), arguments.seed)?;
+    #[cfg(feature = "run")]
+    let tick_ms = plan.as_ref().map_or(2000, |plan| plan.tick_ms.into());
+    #[cfg(not(feature = "run"))]
+    let tick_ms = 2000;
     let options = Options {
         listen: arguments.listen.clone(),
         control: arguments.control,
-        tick_ms: arguments.tick_ms,
-        container_check_ms: arguments.container_check_ms,
-        ..Options::default()
+        tick_ms: u32::try_from(arguments.tick_ms.unwrap_or(tick_ms)).unwrap_or(u32::MAX),
+        container_check_ms: u32::try_from(arguments.container_check_ms).unwrap_or(u32::MAX),
+        super_digest: arguments.super_digest.clone(),
+        recent_events: usize::try_from(arguments.recent_events).unwrap_or(usize::MAX),
+        record: arguments.record.clone(),
+        limits: arguments.limits.limits(),
     };
-    let running = zk_serve::start(options).await.map_err(bad_input)?;
-    print(&ready(running.addresses()))?;
-    told_to_leave(arguments.until_stdin_closes).await?;
-    running.stop().await;
-    Ok(Answer::Held)
+    let running = Arc::new(zk_serve::start(options).await.map_err(bad_input)?);
+    print(&ready(&running))?;
+    let faults = async {
+        #[cfg(feature = "run")]
+        if let Some(plan) = plan {
+            plan.carry_out(&running).await;
+        }
+        std::future::pending::<()>().await
+    };
+    tokio::select! {
+        () = told.wait() => {}
+        () = faults => {}
+    }
+    let running = Arc::into_inner(running).expect("nobody else has it by now");
+    judged(&running.stop().await)
+}
+
+/// What the verdict says, for machines and for people.
+fn judged(verdict: &zk_serve::Verdict) -> Result<Answer, BadInput> {
+    let json = serde_json::to_string(verdict).expect("a verdict has a form in JSON");
+    print(&format!("{json}\n"))?;
+    note(verdict);
+    Ok(if verdict.held { Answer::Held } else { Answer::Broken })
+}
+
+/// A line for people.
+fn note(line: impl std::fmt::Display) {
+    // Nobody to tell: the verdict says it.
+    let _ = writeln!(std::io::stderr(), "zoocheck serve: {line}");
 }
 
 /// The line that says that clients may come.
-fn ready(addresses: &[SocketAddr]) -> String {
-    let servers: Vec<_> =
-        addresses.iter().map(|at| serde_json::json!({ "id": 0, "client": at.to_string() })).collect();
-    format!("{}\n", serde_json::json!({ "servers": servers, "pid": std::process::id() }))
+fn ready(running: &Running) -> String {
+    #[derive(Serialize)]
+    struct Server {
+        id: u8,
+        client: String,
+    }
+    #[derive(Serialize)]
+    struct Ready {
+        servers: Vec<Server>,
+        control: String,
+        pid: u32,
+    }
+    let servers = running.addresses().iter().map(|at| Server { id: 0, client: at.to_string() });
+    let control = format!("http://{}", running.control_address());
+    let ready = Ready { servers: servers.collect(), control, pid: std::process::id() };
+    serde_json::to_string(&ready).expect("it has a form in JSON") + "\n"
 }
 
-async fn told_to_leave(until_stdin_closes: bool) -> Result<(), BadInput> {
-    let failed = |error| BadInput::new(format!("cannot wait for signals: {error}"));
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-        () = stdin_closes(until_stdin_closes) => {}
-    }
-    Ok(())
+/// What tells the server to leave.
+struct Told {
+    terminate: Signal,
+    interrupt: Signal,
+    stdin: Option<oneshot::Receiver<()>>,
 }
 
-async fn stdin_closes(is_awaited: bool) {
-    if !is_awaited {
-        return std::future::pending().await;
+impl Told {
+    fn new(until_stdin_closes: bool) -> Result<Told, BadInput> {
+        let listen =
+            |kind| signal(kind).map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")));
+        let stdin = until_stdin_closes.then(|| {
+            let (closed, closes) = oneshot::channel();
+            // A thread that nobody waits for: a read of stdin cannot be called off.
+            std::thread::spawn(move || {
+                let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+                let _ = closed.send(());
+            });
+            closes
+        });
+        let (terminate, interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
+        Ok(Told { terminate, interrupt, stdin })
     }
-    let (closed, closes) = oneshot::channel();
-    // A thread that nobody waits for: a read of stdin cannot be called off.
-    std::thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
-        let _ = closed.send(());
-    });
-    let _ = closes.await;
+
+    async fn wait(&mut self) {
+        let stdin = async {
+            match &mut self.stdin {
+                Some(closes) => _ = closes.await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            () = stdin => {}
+        }
+    }
 }
 
 fn bad_input(error: ServeError) -> BadInput {
     match &error {
         ServeError::Listen { .. } | ServeError::NoAddress => BadInput::new(format!("--listen: {error}")),
-        ServeError::ControlNotLoopback(_) => BadInput::new(format!("--control: {error}")),
+        ServeError::Control { .. } | ServeError::ControlNotLoopback(_) => {
+            BadInput::new(format!("--control: {error}"))
+        }
+        ServeError::Record { .. } => BadInput::new(format!("--record: {error}")),
     }
 }

@@ -95,6 +95,20 @@ mod chaos {
             run::sweep(&target, &run::SeedRange::new(seeds.start, seeds.end)?, run::default_jobs())
         }
 
+        /// Runs a scenario's trial once on a live ensemble, `HOST:PORT[,HOST:PORT…]`: its clients, its rounds, its
+        /// work. Its faults are left out: they are the ensemble's. Blocks; not to be called within a runtime.
+        #[cfg(feature = "live")]
+        pub fn live(
+            &self,
+            scenario: &Scenario,
+            servers: &str,
+            time_limit: std::time::Duration,
+        ) -> Result<zk_reports::LiveReport, BadInput> {
+            let (connect, clients, rounds) = (servers.into(), scenario.clients, scenario.rounds);
+            let run = run::LiveRun { connect, clients, rounds, time_limit };
+            run::live(&Target::of_scenario(self, scenario)?, &run, &mut |_| {})
+        }
+
         /// Runs a scenario under one seed, with its whole trace.
         pub fn replay(&self, scenario: &Scenario, seed: u64) -> Result<ReplayReport, BadInput> {
             run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
@@ -121,6 +135,7 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     match assumption {
         Assumption::NoActionAfterSessionEnd => "nobody acts after its session has ended",
         Assumption::NoAdministrator => "no administrator changes the recipe's znodes",
+        Assumption::SessionsKnownToLive => "everybody concerned is known to have had a live session",
         Assumption::Promised => "the recipe promises it",
     }
 }

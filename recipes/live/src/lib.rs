@@ -1,1 +1,47 @@
-//! `ZooKeeper` for a real ensemble.
+//! [`ZooKeeper`](zk_api::ZooKeeper) for a real ensemble, over the crate `zookeeper-client`: recipes ship as they were
+//! checked.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use zk_api::{ZPath, ZooKeeper};
+//! let zk = zk_live::LiveClient::connect("127.0.0.1:2181", Duration::from_secs(10)).await?;
+//! let names = zk.children(&ZPath::parse("/")?).await?;
+//! zk.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `client` | [`LiveClient`], a session: requests in their order, its end |
+//! | `hub` | the session's state, for whoever waits for a change of it; the persistent watches there are |
+//! | `perform` | what each request is in `zookeeper-client`'s words |
+//! | `watches` | one-shot and persistent watches |
+//! | `convert` | `Stat`s, ACLs, states and events, there and back |
+//! | `failure` | what each error of `zookeeper-client` says about the request's effect |
+//!
+//! **What it cannot do.** `zookeeper-client` has no words for some of ZooKeeper:
+//!
+//! - `removeWatches` and `checkWatches` fail with `Unimplemented`, and nothing is sent. A watch that is dropped is
+//!   removed.
+//! - Null data is written as no bytes, and read as no bytes.
+//! - An empty multi or multiRead is answered without asking a server.
+//! - A path that no client may use, or an empty ACL, is refused before it is sent (`BadArguments`, `InvalidAcl`); so is
+//!   a multi that holds one.
+//! - A lost create in a multi, `reconfig`, SASL and TLS are as in that crate, or not offered.
+//!
+//! **`Expired` without a server's word.** That crate gives a session up that has heard of no server for 7/5 of its
+//! timeout, and calls it expired. It may still live at the ensemble for a while, and its ephemeral znodes with it.
+//!
+//! **Persistent watches.** After a lost connection they are added again by this crate, as `zookeeper-client` 0.11.2
+//! leaves them out of what it registers anew. Events that happen before are lost, as with ZooKeeper's own client.
+
+mod client;
+mod convert;
+mod failure;
+mod hub;
+mod perform;
+mod watches;
+
+pub use client::{ConnectError, LiveClient};

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
+//! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
@@ -11,6 +12,7 @@
 
 pub mod event;
 pub mod lock;
+pub mod outside;
 pub mod probe;
 pub mod promise;
 pub mod promises;

@@ -18,6 +18,21 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
         &[]
     }
 
+    /// Whether it can be judged from outside a running ensemble, where only these facts are told: sessions opened,
+    /// connections lost and made, expiries learnt, writes at the resource, actors finished. Nobody tells when a
+    /// session ends, or what becomes of a znode.
+    ///
+    /// `false`, which is the default, is always right: it is then reported as not judged. `true` means that all of
+    /// this holds without the other facts:
+    ///
+    /// - what it finds tested was put to the test;
+    /// - a break that it finds in an event is one if the sessions of all who could have a part in it lived on after
+    ///   it. The engine makes sure of that, and takes the break for expected where it cannot;
+    /// - what it finds at rest is so. Sessions and znodes are known then, by asking.
+    fn judged_from_outside(&self) -> bool {
+        false
+    }
+
     /// Sees one event.
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
 
@@ -35,6 +50,9 @@ pub enum Assumption {
     NoActionAfterSessionEnd,
     /// No administrator deletes or changes the recipe's znodes.
     NoAdministrator,
+    /// Everybody concerned had a live session. Told by engines that see an ensemble from outside: there the end of a
+    /// session is not told, and who is not known to have lived on may have been dead already.
+    SessionsKnownToLive,
     /// The recipe promises it. [`Measured`](crate::promises::Measured) promises rest on this alone: what they
     /// find is told, and is no defect.
     Promised,
@@ -80,6 +98,8 @@ pub trait AnyPromise: Debug + Send + Sync {
     fn about(&self) -> &'static str;
     /// As [`Promise::assumes`].
     fn assumes(&self) -> &'static [Assumption];
+    /// As [`Promise::judged_from_outside`].
+    fn judged_from_outside(&self) -> bool;
     /// As [`Promise::see`].
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
     /// As [`Promise::at_rest`].
@@ -99,6 +119,9 @@ impl<P: Promise> AnyPromise for P {
     }
     fn assumes(&self) -> &'static [Assumption] {
         Promise::assumes(self)
+    }
+    fn judged_from_outside(&self) -> bool {
+        Promise::judged_from_outside(self)
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         Promise::see(self, event, found);

@@ -23,7 +23,7 @@ Exit status:
   0  every promise held
   1  a promise was broken
   2  bad command line, file or environment
-  3  undecided: a check was cut short, or a sweep never put a promise to the test
+  3  undecided: a check was cut short, or a run never put a promise to the test
 
 Examples:
   zoocheck list                        what there is
@@ -73,6 +73,7 @@ pub(super) enum Command {
     },
     /// Serves real clients, with faults on demand: a test server, not a production one
     #[cfg(feature = "serve")]
+    #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]
     Serve(crate::serve::ServeArguments),
 }
 
@@ -102,7 +103,26 @@ pub(super) struct RunArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug; then --jobs is 1
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
+    /// Run once on a live ensemble instead, below znodes that must be free
+    #[cfg(feature = "live")]
+    #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = ["seeds", "jobs", "shard"])]
+    pub(super) connect: Option<String>,
+    /// Client processes there, each with a session of its own [default: the scenario's]
+    #[cfg(feature = "live")]
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=64u8), requires = "connect")]
+    pub(super) clients: Option<u8>,
+    /// How often each client does what it does there [default: the scenario's]
+    #[cfg(feature = "live")]
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect")]
+    pub(super) rounds: Option<u8>,
+    /// Stop after so long, such as 90s, 5m or 1h, and leave it undecided [default: 5m]
+    #[cfg(feature = "live")]
+    #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect")]
+    pub(super) time_limit: Option<Duration>,
 }
+
+#[cfg(feature = "live")]
+const LIVE: &str = "On a live ensemble";
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
@@ -256,6 +276,19 @@ where
     }
 }
 
+/// `HOST:PORT[,HOST:PORT…]`, as `zookeeper-client` reads it.
+#[cfg(feature = "live")]
+fn servers(text: &str) -> Result<String, String> {
+    let is_server = |server: &str| {
+        let parts = server.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
+        matches!(parts, Some((host, Ok(1..))) if !host.is_empty() && !host.contains(['/', ' ']))
+    };
+    match text.split(',').find(|server| !is_server(server)) {
+        None => Ok(text.into()),
+        Some(wrong) => Err(format!("expected HOST:PORT, with commas between several, and found '{wrong}'")),
+    }
+}
+
 /// `60`, or `all`.
 #[cfg(feature = "run")]
 fn lines(text: &str) -> Result<Lines, String> {
@@ -289,6 +322,19 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
+    }
+
+    #[cfg(feature = "live")]
+    #[test]
+    fn servers_are_hosts_with_ports() {
+        for good in ["127.0.0.1:2181", "zk1:2181,zk2:2181", "[::1]:2181"] {
+            assert_eq!(servers(good), Ok(good.into()));
+        }
+        for bad in
+            ["", "zk1", "zk1:", ":2181", "zk1:0", "zk1:70000", "zk1:2181,", "zk1:2181/path", "zk 1:2181"]
+        {
+            servers(bad).expect_err(bad);
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod faults;
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment as Told};
+#[cfg(feature = "live")]
+use zk_trials::event::Event;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
 use zk_world::timeline::{Happening, Moment, Place};
 use zk_world::{Run, RunViolation};
@@ -28,6 +30,28 @@ pub(super) fn tell(run: &Run) -> Vec<Told> {
     }
     violations.for_each(|violation| teller.broken(violation));
     teller.told
+}
+
+/// Tells events as they were seen from outside, each with its time: one line for each that says something.
+#[cfg(feature = "live")]
+pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> Vec<String> {
+    let moment = |(at_ns, event): &(u64, Event)| {
+        let (place, what) = match event {
+            Event::Says { actor, what } => (Place::Client(*actor), Happening::Says(what.clone())),
+            Event::Is(fact) => (Place::World, Happening::Is(fact.clone())),
+        };
+        Moment { at_ns: *at_ns, place, what }
+    };
+    let moments: Vec<Moment> = events.map(moment).collect();
+    let mut teller = Teller { sessions: BTreeMap::new(), told: Vec::new() };
+    for (at, moment) in moments.iter().enumerate() {
+        teller.moment(moment, &moments[at + 1..]);
+    }
+    let line = |told: Told| {
+        // Wall time, in the same columns as a replay's.
+        format!("{:>9.3}s  {:<4}{}", told.virtual_ns as f64 / 1e9, told.who, told.what)
+    };
+    teller.told.into_iter().map(line).collect()
 }
 
 struct Teller {

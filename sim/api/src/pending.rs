@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A value that will be there some time: a slot that a [`Completer`] fills, or a future in a box.
+/// A value that will be there some time: a slot that a [`Completer`] fills, a future in a box, or a function to ask.
 ///
 /// Dropping it tells the completer that nobody waits any more. A slot may be filled more than once (a
 /// persistent watch is); awaiting `&mut pending` then gives one value after the other, in order.
@@ -26,7 +26,10 @@ enum Inner<T> {
     Slot(Arc<Mutex<Slot<T>>>),
     Ready(Option<T>),
     Boxed(Pin<Box<dyn Future<Output = T> + Send>>),
+    Polled(Polled<T>),
 }
+
+type Polled<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<T> + Send>;
 
 struct Slot<T> {
     values: VecDeque<T>,
@@ -59,12 +62,18 @@ impl<T> Pending<T> {
         Pending(Inner::Boxed(Box::pin(future)))
     }
 
-    /// The value, if it is there and nobody took it yet. Never there for a boxed future, which must be polled.
+    /// What a function gives, each time it is polled: for values that keep coming from where there are no slots.
+    /// It is polled as a future is, and must see to it that it is woken.
+    pub fn polled(poll: impl FnMut(&mut Context<'_>) -> Poll<T> + Send + 'static) -> Pending<T> {
+        Pending(Inner::Polled(Box::new(poll)))
+    }
+
+    /// The value, if it is there and nobody took it yet. Never there for what must be polled.
     pub fn try_take(&mut self) -> Option<T> {
         match &mut self.0 {
             Inner::Slot(slot) => lock(slot).values.pop_front(),
             Inner::Ready(value) => value.take(),
-            Inner::Boxed(_) => None,
+            Inner::Boxed(_) | Inner::Polled(_) => None,
         }
     }
 
@@ -102,6 +111,7 @@ impl<T> Future for Pending<T> {
             }
             Inner::Ready(value) => Poll::Ready(value.take().expect("a ready value is awaited once")),
             Inner::Boxed(future) => future.as_mut().poll(cx),
+            Inner::Polled(poll) => poll(cx),
         }
     }
 }
@@ -214,6 +224,17 @@ mod tests {
         assert!(completer.send(1) && completer.send(2));
         assert_eq!((poll(&mut pending), poll(&mut pending)), (Poll::Ready(1), Poll::Ready(2)));
         assert_eq!(poll(&mut pending), Poll::Pending);
+    }
+
+    #[test]
+    fn a_polled_function_may_give_value_after_value() {
+        let mut next = 0;
+        let mut pending = Pending::polled(move |_| {
+            next += 1;
+            if next < 3 { Poll::Ready(next) } else { Poll::Pending }
+        });
+        assert_eq!((poll(&mut pending), poll(&mut pending)), (Poll::Ready(1), Poll::Ready(2)));
+        assert_eq!((poll(&mut pending), pending.try_take()), (Poll::Pending, None));
     }
 
     #[test]

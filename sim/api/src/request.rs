@@ -89,6 +89,10 @@ pub enum WatcherKind {
     Data,
     /// All, persistent ones too.
     Any,
+    /// Persistent ones.
+    Persistent,
+    /// Persistent and recursive ones.
+    PersistentRecursive,
 }
 
 /// What the ensemble answers to a [`Request`] that did not fail.

@@ -41,7 +41,11 @@ pub(crate) fn frame_line(names: &mut Names, frame: &[u8], asked: Option<i32>) ->
         line.push_str(" unasked");
         return with_rest(line, reader.0);
     };
-    // An error may have a body all the same, as far as it had come.
+    // ZooKeeper sends as much of a multiRead as it had when one of its reads failed otherwise than reads do.
+    let half = asked == op::MULTI_READ && header.error != 0;
+    if half {
+        return line;
+    }
     if header.error == 0 || !reader.0.is_empty() {
         let before = reader.0;
         match body(names, &mut reader, asked) {

@@ -5,23 +5,24 @@
 //! [`normal`](crate::normal) makes alike. Of an ensemble, a server that is behind is asked again until it has seen
 //! what anybody has seen; one that is paused is not asked, nor is a connection that waits for an answer.
 
+mod handshake;
 mod servers;
 mod steps;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::answer::{Header, frame_line};
 use crate::connection::{Came, Connection};
-use crate::encode::{self, EVENT, Handshake, PING};
+use crate::encode::{self, EVENT, PING};
 use crate::keeper::Keeper;
 use crate::normal::{Era, Names};
 use crate::record::Reader;
-use crate::script::{Action, Call, Conn, Connect, Password, Script, Sent, Session, Which, ZxidArg};
+use crate::script::{Action, Call, Conn, Script, Sent, Session, Which, ZxidArg};
 use zk_api::ErrorCode;
 
+use handshake::close_session;
 pub use servers::{Alone, Servers};
 
 /// How long an answer may take before a ping asks whether one will come.
@@ -131,8 +132,8 @@ impl<'a> Driver<'a> {
         let news = match action {
             // How a server's end reaches clients is a matter of chance.
             Action::Server { .. } => None,
-            // So is what happens before the end that was waited for, and after it.
-            Action::AwaitServing | Action::AwaitEnd { .. } | Action::AwaitZxid { .. } => {
+            // So is what happens before the end that was waited for, and after it, or before an answer.
+            Action::Begin(_) | Action::AwaitServing | Action::AwaitEnd { .. } | Action::AwaitZxid { .. } => {
                 self.passing = true;
                 self.settle(None);
                 self.passing = false;
@@ -247,112 +248,13 @@ impl<'a> Driver<'a> {
         all.map(|(conn, _)| *conn).collect()
     }
 
-    /// Opens a connection and sends the handshake.
-    fn begin_connect(&mut self, conn: Conn, connect: &Connect) -> Result<(), String> {
-        let number = match connect.server {
-            Some(Which::Of(other)) => self.at(other)?,
-            Some(which) => self.servers.number(which)?,
-            None => self.client(conn).server.unwrap_or(1),
-        };
-        let client = self.client(conn);
-        (client.server, client.connection, client.session) = (Some(number), None, None);
-        client.asked.clear();
-        (client.last_xid, client.pings, client.shaking) = (0, 0, None);
-        let last_zxid = match (connect.last_zxid, connect.session) {
-            (Some(zxid), _) => self.zxid(conn, zxid),
-            (None, Some(_)) => self.client(conn).seen,
-            (None, None) => 0,
-        };
-        let known = connect.session.map(|session| {
-            // A session that never came about.
-            let nobody = Known { id: 0x1234, password: vec![7; 16], timeout_ms: 0, is_closed: true };
-            self.sessions.get(&session).cloned().unwrap_or(nobody)
-        });
-        let (id, right) = known.map_or((0, vec![0; 16]), |known| (known.id, known.password));
-        let wrong: Vec<u8> = right.iter().map(|byte| !byte).collect();
-        let password = match connect.password {
-            Password::Right => Some(&right[..]),
-            Password::Wrong => Some(&wrong[..]),
-            Password::Short => Some(&right[..8]),
-            Password::Null => None,
-        };
-        let frame = encode::handshake(connect, &Handshake { last_zxid, session: id, password });
-        let address = self.servers.address(Which::Number(number))?;
-        let Ok(mut connection) = Connection::open(address) else {
-            self.client(conn).lines.push((None, "refused".into()));
-            return Ok(());
-        };
-        connection.send(&frame);
-        let client = self.client(conn);
-        (client.connection, client.shaking) = (Some(connection), Some(connect.session.is_none()));
-        Ok(())
-    }
-
-    /// Waits for the answer to a handshake, if one was sent.
-    fn finish_connect(&mut self, conn: Conn) {
-        let Some(new) = self.client(conn).shaking.take() else { return };
-        match self.next(conn, PATIENCE) {
-            Came::Frame(frame) => {
-                let line = self.connected(conn, &frame, new);
-                self.client(conn).lines.push((None, line));
-            }
-            Came::End => self.closed(conn),
-            Came::Nothing => {
-                self.client(conn).lines.push((None, "silent".into()));
-                self.client(conn).connection = None;
-            }
-        }
-    }
-
-    /// Reads the answer to a handshake.
-    fn connected(&mut self, conn: Conn, frame: &[u8], new: bool) -> String {
-        let mut r = Reader(frame);
-        let mut read = || Some((r.int()?, r.int()?, r.long()?, r.bytes()?.map(<[u8]>::to_vec)));
-        let Some((version, timeout_ms, id, password)) = read() else {
-            return format!("connected unreadable={}", crate::script::write::hex(frame));
-        };
-        if new && id != 0 {
-            let opened = self.sessions.keys().filter(|session| session.0 == conn.0).count() as u32;
-            let session = Session(conn.0, opened + 1);
-            let password = password.clone().unwrap_or_default();
-            self.sessions.insert(session, Known { id, password, timeout_ms, is_closed: false });
-            self.names.call(id, session);
-        }
-        if let Some(known) = self.sessions.values_mut().find(|known| known.id == id) {
-            known.timeout_ms = timeout_ms;
-        }
-        let known = self.sessions.iter().find(|(_, known)| known.id == id);
-        let told = match &password {
-            None => "null",
-            Some(bytes) if known.is_some_and(|(_, known)| known.password == *bytes) => "right",
-            Some(bytes) if bytes[..] == [0; 16] => "zero",
-            Some(_) => "other",
-        };
-        self.clients.entry(conn).or_default().session = known.map(|(session, _)| *session);
-        let version = if version == 0 { String::new() } else { format!(" version={version}") };
-        let read_only = match r.0 {
-            [] => String::new(),
-            rest => format!(" readonly={}", crate::script::write::hex(rest)),
-        };
-        let session = self.names.session(id);
-        format!("connected timeout={timeout_ms} session={session} password={told}{version}{read_only}")
-    }
-
     fn zxid(&mut self, conn: Conn, arg: ZxidArg) -> i64 {
-        match arg {
-            ZxidArg::Absolute(n) => n,
-            ZxidArg::Relative(n) => self.names.base() + n,
-            ZxidArg::Seen(n) => self.client(conn).seen + n,
-        }
+        resolve(arg, self.names.base(), self.client(conn).seen)
     }
 
     fn send(&mut self, conn: Conn, requests: &[Sent]) {
         let (base, seen) = (self.names.base(), self.client(conn).seen);
-        let zxid = |arg| match arg {
-            ZxidArg::Absolute(n) => n,
-            ZxidArg::Relative(n) => base + n,
-            ZxidArg::Seen(n) => seen + n,
-        };
+        let zxid = |arg| resolve(arg, base, seen);
         let client = self.client(conn);
         let mut bytes = Vec::new();
         let Some(connection) = &mut client.connection else {
@@ -561,23 +463,14 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Takes a session over and closes it. One that is dead already is left so.
-fn close_session(address: SocketAddr, session: i64, password: &[u8]) {
-    let Ok(mut connection) = Connection::open(address) else { return };
-    let connect = Connect {
-        session: None,
-        timeout_ms: 1000,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: crate::script::ReadOnly::No,
-        server: None,
-        cut: 0,
-    };
-    let with = Handshake { last_zxid: 0, session, password: Some(password) };
-    connection.send(&encode::handshake(&connect, &with));
-    connection.next(PATIENCE);
-    connection.send(&encode::request(&Call::Close.into(), 1, &|_| 0));
-    while let Came::Frame(_) = connection.next(PATIENCE) {}
+/// A zxid that a script names. Who has seen nothing, and says more or less than that, has seen the beginning.
+fn resolve(arg: ZxidArg, base: i64, seen: i64) -> i64 {
+    match arg {
+        ZxidArg::Absolute(n) => n,
+        ZxidArg::Relative(n) => base + n,
+        ZxidArg::Seen(0) => seen,
+        ZxidArg::Seen(n) => n + if seen == 0 { base } else { seen },
+    }
 }
 
 /// Whether a server closes behind such an answer.

@@ -289,12 +289,16 @@ impl Generator {
         let mut requests: Vec<Sent> = Vec::new();
         for _ in 0..2 + self.choices.below(6) {
             let call = calls::call(&mut self.choices);
-            // Credentials, and what is no request, are looked at as they come, not in their turn: a race.
-            let at_once = matches!(
+            // Credentials, and what is no request, are looked at as they come, not in their turn. Whether a list
+            // that is set counts for what stands behind it depends on whether it is applied by then. All races.
+            let races = matches!(
                 call,
-                Call::Auth { .. } | Call::Raw { .. } | Call::Number { what: Numbered::Check, .. }
+                Call::Auth { .. }
+                    | Call::Raw { .. }
+                    | Call::SetAcl { .. }
+                    | Call::Number { what: Numbered::Check, .. }
             );
-            if !at_once {
+            if !races {
                 requests.push(call.into());
             }
         }

@@ -43,6 +43,7 @@ mod parse;
 mod token;
 pub(crate) mod write;
 
+pub(crate) use calls::open as open_acl;
 pub use parse::{BadScript, parse};
 
 /// A text on the wire; `None` is null.

@@ -18,17 +18,15 @@ use zk_conform::script::{Script, parse};
 
 const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/real-zookeeper");
 
-/// So that the test of containers takes no minute.
-const PROPERTIES: [&str; 1] = ["znode.container.checkIntervalMs=100"];
+/// So that the test of containers takes no minute; and not so often that a removal is asked for twice.
+const PROPERTIES: [&str; 1] = ["znode.container.checkIntervalMs=2000"];
 
 /// How many at a time.
 const ENSEMBLES: u32 = 2;
 
 #[test]
 fn three_real_servers_do_what_the_scripts_say() {
-    if let Some(why) = missing(Path::new(REAL)) {
-        assert!(env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-        eprintln!("skipped: {why}");
+    if is_missing() {
         return;
     }
     let only = env::var("ZOOCHECK_ONLY").unwrap_or_default();
@@ -49,9 +47,7 @@ fn three_real_servers_do_what_the_scripts_say() {
 
 /// Runs what is in the queue on an ensemble of its own; what went otherwise than expected.
 fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
-    let folder = format!("ensemble-{}-{number}", std::process::id());
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    let mut ensemble = Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers");
+    let mut ensemble = start(&number.to_string());
     let mut wrong = String::new();
     loop {
         let Some(path) = queue.lock().expect("no panic").pop_front() else { return wrong };
@@ -65,6 +61,69 @@ fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
         if env::var_os("UPDATE_TESTDATA").is_some() {
             fs::write(&path, with(script, told)).expect("a script is rewritten");
         }
+    }
+}
+
+/// Whether there is no real ZooKeeper here, which is told.
+fn is_missing() -> bool {
+    let why = missing(Path::new(REAL));
+    if let Some(why) = &why {
+        assert!(env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
+        eprintln!("skipped: {why}");
+    }
+    why.is_some()
+}
+
+fn start(name: &str) -> Ensemble {
+    let folder = format!("ensemble-{}-{name}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers")
+}
+
+/// How often a leader is killed while writes are on their way, and how many.
+const CRASHES: usize = 3;
+const WRITES: usize = 2000;
+
+/// Where chance decides how far it came, what must never be is still the same on every try.
+#[test]
+fn acknowledged_writes_survive_their_leader_and_the_others_are_the_next_ones_in_order() {
+    if is_missing() {
+        return;
+    }
+    let mut ensemble = start("crash");
+    let writes: Vec<String> = (0..WRITES).map(|n| format!("create /p/{n:04}")).collect();
+    let script = format!(
+        "b connect server=follower timeout=10000\n\
+         c connect server=follower2 timeout=10000\n\
+         b create /p\n\
+         begin b pipeline {{ {} }}\n\
+         leader kill\n\
+         await end b c\n\
+         await serving\n\
+         killed start\n\
+         await serving\n\
+         a connect server=leader timeout=10000\n\
+         b connect server=follower timeout=10000\n\
+         c connect server=follower2 timeout=10000\n\
+         a children /p\n\
+         alike a b c children /p\n",
+        writes.join("; ")
+    );
+    let script = parse(&script).expect("a script");
+    for _ in 0..CRASHES {
+        let told = ensemble.run(&script).expect("a run");
+        let lines = told.iter().flatten().map(String::as_str);
+        let answered =
+            lines.filter_map(|line| line.starts_with("b ").then(|| line.split_once(" /p/")).flatten());
+        let answered: Vec<&str> = answered.map(|(_, name)| name).collect();
+        let [listed] = &told[12][..] else { panic!("{:?}", told[12]) };
+        let (_, names) = listed.split_once('[').expect("a list");
+        let found: Vec<&str> = names.trim_end_matches(']').split_whitespace().collect();
+        eprintln!("{} answered, {} committed of {WRITES}", answered.len(), found.len());
+        let expected: Vec<String> = (0..found.len()).map(|n| format!("{n:04}")).collect();
+        assert_eq!(found, expected, "what is committed begins at the first and has no gap");
+        assert!(answered.iter().all(|name| found.contains(name)), "an answered write is gone");
+        assert_eq!(told[13], ["alike"]);
     }
 }
 

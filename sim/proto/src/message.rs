@@ -20,6 +20,10 @@ pub struct Xid(pub i32);
 /// What proves that a client owns a session. Given by the leader as an input, never invented here.
 pub type Password = [u8; 16];
 
+/// Stands for a text that is null where a server takes it for a text like any other. No path and no name is this
+/// one.
+pub const NULL_TEXT: &str = "\0null";
+
 /// From a client to the server it is connected to. First in, first out per connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToServer {
@@ -39,7 +43,7 @@ pub enum ToClient {
     /// Answers [`ToServer::Connect`].
     Connected(ConnectResponse),
     /// Answers [`ToServer::Request`]. `zxid` is the last transaction the server had applied, or that of the
-    /// write itself, also when the write failed.
+    /// write itself, also when the write failed; zero for credentials, and -1 for what is no request.
     Reply { xid: Xid, zxid: Zxid, result: Result<Response, ErrorCode> },
     /// Answers [`ToServer::SetWatches`].
     WatchesSet { zxid: Zxid },

@@ -157,8 +157,8 @@ impl<'a> Asked<'a> {
             return Err(ErrorCode::BadArguments);
         }
         let parent = self.node(parent_of(path)?)?;
-        let node = self.node(path)?;
         self.permitted(parent, Perms::DELETE)?;
+        let node = self.node(path)?;
         next_version(node.version, version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);
@@ -207,6 +207,10 @@ impl<'a> Asked<'a> {
         for (index, op) in ops.iter().enumerate() {
             match (Asked { tree: &scratch, ..*self }).op(op) {
                 Ok(body) => prepared.push(body),
+                // Nobody's fault in particular: the request as a whole fails.
+                Err(ErrorCode::MarshallingError) => {
+                    return TxnBody::Error(ErrorCode::MarshallingError);
+                }
                 Err(code) => {
                     let mut codes = vec![None; index];
                     codes.push(Some(code));

@@ -138,6 +138,11 @@ impl SessionTracker {
         overdue.into_iter().map(|(_, session)| session).collect()
     }
 
+    /// The sessions watched over, and how long each may be silent yet.
+    pub fn left_ms(&self) -> impl Iterator<Item = (SessionId, i64)> {
+        self.deadlines_ms.iter().map(|(session, deadline_ms)| (*session, deadline_ms - self.passed_ms))
+    }
+
     /// How long it is to the next border.
     pub fn next_tick_ms(&self) -> u32 {
         u32::try_from((self.tick_ms - self.passed_ms).max(1)).unwrap_or(u32::MAX)

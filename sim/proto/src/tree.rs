@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl};
+use zk_api::{
+    AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl, read_acl,
+};
 
 /// A znode as it is stored.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -63,6 +65,17 @@ pub struct Change {
     pub path: Text,
     /// `NodeCreated`, `NodeDeleted` or `NodeDataChanged`; the parent's `NodeChildrenChanged` follows from it.
     pub kind: EventType,
+    /// The znode's ACL, and its parent's: who may not read a znode is not told of its changes.
+    pub acl: AclList,
+    /// Not looked at where the data alone changes.
+    pub parent_acl: AclList,
+}
+
+impl Change {
+    /// A change that everybody may see.
+    pub fn open(path: Text, kind: EventType) -> Change {
+        Change { path, kind, acl: open_acl(), parent_acl: open_acl() }
+    }
 }
 
 /// What applying a transaction gave.
@@ -133,12 +146,22 @@ impl Node {
 }
 
 impl DataTree {
-    /// `/` and `/zookeeper`, at zxid zero. Neither counts as created, so the root's cversion begins at -1.
+    /// `/` and what ZooKeeper keeps for itself, at zxid zero. None of them counts as created, so the root's
+    /// cversion begins at -1.
+    ///
+    /// Everybody may read the configuration, and nobody but the super user may set it; its aversion begins at
+    /// -1. Measured.
     pub fn new() -> DataTree {
-        let system = Node::new(Data::from(""), open_acl(), NodeKind::Persistent, Zxid::ZERO, 0);
-        let mut root = system.clone();
-        root.children.insert("zookeeper".into());
-        let nodes = [("/".into(), Arc::new(root)), ("/zookeeper".into(), Arc::new(system))];
+        let quota = Node::new(Data::from(""), open_acl(), NodeKind::Persistent, Zxid::ZERO, 0);
+        let config = Node { acl: read_acl(), aversion: -1, ..quota.clone() };
+        let system = Node { children: ["config", "quota"].map(Text::from).into(), ..quota.clone() };
+        let root = Node { children: ["zookeeper"].map(Text::from).into(), ..quota.clone() };
+        let nodes = [
+            ("/".into(), Arc::new(root)),
+            ("/zookeeper".into(), Arc::new(system)),
+            ("/zookeeper/config".into(), Arc::new(config)),
+            ("/zookeeper/quota".into(), Arc::new(quota)),
+        ];
         DataTree { nodes: Arc::new(nodes.into()), last_zxid: Zxid::ZERO }
     }
 
@@ -170,8 +193,11 @@ impl DataTree {
 
     /// How many znodes there are below a path, at any depth.
     pub fn count_below(&self, path: &str) -> usize {
-        if matches!(path, "" | "/") {
-            return self.nodes.len() - 1;
+        // The root counts as below its other name.
+        match path {
+            "" => return self.nodes.len(),
+            "/" => return self.nodes.len() - 1,
+            _ => {}
         }
         let prefix: Text = format!("{path}/").into();
         self.nodes.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&*prefix)).count()

@@ -106,7 +106,7 @@ fn what_is_missing_is_no_error_while_a_log_is_replayed() {
     for body in [create("/none/x", 3), delete("/none"), delete("/none/x"), set("/none", "x", 1), set_acl] {
         assert_eq!(tree.apply(&txn(1, body)).changes, []);
     }
-    assert_eq!(tree.node_count(), 2);
+    assert_eq!(tree.node_count(), 4);
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn errors_checks_and_sessions_change_nothing_but_the_zxid() {
 fn changes_come_in_the_order_of_a_multi() {
     let ops = vec![create("/p", 1), set("/p", "x", 1), delete("/p")];
     let changes = DataTree::new().apply(&txn(1, TxnBody::Multi { ops })).changes;
-    let change = |kind| Change { path: "/p".into(), kind };
+    let change = |kind| Change::open("/p".into(), kind);
     let kinds = [EventType::NodeCreated, EventType::NodeDataChanged, EventType::NodeDeleted];
     assert_eq!(changes, kinds.map(change));
 }
@@ -172,11 +172,14 @@ fn a_snapshot_in_steps_goes_on_behind_its_last_path_even_if_that_is_gone() {
     let paths = |tree: &DataTree, after: &str| -> Vec<String> {
         tree.nodes_after(after).map(|(path, _)| path.to_string()).collect()
     };
-    assert_eq!(paths(&tree, ""), ["/", "/a", "/b", "/c", "/zookeeper"]);
-    assert_eq!(paths(&tree, "/b"), ["/c", "/zookeeper"]);
+    let system = ["/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
+    let behind_b = [&["/c"], &system[..]].concat();
+    assert_eq!(paths(&tree, ""), [&["/", "/a", "/b"], &behind_b[..]].concat());
+    assert_eq!(paths(&tree, "/b"), behind_b);
     tree.apply(&txn(4, delete("/b")));
-    assert_eq!(paths(&tree, "/b"), ["/c", "/zookeeper"]);
-    assert_eq!(paths(&tree, "/zookeeper"), [""; 0]);
+    assert_eq!(paths(&tree, "/b"), behind_b);
+    assert_eq!(paths(&tree, "/zookeeper"), system[1..]);
+    assert_eq!(paths(&tree, "/zookeeper/quota"), [""; 0]);
 }
 
 #[test]
@@ -194,7 +197,7 @@ fn a_clone_does_not_see_what_happens_to_the_other() {
 #[test]
 fn the_digest_of_a_new_tree_never_changes() {
     // Runs of other versions are compared by it: a new value is a new format, to be said in the changelog.
-    assert_eq!(DataTree::new().digest(), 341_259_561_370_789_799);
+    assert_eq!(DataTree::new().digest(), 4_431_658_847_316_606_409);
 }
 
 #[test]
@@ -242,6 +245,8 @@ fn a_tree_is_printed_briefly() {
     let printed = "DataTree at 1:1 {\
         \"/\": Persistent \"\" cz=0:0 mz=0:0 pz=1:1 v=0 av=0 created=1, \
         \"/p\": Persistent null cz=1:1 mz=1:1 pz=1:1 v=0 av=0 created=0, \
-        \"/zookeeper\": Persistent \"\" cz=0:0 mz=0:0 pz=0:0 v=0 av=0 created=0}";
+        \"/zookeeper\": Persistent \"\" cz=0:0 mz=0:0 pz=0:0 v=0 av=0 created=0, \
+        \"/zookeeper/config\": Persistent \"\" cz=0:0 mz=0:0 pz=0:0 v=0 av=-1 created=0 acl=[Acl { perms: r, who: world:anyone }], \
+        \"/zookeeper/quota\": Persistent \"\" cz=0:0 mz=0:0 pz=0:0 v=0 av=0 created=0}";
     assert_eq!(format!("{tree:?}"), printed);
 }

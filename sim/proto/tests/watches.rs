@@ -33,7 +33,7 @@ impl Twin {
 
     /// The events of one change for one watcher.
     fn fire(&mut self, watcher: u8, change: &Change) -> Vec<WatchedEvent> {
-        let Change { path, kind } = change;
+        let Change { path, kind, .. } = change;
         let under = |at: &str| at == &**path || at == "/" || path.starts_with(&format!("{at}/"));
         let parent = path.rsplit_once('/').map(|(p, _)| if p.is_empty() { "/" } else { p }).unwrap();
         let mut own = false;
@@ -72,6 +72,8 @@ impl Twin {
                 WatcherKind::Any => true,
                 WatcherKind::Data => *watch == WatchKind::Data,
                 WatcherKind::Children => *watch == WatchKind::Child,
+                WatcherKind::Persistent => *watch == WatchKind::Persistent,
+                WatcherKind::PersistentRecursive => *watch == WatchKind::PersistentRecursive,
             };
             *w != watcher || at != path || !meant
         });
@@ -113,14 +115,20 @@ fn paths() -> impl Strategy<Value = Vec<Text>> {
 fn change() -> impl Strategy<Value = Change> {
     let kinds = vec![EventType::NodeCreated, EventType::NodeDeleted, EventType::NodeDataChanged];
     (path().prop_filter("the root stays", |p| p.len() > 1), select(kinds))
-        .prop_map(|(path, kind)| Change { path, kind })
+        .prop_map(|(path, kind)| Change::open(path, kind))
 }
 
 fn step() -> impl Strategy<Value = Step> {
     let who = 0u8..3;
     let shot = select(vec![OneShot::Data, OneShot::Child]);
     let mode = select(vec![AddWatchMode::Persistent, AddWatchMode::PersistentRecursive]);
-    let kind = select(vec![WatcherKind::Data, WatcherKind::Children, WatcherKind::Any]);
+    let kind = select(vec![
+        WatcherKind::Data,
+        WatcherKind::Children,
+        WatcherKind::Any,
+        WatcherKind::Persistent,
+        WatcherKind::PersistentRecursive,
+    ]);
     let list = (paths(), paths(), paths(), paths(), paths()).prop_map(
         |(data, exist, child, persistent, recursive)| WatchList { data, exist, child, persistent, recursive },
     );

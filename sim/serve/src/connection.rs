@@ -58,11 +58,16 @@ impl Connection {
             }
             let read = self.fill(&mut frames);
             let more = match begun {
-                true => read.await,
-                false => timeout_at(due, read).await.unwrap_or(false),
+                true => Ok(read.await),
+                false => timeout_at(due, read).await,
             };
-            if !more {
-                break;
+            match more {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => {
+                    let _ = self.core.send(ToCore::Late { conn: self.conn }).await;
+                    return std::future::pending().await;
+                }
             }
         }
         if self.link.state() == State::Silent {
@@ -93,7 +98,7 @@ impl Connection {
                 }
                 Ok(None) => return if self.hand(batch).await { Handed::All } else { Handed::End },
                 Ok(Some(Piece::Word(word))) => ToCore::Word { conn: self.conn, word },
-                Err(_) => ToCore::Malformed { conn: self.conn },
+                Err(error) => ToCore::Malformed { conn: self.conn, error },
             };
             // Nothing that stands behind either is looked at.
             if self.hand(batch).await {

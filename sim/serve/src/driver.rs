@@ -2,11 +2,14 @@
 
 use crate::core::{Core, Nanos};
 use crate::link::Link;
+use crate::verdict::Verdict;
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 use zk_proto::message::ConnId;
-use zk_wire::FourLetterWord;
+use zk_wire::{FourLetterWord, WireError};
 
 /// So many messages of connections may wait for the server. Who has one more waits.
 pub(crate) const QUEUE: usize = 1024;
@@ -18,23 +21,30 @@ const IN_A_ROW: usize = 128;
 #[derive(Debug)]
 pub(crate) enum ToCore {
     /// There is a new one. Comes before all else of it.
-    Accepted { conn: ConnId, link: Arc<Link> },
+    Accepted { conn: ConnId, link: Arc<Link>, peer: SocketAddr },
     /// Frames have come.
     Frames { conn: ConnId, frames: Vec<Vec<u8>> },
     /// An administrator's question has come.
     Word { conn: ConnId, word: FourLetterWord },
     /// What has come is no frame.
-    Malformed { conn: ConnId },
+    Malformed { conn: ConnId, error: WireError },
+    /// Nothing has come for too long.
+    Late { conn: ConnId },
     /// There is room for answers again.
     Room { conn: ConnId },
     /// The client has gone.
     Gone { conn: ConnId },
 }
 
+/// What somebody wants to do with the server, at this time.
+pub(crate) type Errand = Box<dyn FnOnce(&mut Core, Nanos) + Send>;
+
 /// What others ask of the server.
 pub(crate) enum Command {
+    /// Asks it something, or does something to it.
+    Do(Errand),
     /// Ends it.
-    Stop { done: oneshot::Sender<()> },
+    Stop { done: oneshot::Sender<Verdict> },
 }
 
 /// The task that owns the server.
@@ -43,8 +53,8 @@ pub(crate) struct Driver {
     pub(crate) started: Instant,
     pub(crate) messages: mpsc::Receiver<ToCore>,
     pub(crate) commands: mpsc::Receiver<Command>,
-    /// Whether clients can connect.
-    pub(crate) is_up: watch::Sender<bool>,
+    /// How often the server has started, while it is up.
+    pub(crate) up: watch::Sender<Option<u64>>,
 }
 
 impl Driver {
@@ -54,19 +64,25 @@ impl Driver {
             let now = self.now();
             self.core.pass(now);
             self.tell_up();
-            let due = self.core.next_due().map(|due| self.started + std::time::Duration::from_nanos(due));
+            let due = self.core.next_due().map(|due| self.started + Duration::from_nanos(due));
             tokio::select! {
                 biased;
                 command = self.commands.recv() => match command {
+                    Some(Command::Do(what)) => {
+                        let now = self.now();
+                        what(&mut self.core, now);
+                    }
                     Some(Command::Stop { done }) => {
-                        self.core.crash();
-                        let _ = done.send(());
+                        let now = self.now();
+                        // Whoever asked may have gone.
+                        let _ = done.send(self.core.end(now));
                         return;
                     }
                     None => return,
                 },
                 () = sleep_until(due.unwrap_or(self.started)), if due.is_some() => {}
-                message = self.messages.recv() => match message {
+                // A paused process reads nothing: the queue fills, and then nobody reads sockets any more.
+                message = self.messages.recv(), if !self.core.is_paused() => match message {
                     Some(message) => self.take(message),
                     None => return,
                 },
@@ -79,8 +95,8 @@ impl Driver {
     }
 
     fn tell_up(&self) {
-        let is_up = self.core.is_up();
-        self.is_up.send_if_modified(|before| std::mem::replace(before, is_up) != is_up);
+        let up = self.core.up();
+        self.up.send_if_modified(|before| std::mem::replace(before, up) != up);
     }
 
     /// Takes a message and those that wait behind it.
@@ -95,10 +111,11 @@ impl Driver {
 
     fn handle(&mut self, now: Nanos, message: ToCore) {
         match message {
-            ToCore::Accepted { conn, link } => self.core.accepted(conn, link),
+            ToCore::Accepted { conn, link, peer } => self.core.accepted(now, conn, link, peer),
             ToCore::Frames { conn, frames } => self.core.frames(now, conn, frames),
             ToCore::Word { conn, word } => self.core.word(now, conn, word),
-            ToCore::Malformed { conn } => self.core.gone(now, conn),
+            ToCore::Malformed { conn, error } => self.core.malformed(now, conn, &error.to_string()),
+            ToCore::Late { conn } => self.core.malformed(now, conn, "no first message in time"),
             ToCore::Room { conn } => self.core.room(now, conn),
             ToCore::Gone { conn } => self.core.gone(now, conn),
         }

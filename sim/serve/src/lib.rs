@@ -16,15 +16,28 @@
 //! | `listener` | where clients connect, while the server is up |
 //! | `connection`, `link` | one connection's task, and what it shares with the server |
 //! | `driver` | the one task that owns the server |
+//! | `control` | faults on demand, by HTTP |
+//! | `fault` | [`Fault`]: what can be done to it |
+//! | `words` | four-letter words |
+//! | `record`, `verdict` | what clients did, and what the always-watched invariants say of it |
 //! | `core` | the server, its disk, its timers, its connections; synchronous, without sockets |
 
 mod connection;
+mod control;
 mod core;
 mod driver;
+mod fault;
 mod link;
 mod listener;
 mod options;
+mod record;
 mod running;
+mod verdict;
+mod words;
 
+pub use core::SessionInfo;
+pub use fault::{Fault, Loss, RequestKind, Target, When};
 pub use options::{Limits, Options};
-pub use running::{Running, ServeError, start};
+pub use running::{FaultError, Running, ServeError, start};
+pub use verdict::{Broken, Finding, Judged, Verdict};
+pub use zk_api as api;

@@ -82,6 +82,15 @@ impl Link {
         Ok(())
     }
 
+    /// Appends bytes to what is to be sent.
+    pub(crate) fn append(&self, bytes: &[u8]) {
+        // Appending does not fail.
+        let _ = self.send(|out| {
+            out.extend_from_slice(bytes);
+            Ok::<(), std::convert::Infallible>(())
+        });
+    }
+
     /// How many bytes are not sent yet.
     pub(crate) fn unsent(&self) -> usize {
         let inner = self.lock();

@@ -6,8 +6,9 @@ use crate::driver::ToCore;
 use crate::link::Link;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -43,6 +44,31 @@ impl Reserved {
     }
 }
 
+/// The sockets that listen now, to be closed from elsewhere.
+///
+/// The server's end is one moment: when its connections break, nobody gets in any more.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    open: Mutex<Vec<OwnedFd>>,
+}
+
+impl Gate {
+    /// A socket listens.
+    fn opened(&self, listener: &TcpListener) -> io::Result<()> {
+        let socket = listener.as_fd().try_clone_to_owned()?;
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).push(socket);
+        Ok(())
+    }
+
+    /// None listens any more; whoever comes is refused.
+    pub(crate) fn close(&self) {
+        for socket in self.open.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // A socket that listens cannot be told so by its own type. It is not read or written here.
+            let _ = std::net::TcpStream::from(socket).shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
 fn reusable(address: SocketAddr) -> io::Result<TcpSocket> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;
@@ -59,8 +85,9 @@ pub(crate) struct Door {
     pub(crate) next: Arc<AtomicU64>,
     /// Places for connections.
     pub(crate) places: Arc<Semaphore>,
-    /// Whether the server is up.
-    pub(crate) is_up: watch::Receiver<bool>,
+    /// How often the server has started, while it is up.
+    pub(crate) up: watch::Receiver<Option<u64>>,
+    pub(crate) gate: Arc<Gate>,
 }
 
 impl Door {
@@ -68,22 +95,20 @@ impl Door {
     pub(crate) async fn keep(mut self, reserved: Reserved, listener: TcpListener) {
         let mut listener = Some(listener);
         loop {
-            if self.is_up.wait_for(|up| *up).await.is_err() {
-                return;
-            }
-            let open = match listener.take() {
-                Some(open) => open,
-                None => match reserved.listen() {
-                    Ok(open) => open,
-                    Err(_) => {
-                        tokio::time::sleep(RETRY).await;
-                        continue;
-                    }
-                },
+            let Ok(up) = self.up.wait_for(Option::is_some).await.map(|up| *up) else { return };
+            let opened = listener.take().map_or_else(|| reserved.listen(), Ok);
+            let opened = opened.and_then(|open| self.gate.opened(&open).map(|()| open));
+            let Ok(open) = opened else {
+                tokio::time::sleep(RETRY).await;
+                continue;
             };
-            let mut is_up = self.is_up.clone();
+            // A start that came between these two has closed nothing that was not open yet.
+            if *self.up.borrow() != up {
+                continue;
+            }
+            let mut later = self.up.clone();
             tokio::select! {
-                down = is_up.wait_for(|up| !*up) => if down.is_err() { return },
+                changed = later.wait_for(|now| *now != up) => if changed.is_err() { return },
                 () = self.accept(&open) => {}
             }
         }
@@ -92,21 +117,21 @@ impl Door {
     async fn accept(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => self.enter(stream).await,
+                Ok((stream, peer)) => self.enter(stream, peer).await,
                 // The process has no room for one more; it may have later.
                 Err(_) => tokio::time::sleep(RETRY).await,
             }
         }
     }
 
-    async fn enter(&self, stream: TcpStream) {
+    async fn enter(&self, stream: TcpStream, peer: SocketAddr) {
         // One more than there are places for is closed at once.
         let Ok(place) = self.places.clone().try_acquire_owned() else { return };
         // Answers are small, and clients wait for them.
         let _ = stream.set_nodelay(true);
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
         let link = Arc::new(Link::new(&self.limits));
-        if self.core.send(ToCore::Accepted { conn, link: link.clone() }).await.is_err() {
+        if self.core.send(ToCore::Accepted { conn, link: link.clone(), peer }).await.is_err() {
             return;
         }
         let (reader, writer) = stream.into_split();

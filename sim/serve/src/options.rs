@@ -1,6 +1,7 @@
 //! How the server is set up.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 use zk_wire::REQUEST_BYTES_MAX;
 
@@ -15,6 +16,13 @@ pub struct Options {
     pub tick_ms: u32,
     /// How often empty containers and TTL znodes whose time is up are looked for.
     pub container_check_ms: u32,
+    /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
+    /// everything.
+    pub super_digest: Option<String>,
+    /// So many of the last events are kept to be shown.
+    pub recent_events: usize,
+    /// Where all events are written, a line of JSON each.
+    pub record: Option<PathBuf>,
     /// What a client may cost.
     pub limits: Limits,
 }
@@ -27,6 +35,9 @@ impl Default for Options {
             control: any,
             tick_ms: 2000,
             container_check_ms: 60_000,
+            super_digest: None,
+            recent_events: 10_000,
+            record: None,
             limits: Limits::default(),
         }
     }

@@ -1,13 +1,19 @@
 //! Starts a server, and stops it.
 
 use crate::Options;
-use crate::core::Core;
+use crate::control::control;
+use crate::core::{Core, Nanos, SessionInfo};
 use crate::driver::{Command, Driver, QUEUE};
-use crate::listener::{Door, Reserved};
+use crate::fault::Fault;
+use crate::listener::{Door, Gate, Reserved};
+use crate::record::{Record, RecordFile};
+use crate::verdict::Verdict;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -18,19 +24,37 @@ pub enum ServeError {
     /// An address cannot be had.
     #[error("cannot listen on {address}: {error}")]
     Listen { address: SocketAddr, error: io::Error },
+    /// The control address cannot be had.
+    #[error("cannot listen on {address}: {error}")]
+    Control { address: SocketAddr, error: io::Error },
     /// Faults may be asked for on the loopback interface alone.
     #[error("the control address {0} is not on the loopback interface")]
     ControlNotLoopback(SocketAddr),
+    /// The file for the record cannot be made.
+    #[error("cannot write the record to {path}: {error}")]
+    Record { path: PathBuf, error: io::Error },
     /// Nobody could connect.
     #[error("no address to listen on")]
     NoAddress,
+}
+
+/// Why a fault cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FaultError {
+    /// What is wrong with it, in a line.
+    #[error("{0}")]
+    Refused(String),
+    /// There is nobody to do it to.
+    #[error("the server has ended")]
+    Ended,
 }
 
 /// A server that serves. It ends with this value.
 #[derive(Debug)]
 pub struct Running {
     addresses: Vec<SocketAddr>,
-    commands: mpsc::Sender<Command>,
+    control: SocketAddr,
+    handle: Handle,
     /// Ends them all when it is dropped.
     _tasks: JoinSet<()>,
 }
@@ -50,20 +74,58 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
         let listener = reserved.listen().map_err(failed)?;
         listeners.push((reserved, listener));
     }
-    let addresses = listeners.iter().map(|(reserved, _)| reserved.address).collect();
-    let mut core = Core::new(&options, wall_ms());
+    let failed = |error| ServeError::Control { address: options.control, error };
+    let controls = TcpListener::bind(options.control).await.map_err(failed)?;
+    let control_address = controls.local_addr().map_err(failed)?;
+    let addresses: Vec<SocketAddr> = listeners.iter().map(|(reserved, _)| reserved.address).collect();
+    let file = options.record.as_deref().map(|path| {
+        RecordFile::create(path).map_err(|error| ServeError::Record { path: path.into(), error })
+    });
+    let record = Record::new(options.recent_events, file.transpose()?);
+    let gate = Arc::<Gate>::default();
+    let mut core = Core::new(&options, addresses[0].port(), gate.clone(), record, wall_ms());
     core.start(0);
     let (to_core, messages) = mpsc::channel(QUEUE);
     let (commands, asked) = mpsc::channel(QUEUE);
-    let (is_up, up) = watch::channel(true);
+    let (told, up) = watch::channel(core.up());
     let mut tasks = JoinSet::new();
-    tasks.spawn(Driver { core, started: Instant::now(), messages, commands: asked, is_up }.run());
+    tasks.spawn(Driver { core, started: Instant::now(), messages, commands: asked, up: told }.run());
     let places = Arc::new(Semaphore::new(options.limits.connections));
-    let door = Door { core: to_core, limits: options.limits, next: Arc::default(), places, is_up: up };
+    let door = Door { core: to_core, limits: options.limits, next: Arc::default(), places, up, gate };
     for (reserved, listener) in listeners {
         tasks.spawn(door.clone().keep(reserved, listener));
     }
-    Ok(Running { addresses, commands, _tasks: tasks })
+    let handle = Handle { commands };
+    tasks.spawn(control(controls, control_address, handle.clone()));
+    Ok(Running { addresses, control: control_address, handle, _tasks: tasks })
+}
+
+/// How others talk to the server.
+#[derive(Clone, Debug)]
+pub(crate) struct Handle {
+    commands: mpsc::Sender<Command>,
+}
+
+impl Handle {
+    /// Does something with the server. `None` if it has ended.
+    pub(crate) async fn with<T: Send + 'static>(
+        &self,
+        what: impl FnOnce(&mut Core, Nanos) -> T + Send + 'static,
+    ) -> Option<T> {
+        let (done, result) = oneshot::channel();
+        let what = move |core: &mut Core, now| {
+            // Whoever asked may have gone.
+            let _ = done.send(what(core, now));
+        };
+        self.commands.send(Command::Do(Box::new(what))).await.ok()?;
+        result.await.ok()
+    }
+
+    /// Does a fault.
+    pub(crate) async fn fault(&self, fault: Fault) -> Result<(), FaultError> {
+        let done = self.with(move |core, now| core.fault(now, &fault)).await;
+        done.ok_or(FaultError::Ended)?.map_err(FaultError::Refused)
+    }
 }
 
 impl Running {
@@ -72,12 +134,37 @@ impl Running {
         &self.addresses
     }
 
-    /// Ends the server.
-    pub async fn stop(self) {
+    /// Where faults are asked for by HTTP.
+    pub fn control_address(&self) -> SocketAddr {
+        self.control
+    }
+
+    /// Does a fault, or arms it where it waits for a request.
+    pub async fn fault(&self, fault: Fault) -> Result<(), FaultError> {
+        self.handle.fault(fault).await
+    }
+
+    /// The open sessions, in order of their ids.
+    pub async fn sessions(&self) -> Vec<SessionInfo> {
+        self.handle.with(|core, _| core.sessions()).await.unwrap_or_default()
+    }
+
+    /// What the always-watched invariants say so far.
+    pub async fn verdict(&self) -> Verdict {
+        self.handle.with(|core, _| core.verdict()).await.expect("the server lives as long as this")
+    }
+
+    /// The last events, oldest first.
+    pub async fn record(&self, n: usize) -> Vec<serde_json::Value> {
+        self.handle.with(move |core, _| core.record(n)).await.unwrap_or_default()
+    }
+
+    /// Ends the server. Gives what the always-watched invariants say of it.
+    pub async fn stop(self) -> Verdict {
         let (done, stopped) = oneshot::channel();
-        if self.commands.send(Command::Stop { done }).await.is_ok() {
-            let _ = stopped.await;
-        }
+        // The task that answers lives as long as this, and panics only if something of ours is wrong.
+        let _ = self.handle.commands.send(Command::Stop { done }).await;
+        stopped.await.expect("the server lives as long as this")
     }
 }
 

@@ -30,7 +30,7 @@ use answers::Answers;
 use early::EarlyExpiry;
 use fifo::SessionFifo;
 use real_time::RealTime;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use survive::Survive;
 use watches::Watches;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
@@ -303,8 +303,13 @@ impl Watched {
 
     /// A transaction is applied to a server's tree.
     pub fn applied(&mut self, txn: &Txn, tree: &DataTree) {
+        let touched = Watches::touched(txn);
+        let mut private: BTreeSet<Text> =
+            touched.iter().filter(|path| self.reference.is_private(path)).cloned().collect();
         self.answers.applied(&mut self.reference, txn, &mut self.report);
-        self.watches.applied(txn);
+        private.extend(touched.into_iter().filter(|path| self.reference.is_private(path)));
+        Watches::created_private(&txn.body, &mut private);
+        self.watches.applied(txn, &private);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
         if let TxnBody::CloseSession { .. } = txn.body {
             self.forget_dead(txn.session);

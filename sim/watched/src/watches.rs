@@ -26,6 +26,8 @@ struct Of {
     recursive: BTreeSet<Text>,
     /// Events that the connection is owed, and not sent.
     due: Vec<(Zxid, Text, EventType)>,
+    /// Events of znodes that not everybody may read, which it gets or does not get.
+    allowed: Vec<(Zxid, Text, EventType)>,
     /// Watches that the client asks to have again, and since when it has missed changes.
     again: Option<(Zxid, WatchList)>,
     /// Events that were told without a zxid since then.
@@ -44,15 +46,34 @@ impl Watches {
         self.conns.entry(conn).or_default().again = Some((since, watches.clone()));
     }
 
-    /// A transaction is applied where all connections are: their watches owe them events.
-    pub fn applied(&mut self, txn: &Txn) {
+    /// A transaction is applied where all connections are: their watches owe them events. Those of a znode that
+    /// is `private`, which not everybody may read, they get if they may.
+    pub fn applied(&mut self, txn: &Txn, private: &BTreeSet<Text>) {
         let mut changes = Vec::new();
         collect(&txn.body, &mut changes);
         for (path, kind) in &changes {
             for of in self.conns.values_mut() {
-                of.changed(txn.zxid, path, *kind);
+                of.changed(txn.zxid, path, *kind, private);
             }
         }
+    }
+
+    /// The znodes that a transaction creates and that not everybody may read, though they may be gone behind it.
+    pub fn created_private(body: &TxnBody, found: &mut BTreeSet<Text>) {
+        match body {
+            TxnBody::Create { path, acl, .. } if !Reference::is_readable_by_all(acl) => {
+                found.insert(path.clone());
+            }
+            TxnBody::Multi { ops } => ops.iter().for_each(|op| Watches::created_private(op, found)),
+            _ => {}
+        }
+    }
+
+    /// What a transaction touches: the znodes it changes, and their parents.
+    pub fn touched(txn: &Txn) -> BTreeSet<Text> {
+        let mut changes = Vec::new();
+        collect(&txn.body, &mut changes);
+        changes.into_iter().flat_map(|(path, _)| [parent_of(&path).into(), path]).collect()
     }
 
     /// An event is sent.
@@ -63,6 +84,10 @@ impl Watches {
             return;
         };
         let owed = (zxid, event.path.clone(), event.kind);
+        if let Some(place) = of.allowed.iter().position(|due| *due == owed) {
+            of.allowed.remove(place);
+            return;
+        }
         let place = of.due.iter().position(|due| *due == owed);
         report.check(NAME, place.is_some(), || {
             format!("{conn:?} is told of {owed:?}, which no watch of it asks")
@@ -73,8 +98,9 @@ impl Watches {
     }
 
     /// An answer is sent that shows everything up to `zxid`.
-    pub fn answering(&self, conn: ConnId, zxid: Zxid, report: &mut Report) {
-        let Some(of) = self.conns.get(&conn) else { return };
+    pub fn answering(&mut self, conn: ConnId, zxid: Zxid, report: &mut Report) {
+        let Some(of) = self.conns.get_mut(&conn) else { return };
+        of.allowed.retain(|(allowed, _, _)| *allowed > zxid);
         if let Some(due) = of.due.iter().find(|(due, _, _)| *due <= zxid) {
             report.broken(NAME, format!("{conn:?} gets an answer at {zxid} before the event {due:?}"));
         }
@@ -181,24 +207,23 @@ impl Watches {
 }
 
 impl Of {
-    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType) {
+    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType, private: &BTreeSet<Text>) {
         let one_shot = match kind {
             EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
             EventType::NodeCreated | EventType::NodeDataChanged => self.data.remove(path),
             EventType::NodeChildrenChanged | EventType::None => false,
         };
         if one_shot || self.persistent.contains(path) || self.is_under_recursive(path) {
-            self.due.push((zxid, path.clone(), kind));
+            let due = if private.contains(path) { &mut self.allowed } else { &mut self.due };
+            due.push((zxid, path.clone(), kind));
         }
         if kind == EventType::NodeDataChanged {
             return;
         }
-        let parent = match path.rfind('/') {
-            Some(0) | None => "/",
-            Some(slash) => &path[..slash],
-        };
+        let parent = parent_of(path);
         if self.child.remove(parent) | self.persistent.contains(parent) {
-            self.due.push((zxid, parent.into(), EventType::NodeChildrenChanged));
+            let due = if private.contains(parent) { &mut self.allowed } else { &mut self.due };
+            due.push((zxid, parent.into(), EventType::NodeChildrenChanged));
         }
     }
 
@@ -214,6 +239,8 @@ impl Of {
         match kind {
             WatcherKind::Data => self.data.contains(path),
             WatcherKind::Children => self.child.contains(path),
+            WatcherKind::Persistent => self.persistent.contains(path),
+            WatcherKind::PersistentRecursive => self.recursive.contains(path),
             WatcherKind::Any => {
                 let all = [&self.data, &self.child, &self.persistent, &self.recursive];
                 all.into_iter().any(|paths| paths.contains(path))
@@ -228,10 +255,19 @@ impl Of {
         if matches!(kind, WatcherKind::Children | WatcherKind::Any) {
             self.child.remove(path);
         }
-        if kind == WatcherKind::Any {
+        if matches!(kind, WatcherKind::Persistent | WatcherKind::Any) {
             self.persistent.remove(path);
+        }
+        if matches!(kind, WatcherKind::PersistentRecursive | WatcherKind::Any) {
             self.recursive.remove(path);
         }
+    }
+}
+
+fn parent_of(path: &str) -> &str {
+    match path.rfind('/') {
+        Some(0) | None => "/",
+        Some(slash) => &path[..slash],
     }
 }
 
@@ -283,7 +319,7 @@ mod tests {
         let list = Request::GetChildren { path: "/l/a".into(), watch: true, stat: false };
         let listed = Ok(Response::Children { names: Vec::new(), stat: None });
         watches.answered(C, &list, &listed, &mut report);
-        watches.applied(&delete(7));
+        watches.applied(&delete(7), &BTreeSet::new());
         (watches, report)
     }
 
@@ -308,14 +344,14 @@ mod tests {
         watches.answering(C, z(6), &mut report);
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         watches.answering(C, z(7), &mut report);
-        watches.applied(&delete(8));
+        watches.applied(&delete(8), &BTreeSet::new());
         watches.answering(C, z(8), &mut report);
         assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 1, "{report:?}");
     }
 
     #[test]
     fn an_answer_that_shows_the_change_before_the_event_is_caught() {
-        let (watches, mut report) = history();
+        let (mut watches, mut report) = history();
         watches.answering(C, z(7), &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }

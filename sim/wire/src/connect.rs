@@ -30,7 +30,7 @@ pub(crate) fn read_request(frame: &[u8]) -> Result<(ConnectRequest, bool), WireE
     let read = |r: &mut Reader<'_>| {
         r.i32()?;
         Ok(ConnectRequest {
-            last_zxid: r.zxid()?,
+            last_zxid: r.zxid_seen()?,
             timeout_ms: timeout(r.i32()?),
             session: SessionId(r.i64()?),
             // No session has the password that stands for one of another length.

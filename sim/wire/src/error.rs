@@ -1,5 +1,6 @@
 //! Why a connection must be closed.
 
+use crate::jute::Malformed;
 use std::fmt;
 use zk_api::ErrorCode;
 
@@ -17,6 +18,32 @@ pub enum WireError {
     WatchesRefused { code: ErrorCode },
     /// A message that has no form on the wire.
     Unencodable { what: &'static str },
+}
+
+/// A request that is not handed on: what it is to be answered, and whether it takes a zxid as a write does that
+/// fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: ErrorCode,
+    pub(crate) takes_zxid: bool,
+}
+
+impl Refusal {
+    /// Refused when it is read.
+    pub(crate) fn unread(code: ErrorCode) -> Refusal {
+        Refusal { code, takes_zxid: false }
+    }
+
+    /// Refused when its transaction was to be made.
+    pub(crate) fn failed(code: ErrorCode) -> Refusal {
+        Refusal { code, takes_zxid: true }
+    }
+}
+
+impl From<Malformed> for Refusal {
+    fn from(_: Malformed) -> Refusal {
+        Refusal::unread(ErrorCode::MarshallingError)
+    }
 }
 
 impl fmt::Display for WireError {

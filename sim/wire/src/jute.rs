@@ -3,7 +3,8 @@
 //! A text, a buffer and a list have their length before them, in bytes or items; -1 there stands for null.
 //! Source: ZooKeeper 3.9, `BinaryOutputArchive` and `BinaryInputArchive`.
 
-use zk_api::{Acl, AclList, Data, ErrorCode, Identity, Perms, SessionId, Stat, Text, Zxid, open_acl};
+use zk_api::{Acl, AclList, Data, Identity, Perms, SessionId, Stat, Text, Zxid, open_acl};
+use zk_proto::message::NULL_TEXT;
 
 const NULL: i32 = -1;
 
@@ -34,7 +35,7 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
-    put_bytes(out, text.as_bytes());
+    if text == NULL_TEXT { put_i32(out, NULL) } else { put_bytes(out, text.as_bytes()) }
 }
 
 pub(crate) fn put_data(out: &mut Vec<u8>, data: &Data) {
@@ -82,13 +83,6 @@ pub(crate) fn put_stat(out: &mut Vec<u8>, stat: &Stat) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// What a server says to a request that it cannot read.
-impl From<Malformed> for ErrorCode {
-    fn from(_: Malformed) -> ErrorCode {
-        ErrorCode::MarshallingError
-    }
-}
-
 /// Reads values from the front of some bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
@@ -121,6 +115,11 @@ impl<'a> Reader<'a> {
         self.i64().map(Zxid::from_i64)
     }
 
+    /// A zxid that a client has seen. ZooKeeper compares them with their sign: less than zero is before all.
+    pub(crate) fn zxid_seen(&mut self) -> Result<Zxid, Malformed> {
+        self.i64().map(|zxid| Zxid::from_i64(zxid.max(0)))
+    }
+
     /// A buffer; `None` for null.
     pub(crate) fn bytes(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
         match self.i32()? {
@@ -136,6 +135,11 @@ impl<'a> Reader<'a> {
     /// A text; `None` for null. What is no UTF-8 is replaced, as Java does.
     pub(crate) fn text_or_null(&mut self) -> Result<Option<Text>, Malformed> {
         Ok(self.bytes()?.map(|bytes| String::from_utf8_lossy(bytes).into()))
+    }
+
+    /// A text that may be null, and is [`NULL_TEXT`] then.
+    pub(crate) fn text_even_null(&mut self) -> Result<Text, Malformed> {
+        Ok(self.text_or_null()?.unwrap_or_else(|| NULL_TEXT.into()))
     }
 
     /// A text that is not null. A server stumbles over a path that is.
@@ -162,16 +166,21 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn identity(&mut self) -> Result<Identity, Malformed> {
-        Ok(Identity { scheme: self.text()?, id: self.text()? })
+        Ok(Identity { scheme: self.text_even_null()?, id: self.text_even_null()? })
     }
 
-    /// An ACL; null is taken for an empty one, as both are equally invalid. Bits above the lowest eight of
-    /// what is permitted are ignored: none of them has a meaning.
+    /// An ACL; null is taken for an empty one, as both are equally invalid.
     pub(crate) fn acl(&mut self) -> Result<AclList, Malformed> {
+        Ok(self.acl_or_null()?.unwrap_or_default())
+    }
+
+    /// An ACL; `None` for null. Bits above the lowest eight of
+    /// what is permitted are ignored: none of them has a meaning.
+    pub(crate) fn acl_or_null(&mut self) -> Result<Option<AclList>, Malformed> {
         let entry = |r: &mut Self| Ok(Acl { perms: Perms(r.i32()? as u8), who: r.identity()? });
-        let acl = self.list(entry)?.unwrap_or_default();
+        let Some(acl) = self.list(entry)? else { return Ok(None) };
         // Nearly every znode has this one: share it.
-        if *acl == *open_acl() { Ok(open_acl()) } else { Ok(acl.into()) }
+        Ok(Some(if *acl == *open_acl() { open_acl() } else { acl.into() }))
     }
 
     pub(crate) fn stat(&mut self) -> Result<Stat, Malformed> {

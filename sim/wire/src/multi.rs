@@ -1,9 +1,10 @@
 //! Multi: a header before each operation and each result, and one behind the last.
 
+use crate::error::Refusal;
 use crate::jute::{Malformed, Reader, put_bool, put_data, put_i32, put_stat, put_text, put_texts};
-use crate::request::{Create, put_create, put_delete, put_set_data, read_create};
+use crate::request::{mode_in_multi, put_create, put_delete, put_set_data, read_create};
 use crate::{Asked, OpCode, WireError};
-use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response};
+use zk_api::{ErrorCode, MultiOutcome, Op, OpResult, ReadOp, Response, Text};
 
 /// Stands in a header where there is nothing to say.
 const NOTHING: i32 = -1;
@@ -34,10 +35,10 @@ fn read_header(reader: &mut Reader<'_>) -> Result<Header, Malformed> {
 }
 
 /// Reads operations or results up to the header that ends them.
-fn read_all<T, E: From<Malformed>>(
+fn read_all<T>(
     reader: &mut Reader<'_>,
-    mut read: impl FnMut(OpCode, &mut Reader<'_>) -> Result<T, E>,
-) -> Result<Vec<T>, E> {
+    mut read: impl FnMut(OpCode, &mut Reader<'_>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
     let mut all = Vec::new();
     loop {
         let header = read_header(reader)?;
@@ -61,26 +62,43 @@ pub(crate) fn put_multi(out: &mut Vec<u8>, ops: &[Op]) {
     put_end(out);
 }
 
-/// Reads the operations of a multi. One that is a read, or unknown, makes the whole multi malformed.
-///
-/// A mode that is no mode is refused for the whole multi; ZooKeeper tells it as that operation's own error.
-pub(crate) fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<(Asked, Op)>, ErrorCode> {
-    read_all(reader, |code, reader| {
+/// Reads the operations of a multi. One that is a read, is unknown, has no path, or is a create of a mode that
+/// is no mode makes the whole multi malformed. One that has no ACL, not even an empty one, is found before a
+/// zxid is given. Measured.
+pub(crate) fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<(Asked, Op)>, Refusal> {
+    let (mut without_acl, mut without_path) = (false, false);
+    let mut path = |path: Option<Text>| {
+        without_path |= path.is_none();
+        path.unwrap_or_default()
+    };
+    let read = read_all(reader, |code, reader| {
         let op = match code {
             OpCode::Create | OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
-                let Create { path, data, acl, mode, stat } = read_create(code, reader)?;
-                Op::Create { path, data, acl, mode: mode?, stat }
+                let create = read_create(code, reader)?;
+                if create.acl.is_none() && code != OpCode::CreateTtl && (0..=6).contains(&create.flags) {
+                    without_acl = true;
+                    return Err(Malformed);
+                }
+                let (mode, stat) = mode_in_multi(code, create.flags, create.ttl_ms).ok_or(Malformed)?;
+                let acl = create.acl.unwrap_or_default();
+                Op::Create { path: path(create.path), data: create.data, acl, mode, stat }
             }
-            OpCode::Delete => Op::Delete { path: reader.text()?, version: reader.i32()? },
+            OpCode::Delete => Op::Delete { path: path(reader.text_or_null()?), version: reader.i32()? },
             OpCode::SetData => {
-                Op::SetData { path: reader.text()?, data: reader.data()?, version: reader.i32()? }
+                let (at, data, version) = (path(reader.text_or_null()?), reader.data()?, reader.i32()?);
+                Op::SetData { path: at, data, version }
             }
-            OpCode::Check => Op::Check { path: reader.text()?, version: reader.i32()? },
-            _ => return Err(Malformed.into()),
+            OpCode::Check => Op::Check { path: path(reader.text_or_null()?), version: reader.i32()? },
+            _ => return Err(Malformed),
         };
         let stat = matches!(op, Op::Create { stat: true, .. });
         Ok((Asked { code, stat, ops: Vec::new() }, op))
-    })
+    });
+    match read {
+        Err(Malformed) if without_acl => Err(Refusal::unread(ErrorCode::MarshallingError)),
+        Ok(read) if !without_path => Ok(read),
+        Ok(_) | Err(Malformed) => Err(Refusal::failed(ErrorCode::MarshallingError)),
+    }
 }
 
 /// Appends the operations of a multi that reads. None sets a watch.
@@ -117,29 +135,26 @@ fn put_error(out: &mut Vec<u8>, code: Option<ErrorCode>) {
     put_i32(out, code);
 }
 
-/// Appends the results of a multi. `asked` tells which kind of create a result answers.
-pub(crate) fn put_outcome(out: &mut Vec<u8>, outcome: &MultiOutcome, asked: Option<&Asked>) {
+/// Appends the results of a multi.
+pub(crate) fn put_outcome(out: &mut Vec<u8>, outcome: &MultiOutcome) {
     match outcome {
         MultiOutcome::Applied(results) => {
-            for (index, result) in results.iter().enumerate() {
-                put_result(out, result, asked.and_then(|asked| asked.ops.get(index)));
-            }
+            results.iter().for_each(|result| put_result(out, result));
         }
         MultiOutcome::Failed(codes) => codes.iter().for_each(|code| put_error(out, *code)),
     }
     put_end(out);
 }
 
-fn put_result(out: &mut Vec<u8>, result: &OpResult, asked: Option<&Asked>) {
+fn put_result(out: &mut Vec<u8>, result: &OpResult) {
     match result {
         OpResult::Created { path, stat: None } => {
             put_header(out, OpCode::Create, 0);
             put_text(out, path);
         }
         OpResult::Created { path, stat: Some(stat) } => {
-            let code = asked.map(|asked| asked.code);
-            let with_stat = code.filter(|code| *code != OpCode::Create);
-            put_header(out, with_stat.unwrap_or(OpCode::Create2), 0);
+            // Containers and TTL znodes as well. Measured.
+            put_header(out, OpCode::Create2, 0);
             put_text(out, path);
             put_stat(out, stat);
         }

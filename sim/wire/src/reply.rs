@@ -34,14 +34,12 @@ pub(crate) fn error_code(code: i32) -> Option<ErrorCode> {
     (code != 0).then(|| ErrorCode::from_i32(code).unwrap_or(ErrorCode::SystemError))
 }
 
-/// Appends header and body of the answer to a request. `asked` is what is remembered of it; where nothing is,
-/// the containers and TTL znodes among a multi's results are told as those of `create2`.
+/// Appends header and body of the answer to a request.
 pub(crate) fn put_reply(
     out: &mut Vec<u8>,
     xid: i32,
     zxid: Zxid,
     result: &Result<Response, ErrorCode>,
-    asked: Option<&Asked>,
 ) -> Result<(), WireError> {
     let (error, response) = match result {
         // What is no error to the user is one on the wire.
@@ -50,10 +48,10 @@ pub(crate) fn put_reply(
         Err(code) => (Some(*code), None),
     };
     ReplyHeader { xid, zxid, error }.put(out);
-    response.map_or(Ok(()), |response| put_response(out, response, asked))
+    response.map_or(Ok(()), |response| put_response(out, response))
 }
 
-fn put_response(out: &mut Vec<u8>, response: &Response, asked: Option<&Asked>) -> Result<(), WireError> {
+fn put_response(out: &mut Vec<u8>, response: &Response) -> Result<(), WireError> {
     match response {
         Response::Created { path, stat } => {
             put_text(out, path);
@@ -79,7 +77,7 @@ fn put_response(out: &mut Vec<u8>, response: &Response, asked: Option<&Asked>) -
             put_stat(out, stat);
         }
         Response::Synced { path } => put_text(out, path),
-        Response::Multi(outcome) => put_outcome(out, outcome, asked),
+        Response::Multi(outcome) => put_outcome(out, outcome),
         Response::MultiRead(outcomes) => put_reads(out, outcomes)?,
         // The record `ErrorResponse`, although there is none.
         Response::WatchAdded => put_i32(out, 0),

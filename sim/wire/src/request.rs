@@ -1,11 +1,14 @@
 //! Requests: what follows the header, by the request's kind.
 //!
-//! Null texts are malformed but for the prefix of `getEphemerals`, where null stands for everything.
+//! Null texts are malformed but for the prefix of `getEphemerals`, where null stands for everything, and where
+//! ZooKeeper does not look at them.
 
+use crate::error::Refusal;
 use crate::jute::{Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_text};
 use crate::multi::{put_multi, put_multi_read, read_multi, read_multi_read};
 use crate::{Asked, OpCode};
 use zk_api::{Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, Request, Text, WatcherKind};
+use zk_proto::prepare::TTL_MS_MAX;
 
 /// Appends a request without its header.
 pub(crate) fn put_request(out: &mut Vec<u8>, request: &Request) {
@@ -49,29 +52,41 @@ pub(crate) fn put_request(out: &mut Vec<u8>, request: &Request) {
 
 /// Reads a request of a kind that is answered by a reply, and what is to be remembered until then. Fails with
 /// what the server is to answer.
-pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Request, Asked), ErrorCode> {
+pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Request, Asked), Refusal> {
     let mut ops = Vec::new();
     let request = match code {
         OpCode::Create | OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
-            let Create { path, data, acl, mode, stat } = read_create(code, reader)?;
-            Request::Create { path, data, acl, mode: mode?, stat }
+            let Create { path, data, acl, flags, ttl_ms, stat } = read_create(code, reader)?;
+            let mode = create_mode(code, flags, ttl_ms).map_err(Refusal::failed)?;
+            // Null is as invalid as an empty one.
+            let acl = acl.unwrap_or_default();
+            let path = path.ok_or(Refusal::failed(without_path(mode)))?;
+            Request::Create { path, data, acl, mode, stat }
         }
-        OpCode::Delete => Request::Delete { path: reader.text()?, version: reader.i32()? },
+        OpCode::Delete => {
+            let (path, version) = (reader.text_or_null()?, reader.i32()?);
+            let path = path.ok_or(Refusal::failed(ErrorCode::MarshallingError))?;
+            Request::Delete { path, version }
+        }
         OpCode::Exists => Request::Exists { path: reader.text()?, watch: reader.bool()? },
         OpCode::GetData => Request::GetData { path: reader.text()?, watch: reader.bool()? },
         OpCode::SetData => {
-            Request::SetData { path: reader.text()?, data: reader.data()?, version: reader.i32()? }
+            let (path, data, version) = (reader.text_or_null()?, reader.data()?, reader.i32()?);
+            let path = path.ok_or(Refusal::failed(ErrorCode::BadArguments))?;
+            Request::SetData { path, data, version }
         }
         OpCode::GetAcl => Request::GetAcl { path: reader.text()? },
         OpCode::SetAcl => {
-            Request::SetAcl { path: reader.text()?, acl: reader.acl()?, version: reader.i32()? }
+            let (path, acl, version) = (reader.text_or_null()?, reader.acl()?, reader.i32()?);
+            let path = path.ok_or(Refusal::failed(ErrorCode::BadArguments))?;
+            Request::SetAcl { path, acl, version }
         }
         OpCode::GetChildren | OpCode::GetChildren2 => Request::GetChildren {
             path: reader.text()?,
             watch: reader.bool()?,
             stat: code == OpCode::GetChildren2,
         },
-        OpCode::Sync => Request::Sync { path: reader.text()? },
+        OpCode::Sync => Request::Sync { path: reader.text_even_null()? },
         OpCode::Multi => {
             let read = read_multi(reader)?;
             let (asked, asks) = read.into_iter().unzip();
@@ -83,12 +98,14 @@ pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Req
             ops = reads.iter().map(Asked::of_read).collect();
             Request::MultiRead { ops: reads }
         }
-        OpCode::AddWatch => Request::AddWatch { path: reader.text()?, mode: read_add_watch_mode(reader)? },
+        OpCode::AddWatch => {
+            Request::AddWatch { path: reader.text_even_null()?, mode: read_add_watch_mode(reader)? }
+        }
         OpCode::RemoveWatches => {
-            Request::RemoveWatches { path: reader.text()?, kind: read_watcher_kind(reader)? }
+            Request::RemoveWatches { path: reader.text_even_null()?, kind: read_watcher_kind(reader)? }
         }
         OpCode::CheckWatches => {
-            Request::CheckWatches { path: reader.text()?, kind: read_watcher_kind(reader)? }
+            Request::CheckWatches { path: reader.text_even_null()?, kind: read_watcher_kind(reader)? }
         }
         OpCode::GetEphemerals => {
             Request::GetEphemerals { prefix: reader.text_or_null()?.unwrap_or_default() }
@@ -97,25 +114,37 @@ pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Req
         OpCode::WhoAmI => Request::WhoAmI,
         OpCode::Auth => {
             reader.i32()?;
-            Request::Auth { scheme: reader.text()?, credentials: reader.data()? }
+            // No scheme at all is an unknown one.
+            let (scheme, credentials) = (reader.text_or_null()?, reader.data()?);
+            Request::Auth { scheme: scheme.unwrap_or_default(), credentials }
         }
         OpCode::CloseSession => Request::CloseSession,
         OpCode::Reconfig => return Err(refuse_reconfig(reader)),
         // Not requests of their own, or not answered by a reply.
         OpCode::Error | OpCode::Check | OpCode::Ping | OpCode::SetWatches | OpCode::SetWatches2 => {
-            return Err(ErrorCode::Unimplemented);
+            return Err(Refusal::unread(ErrorCode::Unimplemented));
         }
     };
     let stat = matches!(request, Request::Create { stat: true, .. });
     Ok((request, Asked { code, stat, ops }))
 }
 
-/// A create as it is read. A mode that is no mode fails the operation, not the reading.
+/// What a create without a path is answered: its mode is looked at first.
+fn without_path(mode: CreateMode) -> ErrorCode {
+    match mode.ttl_ms() {
+        Some(ttl_ms) if !(1..=TTL_MS_MAX).contains(&ttl_ms) => ErrorCode::BadArguments,
+        _ => ErrorCode::MarshallingError,
+    }
+}
+
+/// A create as it is read.
 pub(crate) struct Create {
-    pub(crate) path: Text,
+    pub(crate) path: Option<Text>,
     pub(crate) data: Data,
-    pub(crate) acl: AclList,
-    pub(crate) mode: Result<CreateMode, ErrorCode>,
+    pub(crate) acl: Option<AclList>,
+    /// As numbers, which mean something else within a multi.
+    pub(crate) flags: i32,
+    pub(crate) ttl_ms: i64,
     pub(crate) stat: bool,
 }
 
@@ -132,9 +161,10 @@ pub(crate) fn put_create(out: &mut Vec<u8>, path: &str, data: &Data, acl: &[Acl]
 
 /// Reads a create of one of the four kinds.
 pub(crate) fn read_create(code: OpCode, reader: &mut Reader<'_>) -> Result<Create, Malformed> {
-    let (path, data, acl, flags) = (reader.text()?, reader.data()?, reader.acl()?, reader.i32()?);
+    let (path, data, acl, flags) =
+        (reader.text_or_null()?, reader.data()?, reader.acl_or_null()?, reader.i32()?);
     let ttl_ms = if code == OpCode::CreateTtl { reader.i64()? } else { NO_TTL };
-    Ok(Create { path, data, acl, mode: create_mode(flags, ttl_ms), stat: code != OpCode::Create })
+    Ok(Create { path, data, acl, flags, ttl_ms, stat: code != OpCode::Create })
 }
 
 /// The time to live of a create that has none.
@@ -153,22 +183,46 @@ fn flags(mode: CreateMode) -> i32 {
     }
 }
 
-/// The flags decide, not the kind of the create: a TTL mode in a create without a time to live has one that
-/// is not valid, and the others must not have any.
+/// The mode of a create within a multi, and whether it is answered with a Stat; `None` if there is none.
 ///
-/// Source: ZooKeeper 3.9, `CreateMode.fromFlag` and `EphemeralType.validateTTL`.
-fn create_mode(flags: i32, ttl_ms: i64) -> Result<CreateMode, ErrorCode> {
+/// There the flags alone decide, but that a container stays one. Measured on ZooKeeper 3.9.3.
+pub(crate) fn mode_in_multi(code: OpCode, flags: i32, ttl_ms: i64) -> Option<(CreateMode, bool)> {
+    let with_ttl = code == OpCode::CreateTtl;
+    let stat = code == OpCode::Create2;
+    Some(match flags {
+        0 | 1 | 4 if code == OpCode::CreateContainer => (CreateMode::Container, true),
+        0 => (CreateMode::Persistent, stat),
+        1 => (CreateMode::Ephemeral, stat),
+        2 => (CreateMode::PersistentSequential, stat),
+        3 => (CreateMode::EphemeralSequential, stat),
+        4 => (CreateMode::Container, true),
+        5 if with_ttl => (CreateMode::PersistentTtl(ttl_ms), true),
+        6 if with_ttl => (CreateMode::PersistentSequentialTtl(ttl_ms), true),
+        // No time to live is refused as that operation's own error, and so is no mode.
+        _ if with_ttl => (CreateMode::PersistentTtl(0), true),
+        _ => return None,
+    })
+}
+
+/// The kind of the create decides whether a container is made, and the flags all the rest: a TTL mode in a
+/// create without a time to live has one that is not valid, and the others must not have any.
+///
+/// A container whose flags say that it is sequential, which no client asks for, is refused; ZooKeeper makes one.
+/// Source: ZooKeeper 3.9, `CreateMode.fromFlag` and `EphemeralType.validateTTL`, and measurements.
+fn create_mode(code: OpCode, flags: i32, ttl_ms: i64) -> Result<CreateMode, ErrorCode> {
     let mode = match flags {
+        0 | 1 | 4 if code == OpCode::CreateContainer => CreateMode::Container,
+        2 | 3 if code == OpCode::CreateContainer => return Err(ErrorCode::BadArguments),
         0 => CreateMode::Persistent,
         1 => CreateMode::Ephemeral,
         2 => CreateMode::PersistentSequential,
         3 => CreateMode::EphemeralSequential,
-        4 => CreateMode::Container,
+        4 => CreateMode::Persistent,
         5 => CreateMode::PersistentTtl(ttl_ms),
         6 => CreateMode::PersistentSequentialTtl(ttl_ms),
         _ => return Err(ErrorCode::BadArguments),
     };
-    if mode.ttl_ms().is_none() && ttl_ms >= 0 { Err(ErrorCode::BadArguments) } else { Ok(mode) }
+    if mode.ttl_ms().is_none() && code == OpCode::CreateTtl { Err(ErrorCode::BadArguments) } else { Ok(mode) }
 }
 
 pub(crate) fn put_delete(out: &mut Vec<u8>, path: &str, version: i32) {
@@ -207,6 +261,8 @@ fn watcher_kind(kind: WatcherKind) -> i32 {
         WatcherKind::Children => 1,
         WatcherKind::Data => 2,
         WatcherKind::Any => 3,
+        WatcherKind::Persistent => 4,
+        WatcherKind::PersistentRecursive => 5,
     }
 }
 
@@ -215,12 +271,14 @@ fn read_watcher_kind(reader: &mut Reader<'_>) -> Result<WatcherKind, Malformed> 
         1 => Ok(WatcherKind::Children),
         2 => Ok(WatcherKind::Data),
         3 => Ok(WatcherKind::Any),
+        4 => Ok(WatcherKind::Persistent),
+        5 => Ok(WatcherKind::PersistentRecursive),
         _ => Err(Malformed),
     }
 }
 
 /// Reads who is to join, who is to leave, who is to be there, and of which configuration that is said.
-fn refuse_reconfig(reader: &mut Reader<'_>) -> ErrorCode {
+fn refuse_reconfig(reader: &mut Reader<'_>) -> Refusal {
     let read = |r: &mut Reader<'_>| {
         for _ in 0..3 {
             r.text_or_null()?;
@@ -228,7 +286,7 @@ fn refuse_reconfig(reader: &mut Reader<'_>) -> ErrorCode {
         r.i64()
     };
     match read(reader) {
-        Ok(_) => ErrorCode::ReconfigDisabled,
+        Ok(_) => Refusal::failed(ErrorCode::ReconfigDisabled),
         Err(malformed) => malformed.into(),
     }
 }

@@ -1,6 +1,7 @@
 //! The server's end of a connection.
 
 use crate::connect;
+use crate::error::Refusal;
 use crate::event::put_event;
 use crate::frame::put_frame;
 use crate::jute::{Malformed, Reader};
@@ -20,9 +21,9 @@ pub enum Decoded {
     /// A request that cannot be read, is unknown, or is not for here. The server answers it with this code
     /// and this xid, when everything that was asked before is answered.
     ///
-    /// `op` is the request's kind as it stands on the wire, known or not: ZooKeeper gives a zxid to writes
-    /// that fail.
-    Refused { xid: Xid, op: i32, code: ErrorCode },
+    /// Where it `takes_zxid`, it is a write that fails, with a zxid of its own. `op` is the request's kind as it
+    /// stands on the wire. One that is unknown is `Unimplemented`, and its connection is closed.
+    Refused { xid: Xid, op: i32, code: ErrorCode, takes_zxid: bool },
 }
 
 /// The server's end of one connection: reads requests, writes answers.
@@ -75,23 +76,21 @@ impl ServerSide {
         let header = |r: &mut Reader<'_>| Ok((r.i32()?, r.i32()?));
         let (xid, op) =
             header(&mut reader).map_err(|Malformed| WireError::Malformed { what: "request header" })?;
-        let known = OpCode::from_i32(op).ok_or(ErrorCode::Unimplemented);
+        let known = OpCode::from_i32(op).ok_or(Refusal::unread(ErrorCode::Unimplemented));
         match known.and_then(|code| self.read(xid, code, &mut reader)) {
             Ok(message) => Ok(Decoded::Message(message)),
             // Credentials are read before anything is put in order: there, ZooKeeper gives up.
-            Err(ErrorCode::MarshallingError) if known == Ok(OpCode::Auth) => {
-                Err(WireError::Malformed { what: "auth packet" })
-            }
-            Err(code) => {
+            Err(_) if known == Ok(OpCode::Auth) => Err(WireError::Malformed { what: "auth packet" }),
+            Err(Refusal { code, takes_zxid }) => {
                 // It has its place among the answers like any other.
                 self.outstanding.push(xid, Asked { code: OpCode::Error, stat: false, ops: Vec::new() });
-                Ok(Decoded::Refused { xid: Xid(xid), op, code })
+                Ok(Decoded::Refused { xid: Xid(xid), op, code, takes_zxid })
             }
         }
     }
 
     /// Reads what follows the header, and remembers what will be answered.
-    fn read(&mut self, xid: i32, code: OpCode, reader: &mut Reader<'_>) -> Result<ToServer, ErrorCode> {
+    fn read(&mut self, xid: i32, code: OpCode, reader: &mut Reader<'_>) -> Result<ToServer, Refusal> {
         match code {
             OpCode::Ping => Ok(ToServer::Ping),
             OpCode::SetWatches | OpCode::SetWatches2 => {
@@ -114,8 +113,8 @@ impl ServerSide {
             match message {
                 ToClient::Connected(response) => connect::put_response(out, response, self.read_only_byte),
                 ToClient::Reply { xid, zxid, result } => {
-                    let asked = self.outstanding.take(xid.0);
-                    put_reply(out, xid.0, *zxid, result, asked.as_ref())?;
+                    self.outstanding.take(xid.0);
+                    put_reply(out, xid.0, *zxid, result)?;
                 }
                 ToClient::WatchesSet { zxid } => {
                     // Clients call it so, but it is theirs to choose.

@@ -64,7 +64,7 @@ pub(crate) fn read_set_watches(
     code: OpCode,
     reader: &mut Reader<'_>,
 ) -> Result<(Zxid, WatchList), Malformed> {
-    let since = reader.zxid()?;
+    let since = reader.zxid_seen()?;
     let mut watches = WatchList {
         data: reader.texts()?,
         exist: reader.texts()?,

@@ -24,7 +24,7 @@ fn read(op: i32, fields: &[&[u8]]) -> Result<Request, ErrorCode> {
     server.decode(&[0; 28]).expect("zeroes are a connect request");
     match server.decode(&[&frame(&[&int(1), &int(op)]), &frame(fields)[..]].concat()) {
         Ok(Decoded::Message(ToServer::Request { xid: Xid(1), request })) => Ok(request),
-        Ok(Decoded::Refused { xid: Xid(1), op: refused, code }) if refused == op => Err(code),
+        Ok(Decoded::Refused { xid: Xid(1), op: refused, code, .. }) if refused == op => Err(code),
         other => panic!("neither a request nor refused: {other:?}"),
     }
 }
@@ -62,21 +62,65 @@ fn what_is_no_utf8_is_replaced() {
 }
 
 #[test]
-fn the_flags_of_a_create_decide_its_mode() {
+fn the_flags_of_a_create_decide_its_mode_but_for_containers() {
     let (path, data, acl) = (Text::from("/a"), Data::NULL, AclList::default());
     let created = |mode, stat| {
         Ok(Request::Create { path: path.clone(), data: data.clone(), acl: acl.clone(), mode, stat })
     };
     // A null ACL is an empty one, which is as invalid.
-    assert_eq!(read(1, &[PATH, NULL, NULL, &int(4)]), created(CreateMode::Container, false));
-    assert_eq!(read(19, &[PATH, NULL, &int(0), &int(0)]), created(CreateMode::Persistent, true));
+    assert_eq!(read(1, &[PATH, NULL, NULL, &int(4)]), created(CreateMode::Persistent, false));
+    assert_eq!(read(19, &[PATH, NULL, &int(0), &int(0)]), created(CreateMode::Container, true));
     // No time to live is an invalid one, which whoever carries the create out will find.
     assert_eq!(read(1, &[PATH, NULL, NULL, &int(5)]), created(CreateMode::PersistentTtl(-1), false));
     let ttl = (-1_i64).to_be_bytes();
-    assert_eq!(read(21, &[PATH, NULL, NULL, &int(1), &ttl]), created(CreateMode::Ephemeral, true));
+    assert_eq!(read(21, &[PATH, NULL, NULL, &int(1), &ttl]), Err(ErrorCode::BadArguments));
     for flags in [-1, 7, i32::MIN] {
         assert_eq!(read(15, &[PATH, NULL, NULL, &int(flags)]), Err(ErrorCode::BadArguments));
     }
+}
+
+#[test]
+fn within_a_multi_the_flags_decide_alone() {
+    let made = |op: i32, flags: i32, ttl: &[u8]| {
+        let create = [&int(op)[..], &[0], &int(-1), PATH, NULL, &int(0), &int(flags), ttl].concat();
+        match read(14, &[&create, &int(-1), &[1], &int(-1)]) {
+            Ok(Request::Multi { ops }) => match &ops[..] {
+                [Op::Create { mode, stat, .. }] => Ok((*mode, *stat)),
+                other => panic!("not one create: {other:?}"),
+            },
+            other => Err(other.expect_err("a multi or an error")),
+        }
+    };
+    assert_eq!(made(1, 4, &[]), Ok((CreateMode::Container, true)));
+    assert_eq!(made(15, 1, &[]), Ok((CreateMode::Ephemeral, true)));
+    assert_eq!(made(1, 5, &[]), Err(ErrorCode::MarshallingError));
+    let ttl = 9_i64.to_be_bytes();
+    assert_eq!(made(21, 1, &ttl), Ok((CreateMode::Ephemeral, false)));
+    assert_eq!(made(21, 5, &ttl), Ok((CreateMode::PersistentTtl(9), true)));
+    // Refused as that operation's own error, as no time to live is.
+    assert_eq!(made(21, 7, &ttl), Ok((CreateMode::PersistentTtl(0), true)));
+}
+
+/// Whether a request is refused with a zxid of its own.
+fn takes_zxid(op: i32, fields: &[&[u8]]) -> bool {
+    let mut server = ServerSide::new();
+    server.decode(&[0; 28]).expect("zeroes are a connect request");
+    match server.decode(&[&frame(&[&int(1), &int(op)]), &frame(fields)[..]].concat()) {
+        Ok(Decoded::Refused { takes_zxid, .. }) => takes_zxid,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_write_that_can_be_read_takes_a_zxid_although_it_is_refused() {
+    // A path that is null, and one that is cut off.
+    assert!(takes_zxid(2, &[NULL, &int(4)]) && !takes_zxid(2, &[NULL]));
+    assert!(takes_zxid(5, &[NULL, NULL, &int(4)]) && !takes_zxid(5, &[PATH]));
+    assert!(takes_zxid(1, &[PATH, NULL, &int(0), &int(9)]));
+    assert!(takes_zxid(14, &[]), "a multi is looked at later than the others");
+    let create = [&int(1)[..], &[0], &int(-1), PATH, NULL, NULL, &int(0)].concat();
+    assert!(!takes_zxid(14, &[&create]), "but for one without an ACL");
+    assert!(!takes_zxid(4, &[NULL, &[0]]), "a read takes none");
 }
 
 #[test]

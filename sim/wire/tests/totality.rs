@@ -111,6 +111,7 @@ fn a_request_cut_anywhere_is_refused_in_its_place() {
                 xid: Xid(index as i32 + 1),
                 op: i32::from_be_bytes(frame[4..8].try_into().expect("four bytes")),
                 code: ErrorCode::MarshallingError,
+                takes_zxid: name == "multi",
             };
             match (length, name) {
                 (..8, _) => assert_eq!(read, Err(WireError::Malformed { what: "request header" })),

@@ -501,6 +501,8 @@ fn watcher_kind(v: WatcherKind) -> u8 {
         WatcherKind::Children => 1,
         WatcherKind::Data => 2,
         WatcherKind::Any => 3,
+        WatcherKind::Persistent => 4,
+        WatcherKind::PersistentRecursive => 5,
     }
 }
 

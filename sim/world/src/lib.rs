@@ -10,7 +10,7 @@
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
-//! | `queue`, `clock`, `disk`, `network`, `resource` | what the loop owns: small, and ignorant of each other |
+//! | `queue`, `clock`, `disk`, `network` | what the loop owns: small, and ignorant of each other |
 //! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
@@ -44,7 +44,6 @@ mod network;
 mod probe;
 mod process;
 mod queue;
-mod resource;
 mod rest;
 pub mod run;
 pub mod scenario;

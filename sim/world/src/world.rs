@@ -7,7 +7,6 @@ use crate::knowledge::Knowledge;
 use crate::network::Network;
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
-use crate::resource::Outside;
 use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
@@ -23,6 +22,7 @@ use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_proto::server::{Output, Timer};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
+use zk_trials::outside::Outside;
 use zk_trials::trial::AnyTrial;
 use zk_watched::{Invariant, Watched};
 

@@ -60,6 +60,12 @@ impl Promise for ExclusionAmongLiveSessions {
         &[Assumption::NoAdministrator]
     }
 
+    /// What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had live
+    /// sessions then.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.crew.see(event) {
             self.actors.remove(&dead);

@@ -161,6 +161,12 @@ impl Promise for ExclusionAtFencedResource {
         "At a resource that compares tokens, no holder's writes are accepted after a later holder's."
     }
 
+    /// The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
+    /// which is theirs where all who have a part in it live on.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.0.see(event) {
             Effect::None => {}
@@ -193,6 +199,12 @@ impl Promise for ExclusionAtUnfencedResource {
 
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]
+    }
+
+    /// The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
+    /// which is theirs where all who have a part in it live on.
+    fn judged_from_outside(&self) -> bool {
+        true
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

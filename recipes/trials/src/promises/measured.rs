@@ -31,6 +31,10 @@ impl<P: Promise> Promise for Measured<P> {
         &[Assumption::Promised]
     }
 
+    fn judged_from_outside(&self) -> bool {
+        self.0.judged_from_outside()
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let before = found.len();
         self.0.see(event, found);

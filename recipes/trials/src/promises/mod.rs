@@ -165,6 +165,24 @@ fn within(lock: &str, path: &str) -> bool {
 }
 
 #[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_more_facts_than_an_outsider_has_is_not_judged_from_outside() {
+        let names = |judged| {
+            let all = of_fenced_lock("/lock").into_iter();
+            let some = all.filter(|promise| promise.judged_from_outside() == judged);
+            some.map(|promise| promise.name()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names(false), "fifo one-woken-per-deletion no-foreign-delete");
+        let judged = "exclusion-among-live-sessions exclusion-at-fenced-resource exclusion-at-unfenced-resource \
+                      tokens-increase no-waiter-stuck no-orphan-znode";
+        assert_eq!(names(true), judged);
+    }
+}
+
+#[cfg(test)]
 mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 

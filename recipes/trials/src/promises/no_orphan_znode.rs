@@ -33,6 +33,11 @@ impl Promise for NoOrphanZnode {
         "At rest, no contender's znode is left without an attempt it stands for."
     }
 
+    /// It hears of attempts, and looks at what is left at rest.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
     fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what {

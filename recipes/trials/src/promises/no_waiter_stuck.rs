@@ -19,6 +19,11 @@ impl Promise for NoWaiterStuck {
         "At rest, no actor whose session lives still waits."
     }
 
+    /// It looks at what is left at rest alone.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
     fn see(&mut self, _event: &Event, _found: &mut Vec<Finding>) {}
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {

@@ -36,6 +36,11 @@ impl Promise for TokensIncrease {
         &[Assumption::NoAdministrator]
     }
 
+    /// Tokens are told with the grants. Who lives on after its grant was told has told of it in time.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.crew.see(event);
         if let Event::Says { actor, what: Observation::Granted { lock, token: Some(token), .. } } = event

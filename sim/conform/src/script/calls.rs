@@ -273,7 +273,7 @@ impl<'a> Words<'a> {
 pub(super) const LISTS: [&str; 5] = ["data", "exist", "child", "persistent", "recursive"];
 
 /// Everybody may do everything.
-pub(super) fn open() -> AclArg {
+pub(crate) fn open() -> AclArg {
     let id = Some("anyone".to_owned());
     Some(vec![AclEntry { perms: 31, scheme: Some("world".to_owned()), id }])
 }

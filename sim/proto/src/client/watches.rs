@@ -143,6 +143,8 @@ impl UserWatches {
             WatcherKind::Children => vec![&mut self.child],
             WatcherKind::Data => vec![&mut self.data, &mut self.exist],
             WatcherKind::Any => self.kinds().into(),
+            WatcherKind::Persistent => vec![&mut self.persistent],
+            WatcherKind::PersistentRecursive => vec![&mut self.recursive],
         };
         for kind in kinds {
             kind.take(path);

@@ -2,10 +2,10 @@
 
 use super::{Note, Server, Step};
 use crate::message::{ConnId, ToClient};
-use crate::prepare::answer;
+use crate::prepare::{acl, answer};
 use crate::server::request::Waiting;
 use crate::txn::{Txn, TxnBody};
-use zk_api::{ErrorCode, Response};
+use zk_api::{AclList, ErrorCode, Perms, Response};
 
 impl Server {
     /// Applies a committed transaction. Events go out before its answer, and before any other answer that
@@ -14,7 +14,12 @@ impl Server {
         let applied = self.tree.apply(txn);
         self.sessions.apply(txn);
         step.note(Note::Applied(txn.zxid));
-        for (conn, event) in self.watches.fire(&applied.changes) {
+        let connections = &self.connections;
+        let may_read = |conn, list: &AclList| {
+            let of = connections.get(&conn).map_or(&[][..], |connection| &connection.identities);
+            acl::check(list, Perms::READ, of).is_ok()
+        };
+        for (conn, event) in self.watches.fire_for(&applied.changes, may_read) {
             step.send(conn, ToClient::Event { zxid: Some(txn.zxid), event });
         }
         let asker = self.owners.get(&txn.session).copied();

@@ -268,6 +268,11 @@ impl Server {
         &self.sessions
     }
 
+    /// The sessions that are open and not closing, and how long each may be silent yet.
+    pub fn sessions_left_ms(&self) -> impl Iterator<Item = (SessionId, i64)> {
+        self.tracker.left_ms()
+    }
+
     /// The watches of all connections.
     pub fn watches(&self) -> &WatchTable<ConnId> {
         &self.watches

@@ -6,7 +6,7 @@
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
 use crate::message::{ConnId, ConnectResponse, ToClient, ToServer, WatchList, Xid};
-use crate::prepare::{Caller, prepare, read};
+use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
 use base64::Engine;
@@ -170,7 +170,7 @@ impl Server {
             }
             Waiting::Auth { xid, accepted } => {
                 let result = if accepted { Ok(Response::Authenticated) } else { Err(ErrorCode::AuthFailed) };
-                step.send(conn, ToClient::Reply { xid, zxid, result });
+                step.send(conn, ToClient::Reply { xid, zxid: Zxid::ZERO, result });
                 if !accepted {
                     self.close(conn, step);
                 }
@@ -222,7 +222,7 @@ impl Server {
                 let found = self.watches.remove(path, conn, *kind);
                 if found { Ok(Response::WatchesRemoved) } else { Err(ErrorCode::NoWatcher) }
             }
-            Request::WhoAmI => Ok(Response::WhoAmI(identities.to_vec())),
+            Request::WhoAmI => Ok(Response::WhoAmI(identities.iter().map(acl::shown_name).collect())),
             Request::Create { .. }
             | Request::Delete { .. }
             | Request::SetData { .. }
@@ -242,6 +242,8 @@ impl super::Connection {
     /// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
     fn authenticate(&mut self, scheme: &str, credentials: &Data, super_digest: Option<&str>) -> bool {
         match scheme {
+            // Null is no text to take a digest of.
+            "digest" if credentials.is_null() => false,
             "digest" => {
                 let identity = digest_identity(credentials.bytes());
                 if super_digest == Some(&*identity.id) {

@@ -15,7 +15,7 @@ use crate::tree::{Applied, Change, DataTree, Node};
 use crate::txn::{Txn, TxnBody};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{AclList, Data, EventType, MultiOutcome, OpResult, Response, Stat, Text, Zxid, split};
+use zk_api::{AclList, Data, EventType, MultiOutcome, OpResult, Response, Stat, Text, Zxid, open_acl, split};
 
 /// When a transaction happens, and what it has changed so far.
 struct Applying {
@@ -25,8 +25,9 @@ struct Applying {
 }
 
 impl Applying {
-    fn changed(&mut self, path: &Text, kind: EventType) {
-        self.changes.push(Change { path: path.clone(), kind });
+    fn changed(&mut self, path: &Text, kind: EventType, acl: &AclList, parent_acl: &AclList) {
+        let (acl, parent_acl) = (acl.clone(), parent_acl.clone());
+        self.changes.push(Change { path: path.clone(), kind, acl, parent_acl });
     }
 }
 
@@ -98,10 +99,11 @@ impl DataTree {
         parent.created = parent.created.max(parent_created);
         parent.pzxid = parent.pzxid.max(at.zxid);
         parent.children.insert(name.into());
+        let parent_acl = parent.acl.clone();
         // What is there already is this very znode, changed since, or a later one.
         if !nodes.contains_key(path) {
+            at.changed(path, EventType::NodeCreated, &node.acl, &parent_acl);
             nodes.insert(path.clone(), Arc::new(node));
-            at.changed(path, EventType::NodeCreated);
         }
     }
 
@@ -118,8 +120,9 @@ impl DataTree {
         if is_later {
             return;
         }
-        if nodes.remove(path).is_some() {
-            at.changed(path, EventType::NodeDeleted);
+        if let Some(gone) = nodes.remove(path) {
+            let parent_acl = nodes.get(parent_path).map_or_else(open_acl, |parent| parent.acl.clone());
+            at.changed(path, EventType::NodeDeleted, &gone.acl, &parent_acl);
         }
     }
 
@@ -133,7 +136,7 @@ impl DataTree {
             node.version = version;
             node.mzxid = at.zxid;
             node.mtime_ms = at.time_ms;
-            at.changed(path, EventType::NodeDataChanged);
+            at.changed(path, EventType::NodeDataChanged, &node.acl, &node.acl);
         }
         node.stat()
     }

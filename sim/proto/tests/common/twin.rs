@@ -29,7 +29,7 @@ type Outcome = Result<Response, ErrorCode>;
 impl Twin {
     pub fn new() -> Twin {
         let mut twin = Twin::default();
-        for path in ["/", "/zookeeper"] {
+        for path in ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"] {
             let node = Plain {
                 data: Data::from(""),
                 acl: open_acl().to_vec(),
@@ -43,6 +43,12 @@ impl Twin {
         let root = twin.nodes.get_mut("/").unwrap();
         root.stat.cversion = -1;
         root.stat.num_children = 1;
+        let system = twin.nodes.get_mut("/zookeeper").unwrap();
+        system.stat.cversion = -2;
+        system.stat.num_children = 2;
+        let config = twin.nodes.get_mut("/zookeeper/config").unwrap();
+        config.acl = read_acl().to_vec();
+        config.stat.aversion = -1;
         twin
     }
 
@@ -183,11 +189,8 @@ impl Twin {
         if path == "/" || path == "/zookeeper" || !path.contains('/') {
             return Err(ErrorCode::BadArguments);
         }
-        if self.parent(path).is_none() || !self.nodes.contains_key(path) {
-            return Err(ErrorCode::NoNode);
-        }
-        may(self.parent(path).unwrap(), 'd', ids)?;
-        let node = &self.nodes[path];
+        may(self.parent(path).ok_or(ErrorCode::NoNode)?, 'd', ids)?;
+        let node = self.nodes.get(path).ok_or(ErrorCode::NoNode)?;
         if version != -1 && version != node.stat.version {
             return Err(ErrorCode::BadVersion);
         }

@@ -30,8 +30,9 @@ fn each_operation_needs_its_permission() {
 }
 
 #[test]
-fn existence_is_no_secret() {
-    assert!(private().say("s2 exists /a").starts_with("cz="));
+fn existence_is_a_secret_and_absence_is_none() {
+    assert!(private().say("s2 exists /a").ends_with("NoAuth"));
+    assert!(private().say("s2 exists /none").contains("none"));
 }
 
 #[test]
@@ -47,9 +48,9 @@ fn deleting_is_permitted_by_the_parent() {
 }
 
 #[test]
-fn a_missing_znode_is_told_before_a_missing_permission() {
+fn a_missing_permission_is_told_before_all_that_it_hides() {
     let mut h = private();
-    assert!(h.say("s2 delete /a/none").ends_with("NoNode"));
+    assert!(h.say("s2 delete /a/none").ends_with("NoAuth"));
     assert!(h.say("s2 delete /a/b v=9").ends_with("NoAuth"), "but the permission before the version");
     assert!(h.say("s2 create /a/b").ends_with("NoAuth"), "and before what exists");
 }

@@ -1,29 +1,36 @@
-//! Connections: frames become events of the server, and its messages become frames.
+//! Connections: frames become events of the server.
 
-use super::{Core, Nanos, steady_ms};
+use super::{Core, MS, Nanos, Totals, steady_ms};
 use crate::link::{Link, State};
+use crate::record::{Asks, What};
+use crate::words::{self, Millis};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use zk_api::SessionId;
-use zk_proto::message::{ConnId, Password, ToClient, ToServer, Xid};
+use zk_api::{ErrorCode, Identity, Request, SessionId, Zxid};
+use zk_proto::message::{ConnId, Password, ToClient, ToServer, WatchList, Xid};
 use zk_proto::server::Event;
-use zk_wire::{Decoded, FourLetterWord, ServerSide, WireError};
+use zk_wire::{Decoded, FourLetterWord, ServerSide};
 
 /// A connection.
 pub(super) struct Conn {
-    link: Arc<Link>,
-    wire: ServerSide,
-    stage: Stage,
+    pub(super) link: Arc<Link>,
+    pub(super) peer: SocketAddr,
+    pub(super) wire: ServerSide,
+    pub(super) stage: Stage,
     /// What was asked and is not answered, in order.
-    asked: VecDeque<Asked>,
+    pub(super) asked: VecDeque<Asked>,
     /// Frames whose time has not come: the session is not there yet, or earlier answers are not read.
-    held: VecDeque<Vec<u8>>,
+    pub(super) held: VecDeque<Vec<u8>>,
+    pub(super) fate: Fate,
+    pub(super) slow: Slow,
+    pub(super) stats: Stats,
 }
 
 /// How far a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     /// Its first frame has not come.
     New,
     /// The server has not said yet which session it has. As in ZooKeeper, nothing is looked at until then.
@@ -32,13 +39,79 @@ enum Stage {
     Connected(SessionId),
 }
 
+/// What a fault has made of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing.
+    Well,
+    /// Its client has lost it. What is held is served, and then the server loses it too.
+    Dying,
+    /// Its client has lost it. What is held is under way, and not here yet.
+    Flying,
+    /// Nothing passes any more.
+    Silent,
+}
+
+/// By how much messages are late, and until when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slow {
+    pub(super) delay: Nanos,
+    pub(super) until: Nanos,
+    /// When the last frame that came is here, and the last message is sent: none overtakes another.
+    pub(super) last_in: Nanos,
+    pub(super) last_out: Nanos,
+    /// Bytes that are on their way to the client.
+    pub(super) bytes_out: usize,
+}
+
 /// A request that is not answered.
-struct Asked {
+pub(super) struct Asked {
     /// The bytes of its frame.
-    bytes: usize,
+    pub(super) bytes: usize,
     /// The client's number for it, and ours.
-    xid: Xid,
-    number: Xid,
+    pub(super) xid: Xid,
+    pub(super) number: Xid,
+    pub(super) op: &'static str,
+    pub(super) at: Nanos,
+}
+
+/// What a connection has done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stats {
+    pub(super) received: u64,
+    pub(super) sent: u64,
+    pub(super) begun: Nanos,
+    pub(super) last_op: &'static str,
+    pub(super) last_xid: i32,
+    pub(super) last_zxid: Zxid,
+    pub(super) last_at: Nanos,
+    pub(super) latency: Latency,
+}
+
+/// How long answers took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latency {
+    pub(super) count: u64,
+    pub(super) sum: Nanos,
+    pub(super) least: Nanos,
+    pub(super) most: Nanos,
+    pub(super) last: Nanos,
+}
+
+impl Latency {
+    pub(super) fn add(&mut self, took: Nanos) {
+        self.least = if self.count == 0 { took } else { self.least.min(took) };
+        self.most = self.most.max(took);
+        self.count += 1;
+        self.sum = self.sum.saturating_add(took);
+        self.last = took;
+    }
+
+    pub(super) fn millis(&self) -> Millis {
+        let average = self.sum as f64 / self.count.max(1) as f64 / MS as f64;
+        let average = (average * 10_000.0).round() / 10_000.0;
+        Millis { least: self.least / MS, average, most: self.most / MS, last: self.last / MS }
+    }
 }
 
 /// What is known of a session.
@@ -48,27 +121,85 @@ pub(super) struct Session {
     pub(super) timeout_ms: u32,
     /// Our number for its last request. Clients may begin anew on each connection, so that theirs do not name a
     /// request of a session.
-    pub(super) last: i32,
+    last: i32,
+}
+
+impl Session {
+    /// The same, with another timeout.
+    pub(super) fn with_timeout(self, timeout_ms: u32) -> Session {
+        Session { timeout_ms, ..self }
+    }
 }
 
 impl Core {
     /// A connection was accepted.
-    pub(crate) fn accepted(&mut self, conn: ConnId, link: Arc<Link>) {
+    pub(crate) fn accepted(&mut self, now: Nanos, id: ConnId, link: Arc<Link>, peer: SocketAddr) {
         if !self.is_up() {
             link.turn(State::Aborted);
             return;
         }
-        let (wire, asked, held) = (ServerSide::new(), VecDeque::new(), VecDeque::new());
-        self.conns.insert(conn, Conn { link, wire, stage: Stage::New, asked, held });
+        self.record.add(now, id, What::Opened { peer });
+        let stats = Stats { begun: now, last_op: "NA", last_at: now, ..Stats::default() };
+        let conn = Conn {
+            link,
+            peer,
+            wire: ServerSide::new(),
+            stage: Stage::New,
+            asked: VecDeque::new(),
+            held: VecDeque::new(),
+            fate: Fate::Well,
+            slow: Slow::default(),
+            stats,
+        };
+        self.conns.insert(id, conn);
     }
 
     /// Frames have come on a connection.
     pub(crate) fn frames(&mut self, now: Nanos, id: ConnId, frames: Vec<Vec<u8>>) {
-        if let Some(conn) = self.conns.get_mut(&id) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        if conn.fate != Fate::Well {
+            return;
+        }
+        let slow = &mut conn.slow;
+        let late = if now < slow.until { now + slow.delay } else { now };
+        slow.last_in = late.max(slow.last_in);
+        if slow.last_in > now {
+            let due = slow.last_in;
+            self.later(due, super::Later::Frames { conn: id, frames });
+        } else {
+            self.here(now, id, frames);
+        }
+    }
+
+    /// Frames are here, late or not.
+    pub(super) fn here(&mut self, now: Nanos, id: ConnId, frames: Vec<Vec<u8>>) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        if conn.fate == Fate::Well {
             conn.held.extend(frames);
             self.look_again.push_back(id);
             self.run(now);
         }
+    }
+
+    /// An administrator's question, in place of the first frame. It is answered, and the connection ends.
+    pub(crate) fn word(&mut self, now: Nanos, id: ConnId, word: FourLetterWord) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.stats.received += 1;
+        self.stats.received += 1;
+        let link = conn.link.clone();
+        let answer = words::answer(word, &self.status(now));
+        link.append(answer.as_bytes());
+        match word {
+            FourLetterWord::Srst => self.stats = Totals::default(),
+            FourLetterWord::Crst => {
+                for conn in self.conns.values_mut() {
+                    conn.stats = Stats { received: 0, sent: 0, latency: Latency::default(), ..conn.stats };
+                }
+            }
+            _ => {}
+        }
+        self.drop_conn(now, id, State::Flushing, "answered");
+        self.run(now);
     }
 
     /// A client reads again.
@@ -77,161 +208,176 @@ impl Core {
         self.run(now);
     }
 
-    /// A client's connection is gone, or must go.
+    /// A client's connection is gone.
     pub(crate) fn gone(&mut self, now: Nanos, id: ConnId) {
-        self.drop_conn(id, State::Flushing);
-        self.run(now);
+        // What a fault has left on its way does not know.
+        if self.conns.get(&id).is_some_and(|conn| conn.fate != Fate::Flying) {
+            self.drop_conn(now, id, State::Flushing, "the client has gone");
+            self.run(now);
+        }
     }
 
-    /// An administrator's question, in place of the first frame. It is answered, and the connection ends.
-    pub(crate) fn word(&mut self, now: Nanos, id: ConnId, word: FourLetterWord) {
-        let answer = if word == FourLetterWord::Ruok { "imok" } else { "" };
-        if let Some(conn) = self.conns.get(&id) {
-            let put = |out: &mut Vec<u8>| {
-                out.extend_from_slice(answer.as_bytes());
-                Ok::<(), WireError>(())
-            };
-            // Appending bytes does not fail.
-            let _ = conn.link.send(put);
-        }
-        self.gone(now, id);
+    /// What has come is no frame, or one that is too long.
+    pub(crate) fn malformed(&mut self, now: Nanos, id: ConnId, why: &str) {
+        self.drop_conn(now, id, State::Flushing, why);
+        self.run(now);
     }
 
     /// Looks at the frames of a connection, as far as their time has come.
     pub(super) fn look(&mut self, now: Nanos, id: ConnId) {
         let mark = self.limits.stall_bytes();
         while let Some(conn) = self.conns.get_mut(&id) {
-            if conn.stage == Stage::Connecting || conn.held.is_empty() || conn.link.stall(mark) {
+            if conn.stage == Stage::Connecting || matches!(conn.fate, Fate::Flying | Fate::Silent) {
+                return;
+            }
+            if conn.held.is_empty() {
+                if conn.fate == Fate::Dying {
+                    self.drop_conn(now, id, State::Aborted, "the answers are lost");
+                }
+                return;
+            }
+            if conn.slow.bytes_out >= mark || conn.link.stall(mark) {
                 return;
             }
             let Some(frame) = conn.held.pop_front() else { return };
-            self.frame(now, id, &frame);
+            if let Some(frame) = self.strike_at(now, id, frame) {
+                self.frame(now, id, &frame);
+            }
             self.run_events(now);
         }
     }
 
     fn frame(&mut self, now: Nanos, id: ConnId, frame: &[u8]) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.stats.received += 1;
+        self.stats.received += 1;
+        self.requests += 1;
         let bytes = frame.len();
-        let decoded = match conn.wire.decode(frame) {
-            Ok(decoded) => decoded,
-            Err(_) => return self.drop_conn(id, State::Flushing),
-        };
-        match (decoded, conn.stage) {
-            (Decoded::Message(ToServer::Connect(request)), _) => {
-                conn.asked.push_back(Asked { bytes, xid: Xid(0), number: Xid(0) });
+        match (conn.wire.decode(frame), conn.stage) {
+            (Err(error), _) => self.drop_conn(now, id, State::Flushing, &error.to_string()),
+            (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
+                conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
+                let address = conn.peer.ip().to_canonical();
                 self.watched.connecting(id, steady_ms(now));
+                self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
+                if let Some(session) = self.sessions.get_mut(&request.session) {
+                    // Until it is granted, the session may have either.
+                    session.timeout_ms = session.timeout_ms.min(request.timeout_ms);
+                }
                 self.offered += 1;
                 let session = SessionId(self.offered);
-                let offer = (session, password(session));
-                self.events.push_back(Event::Connecting { conn: id, request, offer, address: None });
+                let (offer, address) = ((session, password(session)), Some(address));
+                self.events.push_back(Event::Connecting { conn: id, request, offer, address });
             }
-            (Decoded::Message(message), Stage::Connected(session)) => {
+            (Ok(Decoded::Message(message)), Stage::Connected(session)) => {
                 self.message(now, id, session, bytes, message);
             }
-            (Decoded::Refused { xid, op: _, code }, Stage::Connected(_)) => {
-                conn.asked.push_back(Asked { bytes, xid, number: xid });
-                let zxid = self.server.as_ref().map(|server| server.tree().last_zxid()).unwrap_or_default();
-                self.put(id, ToClient::Reply { xid, zxid, result: Err(code) });
+            (Ok(Decoded::Refused { xid, op, code, takes_zxid }), Stage::Connected(session)) => {
+                self.refused(now, id, session, bytes, Refused { xid, op, code, takes_zxid });
             }
-            (Decoded::Message(_) | Decoded::Refused { .. }, Stage::New | Stage::Connecting) => {
-                unreachable!(
-                    "a connection's first frame is read as a connect request, and none before its answer"
-                )
+            (Ok(_), Stage::New | Stage::Connecting) => {
+                self.drop_conn(now, id, State::Flushing, "no connect request");
             }
         }
     }
 
     /// A connected client says something.
     fn message(&mut self, now: Nanos, id: ConnId, session: SessionId, bytes: usize, mut message: ToServer) {
-        let (mut asked, mut number) = (Xid(0), Xid(0));
-        if let ToServer::Request { xid, request } = &mut message {
-            asked = *xid;
-            number = self.number(session);
-            *xid = number;
-            self.watched.sent(id, session, number, request);
+        if self.asks_too_many_watches(id, &message) {
+            let why = "more watches than a connection may have";
+            return self.drop_conn(now, id, State::Flushing, why);
         }
+        let asked = match &mut message {
+            ToServer::Request { xid, request } => {
+                let (theirs, number) = (*xid, self.number(session));
+                *xid = number;
+                self.watched.sent(id, session, number, request);
+                let (op, path) = (request.name(), request.path());
+                self.record.add(now, id, What::Asked(Asks { session, xid: theirs.0, op, path, bytes }));
+                Asked { bytes, xid: theirs, number, op, at: now }
+            }
+            ToServer::SetWatches { .. } => Asked::nameless(bytes, "SETW", now),
+            ToServer::Ping | ToServer::Connect(_) => Asked::nameless(bytes, "PING", now),
+        };
         if let Some(conn) = self.conns.get_mut(&id) {
-            conn.asked.push_back(Asked { bytes, xid: asked, number });
+            conn.asked.push_back(asked);
         }
         self.watched.arrived(id, &message, steady_ms(now));
         self.events.push_back(Event::Received { conn: id, message });
     }
 
-    /// The next number of a session's requests.
+    /// A connected client says something that cannot be read.
+    fn refused(&mut self, now: Nanos, id: ConnId, session: SessionId, bytes: usize, refused: Refused) {
+        let Refused { xid, op, code, takes_zxid } = refused;
+        if code == ErrorCode::Unimplemented {
+            return self.unimplemented(now, id, bytes, xid);
+        }
+        let number = self.number(session);
+        self.watched.sent_unreadable(id, number, takes_zxid);
+        self.watched.refused(id, number, code, takes_zxid, steady_ms(now));
+        let (name, path) = ("unreadable", format!("op {op}").into());
+        self.record.add(now, id, What::Asked(Asks { session, xid: xid.0, op: name, path, bytes }));
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.asked.push_back(Asked { bytes, xid, number, op: name, at: now });
+        }
+        self.events.push_back(Event::Refused { conn: id, xid: number, code, takes_zxid });
+    }
+
+    /// A request of an unknown kind is answered at once, out of its order, and ends the connection. Its session
+    /// lives on. Measured on a real ZooKeeper 3.9.3.
+    fn unimplemented(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.asked.push_front(Asked { bytes, xid, number: xid, op: "unknown", at: now });
+        let result = Err(ErrorCode::Unimplemented);
+        self.put(now, id, ToClient::Reply { xid, zxid: Zxid::from_i64(-1), result });
+        self.drop_conn(now, id, State::Flushing, "a request of an unknown kind");
+    }
+
+    /// The next number of a session's requests. Zero stands for the server's own.
     fn number(&mut self, session: SessionId) -> Xid {
         let session = self.sessions.entry(session).or_default();
-        session.last = session.last.checked_add(1).unwrap_or(1);
+        session.last = match session.last.wrapping_add(1) {
+            0 => 1,
+            next => next,
+        };
         Xid(session.last)
     }
 
-    /// The server sends something.
-    pub(super) fn send(&mut self, id: ConnId, mut message: ToClient) {
-        self.watched.answering(id, &message);
-        if let ToClient::Connected(response) = &message {
-            self.watched.connected(id, response.session);
-            if let Some(session) = self.sessions.get_mut(&response.session) {
-                session.timeout_ms = response.timeout_ms;
-            }
-            if let Some(conn) = self.conns.get_mut(&id) {
-                conn.stage = Stage::Connected(response.session);
-            }
-            self.look_again.push_back(id);
-        }
-        self.watched.delivered(id, &message);
-        if let ToClient::Reply { xid, .. } = &mut message
-            && let Some(first) = self.conns.get(&id).and_then(|conn| conn.asked.front())
-            && first.number == *xid
-        {
-            *xid = first.xid;
-        }
-        self.put(id, message);
+    fn asks_too_many_watches(&self, id: ConnId, message: &ToServer) -> bool {
+        let more = match message {
+            ToServer::Request { request, .. } => usize::from(matches!(
+                request,
+                Request::Exists { watch: true, .. }
+                    | Request::GetData { watch: true, .. }
+                    | Request::GetChildren { watch: true, .. }
+                    | Request::AddWatch { .. }
+            )),
+            ToServer::SetWatches { watches, .. } => length(watches),
+            ToServer::Connect(_) | ToServer::Ping => 0,
+        };
+        more > 0 && self.watched.watches_of(id) + more > self.limits.watches
     }
+}
 
-    /// Puts a message where the connection's task finds it.
-    fn put(&mut self, id: ConnId, message: ToClient) {
-        let Some(conn) = self.conns.get_mut(&id) else { return };
-        if !matches!(message, ToClient::Event { .. })
-            && let Some(asked) = conn.asked.pop_front()
-        {
-            conn.link.give_back(asked.bytes);
-        }
-        let wire = &mut conn.wire;
-        let put = conn.link.send(|out| wire.encode(&message, out));
-        if put.is_err() || conn.link.unsent() > self.limits.unsent_bytes {
-            self.drop_conn(id, State::Aborted);
-        }
+impl Asked {
+    /// Something whose answer has no number of its own.
+    fn nameless(bytes: usize, op: &'static str, at: Nanos) -> Asked {
+        Asked { bytes, xid: Xid(0), number: Xid(0), op, at }
     }
+}
 
-    /// The server has closed a connection: what is on its way still arrives.
-    pub(super) fn closed_by_server(&mut self, id: ConnId) {
-        self.finish(id, State::Flushing);
-    }
+/// A request that cannot be read.
+struct Refused {
+    xid: Xid,
+    op: i32,
+    code: ErrorCode,
+    takes_zxid: bool,
+}
 
-    /// Drops a connection that the server has not closed, and tells it next.
-    pub(super) fn drop_conn(&mut self, id: ConnId, state: State) {
-        if let Some(stage) = self.finish(id, state)
-            && stage != Stage::New
-        {
-            self.events.push_back(Event::Dropped { conn: id });
-        }
-    }
-
-    /// All connections are gone with the server.
-    pub(super) fn abort_all(&mut self) {
-        for id in self.conns.keys().copied().collect::<Vec<_>>() {
-            self.finish(id, State::Aborted);
-        }
-    }
-
-    /// Ends a connection here. Gives how far it was, if it was still there.
-    fn finish(&mut self, id: ConnId, state: State) -> Option<Stage> {
-        let conn = self.conns.remove(&id)?;
-        conn.link.turn(state);
-        self.watched.closed(id);
-        Some(conn.stage)
-    }
+fn length(watches: &WatchList) -> usize {
+    let WatchList { data, exist, child, persistent, recursive } = watches;
+    [data, exist, child, persistent, recursive].map(Vec::len).iter().sum()
 }
 
 /// A password that nobody guesses.

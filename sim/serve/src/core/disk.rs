@@ -86,6 +86,14 @@ impl Disk {
         &self.files
     }
 
+    /// The bytes of snapshots, and of logs.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        let of = |is: fn(&FileId) -> bool| {
+            self.files.iter().filter(|(file, _)| is(file)).map(|(_, bytes)| bytes.len()).sum()
+        };
+        (of(|file| matches!(file, FileId::Snapshot(_))), of(|file| matches!(file, FileId::Log(_))))
+    }
+
     fn length(&self, file: FileId) -> usize {
         self.files.get(&file).map_or(0, Vec::len)
     }

@@ -5,15 +5,28 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `mod` | [`Core`]: steps of the server, and what it wants done |
-//! | `conns` | connections: frames become events, messages become frames |
+//! | `conns` | connections: frames become events |
+//! | `sending` | messages become frames; connections end |
+//! | `faults` | faults strike |
+//! | `later` | what happens at its time |
 //! | `disk` | a disk in memory |
+//! | `show` | what is told of all this |
 
 mod conns;
 mod disk;
+mod faults;
+mod later;
+mod sending;
+mod show;
 
+use crate::listener::Gate;
+use crate::record::{Record, What};
 use crate::{Limits, Options};
-use conns::{Conn, Session};
+use conns::{Conn, Latency, Session};
 use disk::Disk;
+use faults::Armed;
+use later::Later;
+pub use show::SessionInfo;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -36,17 +49,38 @@ const SNAPSHOT_EVERY: u32 = 20_000;
 /// So many znodes are written at a time, once in a millisecond.
 const SNAPSHOT_STEP: u32 = 200;
 
+/// A snapshot is begun after so many bytes of transactions as well.
+const SNAPSHOT_BYTES: u64 = 64 << 20;
+
 /// A server behind its connections.
 pub(crate) struct Core {
     config: ServerConfig,
     limits: Limits,
+    /// Where clients connect.
+    port: u16,
     /// The wall clock at the start, and by how much it was set since, in milliseconds.
     wall_ms: i64,
     /// `None` while it is down.
     server: Option<Server>,
+    /// How often it has started.
+    starts: u64,
+    /// Where clients come in.
+    gate: Arc<Gate>,
     disk: Disk,
+    slow_disk: SlowDisk,
+    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
+    crash_at_sync_ms: Option<u64>,
+    /// Whether that sync has begun in this step.
+    crash_now: bool,
+    /// Its process has stopped, until then.
+    paused_until: Option<Nanos>,
     /// When the server's timers come.
     timers: BTreeMap<Timer, Nanos>,
+    /// What happens when, and in which order if at once.
+    later: BTreeMap<(Nanos, u64), Later>,
+    laters: u64,
+    /// Faults that wait for a session's requests.
+    armed: BTreeMap<SessionId, Vec<Armed>>,
     conns: BTreeMap<ConnId, Conn>,
     sessions: BTreeMap<SessionId, Session>,
     /// The last session id that was offered.
@@ -54,39 +88,78 @@ pub(crate) struct Core {
     /// Proposed, and not applied.
     proposed: BTreeMap<Zxid, Arc<Txn>>,
     watched: Watched,
+    record: Record,
+    stats: Totals,
+    /// Requests taken, also those before the statistics were reset.
+    requests: u64,
     /// What happens next to the server, in this order.
     events: VecDeque<Event>,
     /// Connections whose frames are to be looked at when nothing more happens.
     look_again: VecDeque<ConnId>,
 }
 
+/// How slow the disk is.
+#[derive(Clone, Copy, Debug, Default)]
+struct SlowDisk {
+    /// A sync takes so long.
+    takes: Nanos,
+    /// Until then.
+    until: Nanos,
+    /// When the last operation will be done: the disk does them in order.
+    busy_until: Nanos,
+}
+
+/// What all connections have done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    received: u64,
+    sent: u64,
+    latency: Latency,
+}
+
 impl Core {
     /// A server with an empty disk, not started yet. `wall_ms` is the time at the start.
-    pub(crate) fn new(options: &Options, wall_ms: i64) -> Core {
+    pub(crate) fn new(options: &Options, port: u16, gate: Arc<Gate>, record: Record, wall_ms: i64) -> Core {
+        let super_digest = options.super_digest.as_deref().map(Into::into);
+        let mut watched = Watched::new();
+        watched.super_user(super_digest.clone());
         let config = ServerConfig {
             id: ServerId(0),
             tick_ms: options.tick_ms,
             snapshot_every: SNAPSHOT_EVERY,
             snapshot_step: SNAPSHOT_STEP,
             snapshots_kept: 1,
-            snapshot_bytes: 0,
-            container_check_ms: 60_000,
-            super_digest: None,
+            snapshot_bytes: SNAPSHOT_BYTES,
+            container_check_ms: options.container_check_ms,
+            super_digest,
             tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
         };
         Core {
             config,
             limits: options.limits,
+            port,
             wall_ms,
             server: None,
+            starts: 0,
+            gate,
             disk: Disk::default(),
+            slow_disk: SlowDisk::default(),
+            crash_at_sync_ms: None,
+            crash_now: false,
+            paused_until: None,
             timers: BTreeMap::new(),
+            later: BTreeMap::new(),
+            laters: 0,
+            armed: BTreeMap::new(),
             conns: BTreeMap::new(),
             sessions: BTreeMap::new(),
             // As ZooKeeper makes them: the time in the middle, so that no later run's are the same.
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
             proposed: BTreeMap::new(),
-            watched: Watched::new(),
+            watched,
+            record,
+            stats: Totals::default(),
+            requests: 0,
             events: VecDeque::new(),
             look_again: VecDeque::new(),
         }
@@ -99,7 +172,9 @@ impl Core {
             Ok((server, mut out)) => {
                 let last = server.tree().last_zxid();
                 self.server = Some(server);
-                self.recovered(last);
+                self.starts += 1;
+                self.record.add_own(now, What::Started);
+                self.recovered(now, last);
                 self.outputs(now, &mut out);
                 self.run(now);
             }
@@ -111,11 +186,11 @@ impl Core {
     }
 
     /// What was replayed and had not been applied before the crash is committed by that.
-    fn recovered(&mut self, last: Zxid) {
+    fn recovered(&mut self, now: Nanos, last: Zxid) {
         let replayed: Vec<Arc<Txn>> = self.proposed.range(..=last).map(|(_, txn)| txn.clone()).collect();
         for txn in replayed {
             self.watched.committed(&txn, true);
-            self.applied(&txn);
+            self.applied(now, &txn);
         }
         self.proposed.clear();
         if let Some(server) = &self.server {
@@ -125,7 +200,7 @@ impl Core {
             self.sessions = open
                 .map(|(id, session)| {
                     let before = self.sessions.get(&id).copied().unwrap_or_default();
-                    (id, Session { timeout_ms: session.timeout_ms, ..before })
+                    (id, before.with_timeout(session.timeout_ms))
                 })
                 .collect();
         }
@@ -134,30 +209,6 @@ impl Core {
     /// The server's wall clock.
     fn now_ms(&self, now: Nanos) -> i64 {
         self.wall_ms + steady_ms(now)
-    }
-
-    /// When something is to happen by itself.
-    pub(crate) fn next_due(&self) -> Option<Nanos> {
-        self.timers.values().min().copied()
-    }
-
-    /// Lets happen what is due.
-    pub(crate) fn pass(&mut self, now: Nanos) {
-        while let Some(timer) = self.due_timer(now) {
-            self.timers.remove(&timer);
-            self.step(now, Event::Timer(timer));
-        }
-    }
-
-    fn due_timer(&self, now: Nanos) -> Option<Timer> {
-        let next = self.timers.iter().min_by_key(|(_, due)| **due);
-        next.filter(|(_, due)| **due <= now).map(|(timer, _)| *timer)
-    }
-
-    /// Something happens to the server.
-    fn step(&mut self, now: Nanos, event: Event) {
-        self.events.push_back(event);
-        self.run(now);
     }
 
     /// Lets everything happen that follows.
@@ -186,8 +237,11 @@ impl Core {
                 Err(_) => {
                     out.clear();
                     self.watched.report.broken(Invariant::NoPanic, "the server panicked".to_owned());
-                    self.crash();
+                    self.crash(now);
                 }
+            }
+            if std::mem::take(&mut self.crash_now) {
+                self.crash_mid_sync(now);
             }
         }
     }
@@ -197,11 +251,11 @@ impl Core {
         let mut logged = None;
         for output in out.drain(..) {
             match output {
-                Output::Send { conn, message } => self.send(conn, message),
-                Output::Close { conn } => self.closed_by_server(conn),
-                Output::Disk(op) => self.disk_op(op, &mut logged),
+                Output::Send { conn, message } => self.send(now, conn, message),
+                Output::Close { conn } => self.closed_by_server(now, conn),
+                Output::Disk(op) => self.disk_op(now, op, &mut logged),
                 Output::SetTimer { timer, after_ms } => {
-                    self.timers.insert(timer, now + u64::from(after_ms) * MS);
+                    self.set_timer(now, timer, after_ms);
                 }
                 Output::Note(Note::Proposed(txn)) => {
                     let timeout_ms = self.sessions.get(&txn.session).map_or(0, |s| s.timeout_ms);
@@ -215,7 +269,7 @@ impl Core {
                 }
                 Output::Note(Note::Applied(zxid)) => {
                     if let Some(txn) = self.proposed.remove(&zxid) {
-                        self.applied(&txn);
+                        self.applied(now, &txn);
                     }
                 }
             }
@@ -225,7 +279,7 @@ impl Core {
         }
     }
 
-    fn applied(&mut self, txn: &Txn) {
+    fn applied(&mut self, now: Nanos, txn: &Txn) {
         if let Some(server) = &self.server {
             self.watched.applied(txn, server.tree());
         }
@@ -233,13 +287,18 @@ impl Core {
             TxnBody::CreateSession { timeout_ms, .. } => {
                 self.sessions.entry(txn.session).or_default().timeout_ms = timeout_ms;
             }
-            TxnBody::CloseSession { .. } => _ = self.sessions.remove(&txn.session),
+            TxnBody::CloseSession { expired, .. } => {
+                self.sessions.remove(&txn.session);
+                self.armed.remove(&txn.session);
+                if expired {
+                    self.record.add_own(now, What::Expired { session: txn.session });
+                }
+            }
             _ => {}
         }
     }
 
-    /// Syncs are done at once.
-    fn disk_op(&mut self, op: DiskOp, logged: &mut Option<(FileId, usize)>) {
+    fn disk_op(&mut self, now: Nanos, op: DiskOp, logged: &mut Option<(FileId, usize)>) {
         match op {
             DiskOp::Append { file, bytes } => {
                 let end = self.disk.append(file, &bytes);
@@ -249,32 +308,64 @@ impl Core {
             }
             DiskOp::Sync { file, ticket } => {
                 self.disk.begin_sync(file, ticket);
-                self.events.push_back(Event::Synced { file, ticket });
+                if matches!(file, FileId::Log(_)) && self.crash_at_sync_ms.is_some() {
+                    self.crash_now = true;
+                } else {
+                    self.disk_busy(now, file, ticket);
+                }
             }
             DiskOp::Truncate { file, len } => self.disk.truncate(file, len),
             DiskOp::Replace { file, bytes, ticket } => {
                 self.disk.begin_replace(file, ticket, bytes);
-                self.events.push_back(Event::Synced { file, ticket });
+                self.disk_busy(now, file, ticket);
             }
             DiskOp::Remove { file } => self.disk.remove(file),
         }
     }
 
+    /// The disk does one thing after the other: at once, unless it is slow.
+    fn disk_busy(&mut self, now: Nanos, file: FileId, ticket: u64) {
+        let disk = &mut self.slow_disk;
+        if now < disk.until {
+            disk.busy_until = disk.busy_until.max(now) + disk.takes;
+        }
+        let due = disk.busy_until;
+        if due > now {
+            self.later(due, Later::Synced { file, ticket });
+        } else {
+            self.events.push_back(Event::Synced { file, ticket });
+        }
+    }
+
     /// The server's process is gone, with all its connections.
-    pub(crate) fn crash(&mut self) {
+    pub(crate) fn crash(&mut self, now: Nanos) {
         if self.server.take().is_none() {
             return;
         }
+        self.gate.close();
+        self.record.add_own(now, What::Down);
         self.timers.clear();
         self.events.clear();
+        self.later.clear();
+        self.paused_until = None;
+        self.crash_at_sync_ms = None;
+        self.slow_disk.busy_until = 0;
         self.disk.crash();
         self.watched.crashed();
-        self.abort_all();
+        self.abort_all(now);
+        // What the connections would have been told.
+        self.events.clear();
+        self.look_again.clear();
     }
 
     /// Whether clients can connect.
-    pub(crate) fn is_up(&self) -> bool {
+    fn is_up(&self) -> bool {
         self.server.is_some()
+    }
+
+    /// How often the server has started, while it is up.
+    pub(crate) fn up(&self) -> Option<u64> {
+        self.is_up().then_some(self.starts)
     }
 }
 

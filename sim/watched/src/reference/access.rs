@@ -5,8 +5,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest, Sha1};
-use std::net::IpAddr;
-use zk_api::{Acl, AclList, ErrorCode, Identity, Perms, SessionId};
+use std::net::Ipv4Addr;
+use zk_api::{Acl, AclList, Data, ErrorCode, Identity, Perms, SessionId};
+use zk_proto::message::NULL_TEXT;
 
 /// Who asks.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +46,23 @@ impl Asker<'_> {
     /// The list that is kept when the asker sets this one: `auth` stands for all that it has proven, and nothing
     /// is kept twice.
     pub(super) fn kept(self, acl: &AclList) -> Result<AclList, ErrorCode> {
+        for (place, entry) in acl.iter().enumerate() {
+            let who = &entry.who;
+            let mut like = acl.iter().take(place).filter(|other| other.perms == entry.perms);
+            let stumbles = if &*who.scheme == NULL_TEXT {
+                like.next().is_some()
+            } else {
+                &*who.id == NULL_TEXT && like.any(|other| other.who.scheme == who.scheme)
+            };
+            if stumbles {
+                return Err(ErrorCode::MarshallingError);
+            }
+        }
         let mut kept: Vec<Acl> = Vec::new();
         for entry in acl.iter() {
+            if &*entry.who.id == NULL_TEXT && matches!(&*entry.who.scheme, "world" | "digest" | "ip") {
+                return Err(ErrorCode::MarshallingError);
+            }
             let who: Vec<Identity> = match &*entry.who.scheme {
                 "auth" => self.proven.iter().filter(|who| &*who.scheme == "digest").cloned().collect(),
                 "world" if &*entry.who.id == "anyone" => vec![entry.who.clone()],
@@ -68,6 +84,15 @@ impl Asker<'_> {
         if unlike.is_empty() { Err(ErrorCode::InvalidAcl) } else { Ok(unlike.into()) }
     }
 
+    /// Whom the asker is told to be: users without their hashes.
+    pub(super) fn names(self) -> Vec<Identity> {
+        let name = |who: &Identity| match &*who.scheme {
+            "digest" => Identity::new("digest", who.id.split(':').next().unwrap_or_default()),
+            _ => who.clone(),
+        };
+        self.proven.iter().map(name).collect()
+    }
+
     /// The list as the asker sees it: who may not set it sees no hashes.
     pub(super) fn shown(self, acl: &AclList) -> AclList {
         if self.may(Perms::ADMIN, acl).is_ok() {
@@ -86,10 +111,11 @@ impl Asker<'_> {
 }
 
 /// What credentials prove. An error where the scheme is unknown, nothing where the server knows it anyway.
-pub fn proves(scheme: &str, credentials: &[u8]) -> Result<Option<Identity>, ErrorCode> {
+pub fn proves(scheme: &str, credentials: &Data) -> Result<Option<Identity>, ErrorCode> {
     match scheme {
         "ip" => Ok(None),
-        "digest" => {
+        "digest" if !credentials.is_null() => {
+            let credentials = credentials.bytes();
             let user = String::from_utf8_lossy(credentials.split(|byte| *byte == b':').next().unwrap_or(&[]));
             let hash = STANDARD.encode(Sha1::digest(credentials));
             Ok(Some(Identity::new("digest", &format!("{user}:{hash}"))))
@@ -98,10 +124,13 @@ pub fn proves(scheme: &str, credentials: &[u8]) -> Result<Option<Identity>, Erro
     }
 }
 
-/// `user:hash`.
+/// `user:hash`, with any number of colons at the end.
 fn is_digest(id: &str) -> bool {
-    let parts: Vec<&str> = id.split(':').collect();
-    parts.len() == 2 && !parts[1].is_empty()
+    let mut parts: Vec<&str> = id.split(':').collect();
+    while parts.last().is_some_and(|last| last.is_empty()) {
+        parts.pop();
+    }
+    parts.len() == 2
 }
 
 /// An address, with `/bits` behind it or not: its bits, one after the other, and how many of them count.
@@ -110,12 +139,9 @@ fn bits_of(id: &str) -> Option<(Vec<bool>, usize)> {
         Some((address, count)) => (address, Some(count)),
         None => (id, None),
     };
-    let bytes = match address.parse::<IpAddr>().ok()? {
-        IpAddr::V4(v4) => v4.octets().to_vec(),
-        IpAddr::V6(v6) => v6.octets().to_vec(),
-    };
+    let bytes = address.parse::<Ipv4Addr>().ok()?.octets();
     let bits: Vec<bool> =
-        bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1 == 1)).collect();
+        bytes.into_iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1 == 1)).collect();
     let count = count.map_or(Ok(bits.len()), str::parse::<usize>).ok()?;
     (count <= bits.len()).then_some((bits, count))
 }
@@ -142,14 +168,14 @@ mod tests {
     }
 
     fn ann() -> Identity {
-        proves("digest", b"ann:one").unwrap().unwrap()
+        proves("digest", &"ann:one".into()).unwrap().unwrap()
     }
 
     #[test]
     fn credentials_prove_a_user_and_the_hash_of_all_of_them() {
         assert_eq!(ann(), Identity::new("digest", "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o="));
-        assert_eq!(proves("ip", b""), Ok(None));
-        assert_eq!(proves("kerberos", b""), Err(ErrorCode::AuthFailed));
+        assert_eq!(proves("ip", &Data::NULL), Ok(None));
+        assert_eq!(proves("kerberos", &Data::NULL), Err(ErrorCode::AuthFailed));
     }
 
     #[test]

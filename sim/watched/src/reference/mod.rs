@@ -73,11 +73,24 @@ impl Reference {
             children: BTreeSet::new(),
         };
         let mut root = system.clone();
+        let mut keeps = system.clone();
+        let mut config = system.clone();
         root.children.insert("zookeeper".to_owned());
+        keeps.children = ["config", "quota"].map(str::to_owned).into();
+        keeps.stat.num_children = 2;
+        keeps.stat.cversion = -2;
+        config.acl = zk_api::read_acl();
+        config.stat.aversion = -1;
         root.stat.num_children = 1;
         root.stat.cversion = -1;
         Reference {
-            nodes: [("/".to_owned(), root), ("/zookeeper".to_owned(), system)].into(),
+            nodes: [
+                ("/".to_owned(), root),
+                ("/zookeeper".to_owned(), keeps),
+                ("/zookeeper/config".to_owned(), config),
+                ("/zookeeper/quota".to_owned(), system),
+            ]
+            .into(),
             sessions: BTreeSet::new(),
             zxid: Zxid::ZERO,
         }
@@ -147,6 +160,17 @@ impl Reference {
     /// The Stat of a znode.
     pub fn stat(&self, path: &str) -> Option<Stat> {
         self.find(path).ok().map(|node| node.stat)
+    }
+
+    /// Whether there is such a znode and not everybody may read it.
+    pub fn is_private(&self, path: &str) -> bool {
+        self.find(path).is_ok_and(|node| !Reference::is_readable_by_all(&node.acl))
+    }
+
+    /// Whether everybody may read what has this list.
+    pub fn is_readable_by_all(acl: &AclList) -> bool {
+        let nobody = Asker { session: SessionId::NONE, proven: &[] };
+        nobody.may(zk_api::Perms::READ, acl).is_ok()
     }
 
     /// The first difference to a server's tree, if there is any.

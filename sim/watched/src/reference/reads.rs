@@ -7,7 +7,11 @@ impl Reference {
     /// `None` for what is a question about watches.
     pub(super) fn look(&self, asker: Asker<'_>, request: &Request) -> Option<Result<Response, ErrorCode>> {
         Some(match request {
-            Request::Exists { path, .. } => Ok(Response::Exists(self.stat(path))),
+            Request::Exists { path, .. } if path.contains('\0') => Err(ErrorCode::BadArguments),
+            Request::Exists { path, .. } => match self.find(path) {
+                Ok(node) => asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat))),
+                Err(_) => Ok(Response::Exists(None)),
+            },
             Request::GetData { path, .. } => self.data(asker, path),
             Request::GetChildren { path, stat, .. } => self.children(asker, path, *stat),
             Request::GetAcl { path } => self.acl(asker, path),
@@ -27,9 +31,9 @@ impl Reference {
             }
             Request::GetAllChildrenNumber { path } => self.count(asker, path),
             Request::AddWatch { .. } => Ok(Response::WatchAdded),
-            Request::WhoAmI => Ok(Response::WhoAmI(asker.proven.to_vec())),
+            Request::WhoAmI => Ok(Response::WhoAmI(asker.names())),
             Request::Auth { scheme, credentials } => {
-                proves(scheme, credentials.bytes()).map(|_| Response::Authenticated)
+                proves(scheme, credentials).map(|_| Response::Authenticated)
             }
             Request::RemoveWatches { .. } | Request::CheckWatches { .. } => return None,
             Request::Create { .. }
@@ -63,8 +67,8 @@ impl Reference {
     fn count(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
         asker.may(Perms::READ, &node.acl)?;
-        let prefix = if matches!(path, "" | "/") { "/".to_owned() } else { format!("{path}/") };
-        let below = self.nodes.keys().filter(|other| other.len() > 1 && other.starts_with(&prefix)).count();
+        let prefix = if path == "/" { path.to_owned() } else { format!("{path}/") };
+        let below = self.nodes.keys().filter(|other| *other != path && other.starts_with(&prefix)).count();
         Ok(Response::AllChildrenNumber(below as u32))
     }
 }

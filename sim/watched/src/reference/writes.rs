@@ -36,7 +36,7 @@ impl Reference {
             Request::SetAcl { path, acl, version } => {
                 self.set_acl(asker, path, acl, *version).map(Response::AclSet)
             }
-            Request::Multi { ops } => Ok(Response::Multi(self.multi(at, asker, ops))),
+            Request::Multi { ops } => self.multi(at, asker, ops).map(Response::Multi),
             Request::CloseSession => {
                 self.close(at, asker.session);
                 Ok(Response::Closed)
@@ -126,8 +126,8 @@ impl Reference {
             return Err(ErrorCode::BadArguments);
         }
         let parent = self.find(above(path).ok_or(ErrorCode::BadArguments)?)?;
-        let node = self.find(path)?;
         asker.may(Perms::DELETE, &parent.acl)?;
+        let node = self.find(path)?;
         check_version(version, node.stat.version)?;
         if !node.children.is_empty() {
             return Err(ErrorCode::NotEmpty);
@@ -198,7 +198,7 @@ impl Reference {
     }
 
     /// Each operation finds what the ones before it did; one that fails undoes them all.
-    fn multi(&mut self, at: At, asker: Asker<'_>, ops: &[Op]) -> MultiOutcome {
+    fn multi(&mut self, at: At, asker: Asker<'_>, ops: &[Op]) -> Result<MultiOutcome, ErrorCode> {
         let before = self.nodes.clone();
         let mut results = Vec::new();
         for (index, op) in ops.iter().enumerate() {
@@ -206,16 +206,19 @@ impl Reference {
                 Ok(result) => results.push(result),
                 Err(code) => {
                     self.nodes = before;
+                    if code == ErrorCode::MarshallingError {
+                        return Err(code);
+                    }
                     let codes = (0..ops.len()).map(|i| match i.cmp(&index) {
                         std::cmp::Ordering::Less => None,
                         std::cmp::Ordering::Equal => Some(code),
                         std::cmp::Ordering::Greater => Some(ErrorCode::RuntimeInconsistency),
                     });
-                    return MultiOutcome::Failed(codes.collect());
+                    return Ok(MultiOutcome::Failed(codes.collect()));
                 }
             }
         }
-        MultiOutcome::Applied(results)
+        Ok(MultiOutcome::Applied(results))
     }
 
     fn op(&mut self, at: At, asker: Asker<'_>, op: &Op) -> Result<OpResult, ErrorCode> {

@@ -36,6 +36,11 @@ fn acl() -> impl Strategy<Value = AclList> {
 }
 
 /// Any but -1, which says on the wire that there is none.
+/// A zxid that a client says it has seen: less than zero is read as zero.
+pub fn zxid_seen() -> impl Strategy<Value = Zxid> {
+    (0..=i64::MAX).prop_map(Zxid::from_i64)
+}
+
 pub fn zxid() -> impl Strategy<Value = Zxid> {
     any::<i64>().prop_filter("-1 is none", |zxid| *zxid != -1).prop_map(Zxid::from_i64)
 }
@@ -100,7 +105,13 @@ fn read_op() -> impl Strategy<Value = ReadOp> {
 
 /// Any request.
 pub fn request() -> impl Strategy<Value = Request> {
-    let kind = select(vec![WatcherKind::Children, WatcherKind::Data, WatcherKind::Any]);
+    let kind = select(vec![
+        WatcherKind::Children,
+        WatcherKind::Data,
+        WatcherKind::Any,
+        WatcherKind::Persistent,
+        WatcherKind::PersistentRecursive,
+    ]);
     let add = select(vec![AddWatchMode::Persistent, AddWatchMode::PersistentRecursive]);
     prop_oneof![
         (text(), data(), acl(), mode(), any::<bool>())
@@ -249,9 +260,9 @@ fn timeout_ms() -> impl Strategy<Value = u32> {
 }
 
 pub fn connect_request() -> impl Strategy<Value = ConnectRequest> {
-    (any::<i64>(), timeout_ms(), any::<i64>(), any::<[u8; 16]>()).prop_map(
+    (zxid_seen(), timeout_ms(), any::<i64>(), any::<[u8; 16]>()).prop_map(
         |(last_zxid, timeout_ms, session, password)| ConnectRequest {
-            last_zxid: Zxid::from_i64(last_zxid),
+            last_zxid,
             timeout_ms,
             session: SessionId(session),
             password,

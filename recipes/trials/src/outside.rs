@@ -1,7 +1,7 @@
 //! The resource outside the ensemble that a lock is to protect.
 
+use crate::event::Resource;
 use zk_api::Zxid;
-use zk_trials::event::Resource;
 
 /// Both faces of the resource: one that compares tokens and one that does not.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,0 +1,142 @@
+//! What came of a run on a live ensemble.
+
+use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// The version of [`LiveReport`]'s JSON.
+pub const LIVE_SCHEMA: &str = "zoocheck-live/1";
+
+/// What came of a run on a live ensemble. It happened once: nothing of it can be had again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiveReport {
+    /// [`LIVE_SCHEMA`].
+    pub schema: String,
+    /// What was run, as it was asked for: a recipe, a variant or a scenario file.
+    pub what: String,
+    /// The recipe or variant, by its name in the catalogue.
+    pub recipe: String,
+    /// What that is, in one sentence.
+    pub about: String,
+    /// For a variant known to be wrong: how.
+    pub catalogued: Option<Catalogued>,
+    /// The servers, as they were given.
+    pub connect: String,
+    /// Client processes.
+    pub clients: u8,
+    /// How often each was to do what it does.
+    pub rounds: u8,
+    /// The session timeout that the ensemble has granted.
+    pub session_timeout_ms: u64,
+    /// The answer.
+    pub answer: Answer,
+    /// What ended the run before it was over, and so left it undecided; `None` if nothing did.
+    pub ran_out: Option<String>,
+    /// How long it took.
+    pub wall_seconds: f64,
+    /// How much happened.
+    pub happened: Happened,
+    /// What the recipe promises, in the trial's order.
+    pub promises: Vec<LivePromise>,
+    /// What is always watched, whatever the recipe.
+    pub invariants: Vec<LivePromise>,
+    /// The znodes that were left when every session had ended. They are removed.
+    pub left: Vec<String>,
+}
+
+/// How much happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Happened {
+    /// Sessions that were opened by actors.
+    pub sessions: u64,
+    /// Of these, those that their clients learnt to be dead.
+    pub sessions_lost: u64,
+    /// Connections that actors lost.
+    pub disconnections: u64,
+    /// What was granted.
+    pub grants: u64,
+    /// Writes that reached the outside resource.
+    pub writes: u64,
+    /// Of these, those that it refused.
+    pub refused: u64,
+}
+
+/// What became of one promise or invariant on a live ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LivePromise {
+    /// Its name.
+    pub name: String,
+    /// What it promises, in one sentence.
+    pub about: String,
+    /// What became of it; `None` if it cannot be judged from outside an ensemble, which is not called held.
+    pub verdict: Option<Verdict>,
+    /// How often it was put to the test.
+    pub tested: u64,
+    /// How often it was broken where it was owed.
+    pub broken: u64,
+    /// How often it was broken where an assumption did not hold, or is not known to have held.
+    pub expected: u64,
+    /// Those assumptions.
+    pub assumptions: Vec<String>,
+    /// The first break where it was owed.
+    pub first: Option<LiveBreak>,
+    /// The first of the others.
+    pub first_expected: Option<LiveBreak>,
+}
+
+/// How a promise was broken on a live ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LiveBreak {
+    /// When, since the run began.
+    pub seconds: f64,
+    /// What happened.
+    pub what: String,
+    /// The last lines of the timeline up to it.
+    pub timeline: Vec<String>,
+}
+
+impl LiveReport {
+    /// Promises and invariants together.
+    pub fn all(&self) -> impl Iterator<Item = &LivePromise> {
+        self.promises.iter().chain(&self.invariants)
+    }
+
+    /// The result of one promise or invariant.
+    pub fn promise(&self, name: &str) -> Option<&LivePromise> {
+        self.all().find(|result| result.name == name)
+    }
+
+    /// The answer that follows from the results, and from what ended the run early.
+    ///
+    /// What is not judged counts for nothing; where nothing is judged, nothing is decided.
+    pub fn answer_of(promises: &[LivePromise], invariants: &[LivePromise], ran_out: bool) -> Answer {
+        let is = |verdict| move |result: &LivePromise| result.verdict == Some(verdict);
+        let nothing_judged = promises.iter().all(|result| result.verdict.is_none());
+        match () {
+            () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
+            () if ran_out || nothing_judged || promises.iter().any(is(Verdict::NeverTested)) => {
+                Answer::Undecided
+            }
+            () => Answer::Held,
+        }
+    }
+
+    /// The names of what was broken where it was owed.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.all().filter(|result| result.verdict == Some(Verdict::Broken)).map(|result| result.name.as_str())
+    }
+
+    /// How this compares with the catalogue.
+    pub fn catalogue_note(&self) -> Option<CatalogueNote<'_>> {
+        CatalogueNote::of(self.catalogued.as_ref(), self.broken())
+    }
+}
+
+impl std::fmt::Display for LiveReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::live_text(self, crate::Paint::PLAIN))
+    }
+}

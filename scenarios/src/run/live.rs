@@ -1,0 +1,132 @@
+//! A trial on a live ensemble: real sessions, real time, and an outside that knows less.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `monitor` | every event in one order, and what the promises find in them |
+//! | `course` | what the lives of one run share: the monitor, their sessions, what is under way |
+//! | `actor` | a life's session and its probe, as the trial's code sees them |
+//! | `lives` | client processes and the lives they have |
+//! | `ground` | the trial's znodes: made, looked at, and removed |
+//! | `rest` | when a run is over, and what is left then |
+//!
+//! **What can be known.** A client process knows what it does, and what reaches the resource; it does not know when a
+//! session ends. An ensemble tells of that late (the client may be cut off), or never. So a promise is judged only if
+//! it says that it can be judged so ([`Promise::judged_from_outside`]); the others are reported as not judged, which is
+//! not held, and count for nothing. No fact is made up: sessions opened, connections lost and made again, expiries
+//! learnt, writes at the resource and ends of actors are told, and nothing else.
+//!
+//! **When a break is a defect.** Two who act by turns at the resource, or who both say that they hold the lock, are no
+//! defect if one of them had lost its session and could not know. On a simulated ensemble the end of that session is
+//! in the record. Here it is not, and its excuse would need it. What can be had is the contrary: the ends of sessions
+//! are final, so a session that lives now has lived all the time. A **proof of life** is a write of that session,
+//! submitted after the break and answered by the ensemble (it deletes a znode that nobody has; leaders refuse that to
+//! dead sessions before they look for the znode; a read would not do, as a server that lags answers the dead). Then:
+//!
+//! - If *everybody concerned* is proven to have lived on after the break, nobody was dead at the break: a defect.
+//! - Otherwise it is *broken as expected*, for the assumption that everybody concerned is known to have had a live
+//!   session: "an overlap was seen at the resource, while that session is not known to have lived". It is shown with
+//!   its number, and is no defect, though it may have been one: a run without faults tells.
+//!
+//! Concerned are all who might have a part in it: whoever does what breaks the promise, every actor that has not ended,
+//! and those that have ended since the former was last granted something. That is too many, which can only turn a
+//! defect into an expected break. It is not only who writes late: one whose session is dead may learn of its grant
+//! after a later one's, and then everybody but the dead would look late.
+//!
+//! The same rule holds for the fenced resource and for tokens, though no dead session excuses them: here it is not the
+//! excuse that is unknown, but the order of grants, for which the order of what actors say is taken. Among the living
+//! the two are the same.
+//!
+//! **At rest.** When all actors have ended, or none has moved for four session timeouts while all of them were
+//! connected and nothing was under way, and no znode of an unknown session is left that somebody could rightly wait
+//! for, each session proves once more that it lives; then an own session lists what is there. Who waits with a live
+//! session is stuck; a znode of a live session that no attempt stands for is an orphan.
+//!
+//! [`Promise::judged_from_outside`]: zk_trials::promise::Promise::judged_from_outside
+
+mod actor;
+mod course;
+mod ground;
+mod lives;
+mod monitor;
+mod rest;
+
+use super::Target;
+use crate::BadInput;
+use crate::zoo::catalogued;
+use course::Course;
+use ground::Ground;
+use std::time::{Duration, Instant};
+use zk_reports::{LIVE_SCHEMA, LiveReport};
+
+/// A run on a live ensemble.
+#[derive(Clone, Debug)]
+pub(crate) struct LiveRun {
+    /// `HOST:PORT[,HOST:PORT…]`.
+    pub(crate) connect: String,
+    /// Client processes.
+    pub(crate) clients: u8,
+    /// How often each does what it does.
+    pub(crate) rounds: u8,
+    /// The run is stopped after so long.
+    pub(crate) time_limit: Duration,
+}
+
+/// How long an ensemble may take to open the first session.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs a target's trial on a live ensemble. `progress` learns how many rounds are done.
+///
+/// Fails if no session can be had, or if the trial's znodes are not free. The znodes are removed at the end.
+pub(crate) fn live(
+    target: &Target,
+    run: &LiveRun,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<LiveReport, BadInput> {
+    // Outside any simulation: here the clocks and the threads are real.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let report = runtime.block_on(on_ground(target, run, progress));
+    // An actor that never ends its turn holds its thread for ever.
+    runtime.shutdown_background();
+    report
+}
+
+async fn on_ground(
+    target: &Target,
+    run: &LiveRun,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<LiveReport, BadInput> {
+    let asked = Duration::from_millis(target.scenario.session_timeout_ms.into());
+    let began = Instant::now();
+    let mut ground = Ground::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
+    ground.prepare(&target.trial.setup()).await?;
+    let work = target.scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
+    let course = Course::new(target.trial.promises(), &run.connect, asked, work, &ground);
+    let ran_out = rest::run(&course, &target.trial, run, &mut ground, progress).await;
+    course.end().await;
+    let left = ground.clean().await;
+    let outcome = course.monitor.finish();
+    let about = target.trial.about();
+    let cleaned = left.as_ref().err().map(|why| format!("the trial's znodes could not be removed: {why}"));
+    let ran_out = ran_out.or(cleaned);
+    Ok(LiveReport {
+        schema: LIVE_SCHEMA.into(),
+        what: target.what.clone(),
+        recipe: about.name.into(),
+        about: about.summary.into(),
+        catalogued: catalogued(&about),
+        connect: run.connect.clone(),
+        clients: run.clients,
+        rounds: run.rounds,
+        session_timeout_ms: u64::try_from(course.timeout.as_millis()).unwrap_or(u64::MAX),
+        answer: LiveReport::answer_of(&outcome.promises, &outcome.invariants, ran_out.is_some()),
+        ran_out,
+        wall_seconds: began.elapsed().as_secs_f64(),
+        happened: outcome.happened,
+        promises: outcome.promises,
+        invariants: outcome.invariants,
+        left: left.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,127 @@
+//! A life's session and its probe, as the trial's code sees them.
+
+use super::course::{Course, chance, share};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use zk_api::{Call, KeeperState, Pending, Request, SessionId, Text, ZooKeeper, Zxid};
+use zk_live::LiveClient;
+use zk_trials::event::{ActorId, Event, Observation, Resource};
+use zk_trials::probe::{Probe, Task};
+
+/// A session that knows what is under way, and lets nothing through once the run is over.
+pub(super) struct LiveZk {
+    pub(super) client: LiveClient,
+    pub(super) course: Arc<Course>,
+}
+
+impl LiveZk {
+    fn counted<T: Send + 'static>(&self, pending: Pending<T>) -> Pending<T> {
+        let under_way = self.course.begin();
+        pending.map(move |value| {
+            drop(under_way);
+            value
+        })
+    }
+}
+
+impl ZooKeeper for LiveZk {
+    fn submit(&self, request: Request) -> Call {
+        if self.course.is_over() {
+            // As an actor's future is dropped at the end: nobody serves it, and nobody waits.
+            return Pending::slot().1;
+        }
+        self.counted(self.client.submit(request))
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.counted(self.client.sleep(duration))
+    }
+    fn session(&self) -> SessionId {
+        self.client.session()
+    }
+    fn state(&self) -> KeeperState {
+        self.client.state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.client.state_change()
+    }
+}
+
+/// The probe of one life.
+pub(super) struct LiveProbe {
+    pub(super) me: ActorId,
+    pub(super) course: Arc<Course>,
+    pub(super) tasks: Tasks,
+}
+
+/// The other tasks of a life, which end with it.
+#[derive(Clone, Default)]
+pub(super) struct Tasks(Arc<Mutex<Vec<JoinHandle<()>>>>);
+
+impl Tasks {
+    fn add(&self, task: JoinHandle<()>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(task);
+    }
+
+    pub(super) fn end(&self) {
+        for task in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            task.abort();
+        }
+    }
+}
+
+impl LiveProbe {
+    fn after(&self, time: Duration) -> Pending<()> {
+        let under_way = self.course.begin();
+        let _within = self.course.runtime.enter();
+        let sleep = tokio::time::sleep(time);
+        Pending::boxed(async move {
+            sleep.await;
+            drop(under_way);
+        })
+    }
+}
+
+impl Probe for LiveProbe {
+    fn observe(&self, what: Observation) {
+        self.course.tell(&Event::Says { actor: self.me, what });
+    }
+
+    fn point(&self) -> Pending<()> {
+        self.after(share(Duration::from_millis(5)))
+    }
+
+    /// Some is over at once, so that a release meets those who are just about to look; the rest is mostly short, and
+    /// at times longer than a session may be silent.
+    fn work(&self) -> Pending<()> {
+        let [least, most] = self.course.work;
+        let is_quick = chance().is_multiple_of(4);
+        self.after(if is_quick { least } else { least + share(most.saturating_sub(least)) })
+    }
+
+    /// Mostly there soon, at times late.
+    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        let (completer, answer) = Pending::slot();
+        let (course, me, under_way) = (self.course.clone(), self.me, self.course.begin());
+        let is_late = chance().is_multiple_of(16);
+        let there = share(if is_late { course.timeout } else { Duration::from_millis(20) });
+        // Of no life: it arrives though its writer has gone.
+        self.course.runtime.spawn(async move {
+            tokio::time::sleep(there).await;
+            let (accepted, wanted) = course.monitor.wrote(me, resource, token);
+            course.want_proofs(wanted);
+            tokio::time::sleep(share(Duration::from_millis(20))).await;
+            drop(under_way);
+            completer.complete(accepted);
+        });
+        answer
+    }
+
+    fn guid(&self) -> Text {
+        format!("{:016x}{:016x}", chance(), chance()).into()
+    }
+
+    fn spawn(&self, task: Task) {
+        self.tasks.add(self.course.runtime.spawn(task));
+    }
+}

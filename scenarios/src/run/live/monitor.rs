@@ -1,0 +1,350 @@
+//! The monitor: every event in one order, and what the promises find in them.
+
+use crate::run::timeline::sentences;
+use crate::zoo::assumption;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use zk_api::{SessionId, Zxid};
+use zk_reports::{Happened, LiveBreak, LivePromise, Verdict};
+use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
+use zk_trials::outside::Outside;
+use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
+
+/// A number of an event: how many there were up to it.
+pub(super) type At = u64;
+
+/// So many lines are shown before a break.
+const SHOWN: usize = 30;
+
+/// Sees events one at a time, whoever tells them: their order is that of the calls.
+///
+/// The resource is in here as well, so that a write and the fact that it has arrived are one.
+pub(super) struct Monitor(Mutex<Watching>);
+
+struct Watching {
+    began: Instant,
+    seen: At,
+    promises: Vec<Watched>,
+    outside: Outside,
+    lives: BTreeMap<ActorId, Life>,
+    recent: VecDeque<(u64, Event)>,
+    suspicions: Vec<Suspicion>,
+    panics: Vec<LiveBreak>,
+    happened: Happened,
+    rounds_done: BTreeMap<u8, u64>,
+    /// What is told now is of no run any more.
+    is_over: bool,
+}
+
+/// A promise and what came of it.
+struct Watched {
+    promise: Box<dyn AnyPromise>,
+    tested: u64,
+    broken: Vec<LiveBreak>,
+    expected: Vec<(Assumption, LiveBreak)>,
+}
+
+/// What is seen of one life.
+struct Life {
+    began: At,
+    granted: Option<At>,
+    ended: Option<At>,
+    /// Its session is proven to have lived when this event was seen.
+    lived: Option<At>,
+}
+
+/// A break that is a defect if everybody concerned lived on.
+struct Suspicion {
+    at: At,
+    promise: usize,
+    concerned: Vec<ActorId>,
+    seen: LiveBreak,
+}
+
+/// What came of a run.
+pub(super) struct Outcome {
+    pub(super) promises: Vec<LivePromise>,
+    pub(super) invariants: Vec<LivePromise>,
+    pub(super) happened: Happened,
+}
+
+impl Monitor {
+    pub(super) fn new(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
+        let watched = |promise| Watched { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
+        Monitor(Mutex::new(Watching {
+            began: Instant::now(),
+            seen: 0,
+            promises: promises.into_iter().map(watched).collect(),
+            outside: Outside::default(),
+            lives: BTreeMap::new(),
+            recent: VecDeque::new(),
+            suspicions: Vec::new(),
+            panics: Vec::new(),
+            happened: Happened::default(),
+            rounds_done: BTreeMap::new(),
+            is_over: false,
+        }))
+    }
+
+    fn open(&self) -> MutexGuard<'_, Watching> {
+        // A promise that panicked has spoilt the run anyway.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sees an event. Gives those whose proof of life is wanted.
+    pub(super) fn see(&self, event: &Event) -> Vec<ActorId> {
+        self.open().see(event)
+    }
+
+    /// A life begins, with its session.
+    pub(super) fn begins(&self, actor: ActorId, session: SessionId) {
+        let mut watching = self.open();
+        let now = watching.now_ns();
+        for fact in [Fact::SessionOpened { session, actor }, Fact::Connected { actor }] {
+            watching.see_at(now, &Event::Is(fact));
+        }
+    }
+
+    /// A write reaches the resource. Gives whether it is accepted, and those whose proof of life is wanted.
+    pub(super) fn wrote(
+        &self,
+        actor: ActorId,
+        resource: Resource,
+        token: Option<Zxid>,
+    ) -> (bool, Vec<ActorId>) {
+        let mut watching = self.open();
+        let accepted = watching.outside.write(resource, token);
+        let fact = Fact::Wrote { resource, actor, token, accepted };
+        (accepted, watching.see(&Event::Is(fact)))
+    }
+
+    /// An actor's code has panicked.
+    pub(super) fn panicked(&self, actor: ActorId, message: &str) {
+        let mut watching = self.open();
+        let seen = watching.seen_now(format!("{actor} panicked: {message}"));
+        watching.panics.push(seen);
+    }
+
+    /// How many events there were.
+    pub(super) fn seen(&self) -> At {
+        self.open().seen
+    }
+
+    /// A session is proven to have lived when this event was seen.
+    pub(super) fn lived(&self, actor: ActorId, at: At) {
+        if let Some(life) = self.open().lives.get_mut(&actor) {
+            life.lived = life.lived.max(Some(at));
+        }
+    }
+
+    /// Those whose code has not ended.
+    pub(super) fn unfinished(&self) -> Vec<ActorId> {
+        let watching = self.open();
+        watching.lives.iter().filter(|(_, life)| life.ended.is_none()).map(|(actor, _)| *actor).collect()
+    }
+
+    /// How often a process has left what it was granted, in all its lives.
+    pub(super) fn rounds_done(&self, process: u8) -> u64 {
+        self.open().rounds_done.get(&process).copied().unwrap_or(0)
+    }
+
+    /// The same of all processes.
+    pub(super) fn all_rounds_done(&self) -> u64 {
+        self.open().rounds_done.values().sum()
+    }
+
+    /// Shows what is left.
+    pub(super) fn at_rest(&self, rest: &Rest) {
+        let mut watching = self.open();
+        let mut found = Vec::new();
+        for index in 0..watching.promises.len() {
+            if watching.promises[index].promise.judged_from_outside() {
+                watching.promises[index].promise.at_rest(rest, &mut found);
+                for finding in found.drain(..) {
+                    watching.found(index, finding, None);
+                }
+            }
+        }
+    }
+
+    /// The run is over: nothing that is told from now on counts.
+    pub(super) fn end(&self) {
+        self.open().is_over = true;
+    }
+
+    /// What came of everything.
+    pub(super) fn finish(&self) -> Outcome {
+        let mut watching = self.open();
+        watching.resolve();
+        let lives = watching.lives.len() as u64;
+        let panics = std::mem::take(&mut watching.panics);
+        let no_panic = LivePromise {
+            name: "no-panic".into(),
+            about: "No actor's code panics.".into(),
+            verdict: Some(Verdict::of(panics.len() as u64, 0, lives)),
+            tested: lives,
+            broken: panics.len() as u64,
+            expected: 0,
+            assumptions: Vec::new(),
+            first: panics.into_iter().next(),
+            first_expected: None,
+        };
+        Outcome {
+            promises: watching.promises.drain(..).map(Watched::result).collect(),
+            invariants: vec![no_panic],
+            happened: watching.happened,
+        }
+    }
+}
+
+impl Watching {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn see(&mut self, event: &Event) -> Vec<ActorId> {
+        self.see_at(self.now_ns(), event)
+    }
+
+    fn see_at(&mut self, at_ns: u64, event: &Event) -> Vec<ActorId> {
+        if self.is_over {
+            return Vec::new();
+        }
+        self.seen += 1;
+        self.note(event);
+        self.recent.push_back((at_ns, event.clone()));
+        let suspicions = self.suspicions.len();
+        let mut found = Vec::new();
+        for index in 0..self.promises.len() {
+            if self.promises[index].promise.judged_from_outside() {
+                self.promises[index].promise.see(event, &mut found);
+                for finding in found.drain(..) {
+                    self.found(index, finding, Some(event));
+                }
+            }
+        }
+        // Some events make no line.
+        while self.recent.len() > 2 * SHOWN {
+            self.recent.pop_front();
+        }
+        let new = self.suspicions[suspicions..].iter();
+        new.flat_map(|suspicion| suspicion.concerned.iter().copied())
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
+    }
+
+    /// Takes note of who does what.
+    fn note(&mut self, event: &Event) {
+        let at = self.seen;
+        match event {
+            Event::Says { actor, what: Observation::Granted { .. } } => {
+                self.happened.grants += 1;
+                if let Some(life) = self.lives.get_mut(actor) {
+                    life.granted = Some(at);
+                }
+            }
+            Event::Says { actor, what: Observation::Leaves { .. } } => {
+                *self.rounds_done.entry(actor.process).or_default() += 1;
+            }
+            Event::Is(Fact::SessionOpened { actor, .. }) => {
+                self.happened.sessions += 1;
+                let life = Life { began: at, granted: None, ended: None, lived: None };
+                self.lives.insert(*actor, life);
+            }
+            Event::Is(Fact::Finished { actor, .. }) => {
+                if let Some(life) = self.lives.get_mut(actor) {
+                    life.ended = Some(at);
+                }
+            }
+            Event::Is(Fact::LearnsExpiry { .. }) => self.happened.sessions_lost += 1,
+            Event::Is(Fact::Disconnected { .. }) => self.happened.disconnections += 1,
+            Event::Is(Fact::Wrote { accepted, .. }) => {
+                self.happened.writes += 1;
+                self.happened.refused += u64::from(!accepted);
+            }
+            Event::Says { .. } | Event::Is(_) => {}
+        }
+    }
+
+    /// A promise has found something, in an event or at rest.
+    fn found(&mut self, promise: usize, finding: Finding, event: Option<&Event>) {
+        self.promises[promise].tested += 1;
+        let Finding::Broken(violation) = finding else { return };
+        let seen = self.seen_now(violation.what);
+        match (violation.excuse, event) {
+            (Some(excuse), _) => self.promises[promise].expected.push((excuse, seen)),
+            (None, None) => self.promises[promise].broken.push(seen),
+            (None, Some(event)) => {
+                let concerned = self.concerned(actor_of(event));
+                self.suspicions.push(Suspicion { at: self.seen, promise, concerned, seen });
+            }
+        }
+    }
+
+    /// All who could have a part in what this actor does now.
+    fn concerned(&self, actor: Option<ActorId>) -> Vec<ActorId> {
+        let life = actor.and_then(|actor| self.lives.get(&actor));
+        let since = life.map_or(0, |life| life.granted.unwrap_or(life.began));
+        let has_part = |life: &Life| life.ended.is_none_or(|ended| ended >= since);
+        let all = self.lives.iter().filter(|(other, life)| has_part(life) || Some(**other) == actor);
+        all.map(|(actor, _)| *actor).collect()
+    }
+
+    fn seen_now(&self, what: String) -> LiveBreak {
+        let lines = sentences(self.recent.iter());
+        let timeline = lines[lines.len().saturating_sub(SHOWN)..].to_vec();
+        LiveBreak { seconds: self.began.elapsed().as_secs_f64(), what, timeline }
+    }
+
+    /// Decides what every suspicion comes to.
+    fn resolve(&mut self) {
+        for suspicion in std::mem::take(&mut self.suspicions) {
+            let lived = |actor: &&ActorId| {
+                self.lives.get(actor).is_some_and(|life| life.lived.is_some_and(|at| at >= suspicion.at))
+            };
+            let unknown: Vec<String> =
+                suspicion.concerned.iter().filter(|actor| !lived(actor)).map(ActorId::to_string).collect();
+            let Suspicion { promise, mut seen, .. } = suspicion;
+            let result = &mut self.promises[promise];
+            if unknown.is_empty() {
+                result.broken.push(seen);
+            } else {
+                let who = unknown.join(" and ");
+                seen.what.push_str(&format!("; nobody knows whether the session of {who} lived then"));
+                result.expected.push((Assumption::SessionsKnownToLive, seen));
+            }
+        }
+    }
+}
+
+impl Watched {
+    fn result(self) -> LivePromise {
+        let (broken, expected) = (self.broken.len() as u64, self.expected.len() as u64);
+        let assumptions: BTreeSet<&str> = self.expected.iter().map(|(why, _)| assumption(*why)).collect();
+        let is_judged = self.promise.judged_from_outside();
+        LivePromise {
+            name: self.promise.name().into(),
+            about: self.promise.about().into(),
+            verdict: is_judged.then(|| Verdict::of(broken, expected, self.tested)),
+            tested: self.tested,
+            broken,
+            expected,
+            assumptions: assumptions.into_iter().map(String::from).collect(),
+            first: self.broken.into_iter().next(),
+            first_expected: self.expected.into_iter().next().map(|(_, seen)| seen),
+        }
+    }
+}
+
+/// Who does it.
+fn actor_of(event: &Event) -> Option<ActorId> {
+    match event {
+        Event::Says { actor, .. } | Event::Is(Fact::Wrote { actor, .. }) => Some(*actor),
+        Event::Is(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! When a run on a live ensemble is over, and what is left then.
+
+use super::LiveRun;
+use super::course::Course;
+use super::ground::Ground;
+use super::lives::process;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use zk_api::SessionId;
+use zk_trials::event::ActorId;
+use zk_trials::promise::Rest;
+use zk_trials::trial::AnyTrial;
+
+/// How often it is looked whether anything moves.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// So many session timeouts without a move, all connected, and nobody will move any more. A session that its client
+/// has given up lives on for one after the servers are back, and for one more after each change of leaders.
+const STILL: u32 = 4;
+
+/// Why nothing goes on.
+enum Over {
+    /// All actors have ended.
+    Done,
+    /// Those who have not wait for ever.
+    Still,
+    /// Something else, in words.
+    Early(String),
+}
+
+/// Runs the trial, and judges what is left. Gives why it ended before it was over, if it did.
+pub(super) async fn run(
+    course: &Arc<Course>,
+    trial: &Arc<dyn AnyTrial>,
+    run: &LiveRun,
+    ground: &mut Ground,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Option<String> {
+    let mut processes = JoinSet::new();
+    for number in 0..run.clients {
+        processes.spawn(process(course.clone(), trial.clone(), run.clone(), number));
+    }
+    let over = until_over(course, run, ground, &mut processes, progress).await;
+    // At the latest here: breaks wait for the proof that their actors lived.
+    let lived = proven(course).await;
+    let ran_out = match over {
+        Over::Done | Over::Still => judge_rest(course, ground, &lived).await.err(),
+        Over::Early(why) => Some(why),
+    };
+    // Dropped futures submit what they must, and it goes nowhere.
+    course.shut();
+    processes.abort_all();
+    let _ =
+        tokio::time::timeout(course.timeout, async { while processes.join_next().await.is_some() {} }).await;
+    ran_out
+}
+
+async fn until_over(
+    course: &Arc<Course>,
+    run: &LiveRun,
+    ground: &mut Ground,
+    processes: &mut JoinSet<()>,
+    progress: &mut (dyn FnMut(u64) + Send),
+) -> Over {
+    let began = Instant::now();
+    let (mut still, mut since) = (None, began);
+    loop {
+        tokio::select! {
+            joined = processes.join_next() => if joined.is_none() {
+                return Over::Done;
+            },
+            () = tokio::time::sleep(LOOK) => {}
+            _ = tokio::signal::ctrl_c() => return Over::Early("it was interrupted".into()),
+        }
+        progress(course.monitor.all_rounds_done());
+        if began.elapsed() >= run.time_limit {
+            return Over::Early(format!("the time limit of {:?} came", run.time_limit));
+        }
+        let now = course.stillness().filter(|_| all_connected(course));
+        if now.is_none() || now != still {
+            (still, since) = (now, Instant::now());
+        } else if since.elapsed() >= STILL * course.timeout {
+            // Behind a session that nobody here has, one may rightly wait; it will end, or the time limit will come.
+            if nobody_else(course, ground).await {
+                return Over::Still;
+            }
+            since = Instant::now();
+        }
+    }
+}
+
+fn all_connected(course: &Course) -> bool {
+    course.monitor.unfinished().into_iter().all(|actor| course.is_connected(actor))
+}
+
+/// Whether every ephemeral znode there is belongs to a session of this run that is not over.
+async fn nobody_else(course: &Course, ground: &mut Ground) -> bool {
+    let open: BTreeSet<SessionId> = course.open_sessions().into_iter().map(|(session, _)| session).collect();
+    match ground.look().await {
+        Ok(nodes) => nodes.iter().all(|(_, owner)| *owner == SessionId::NONE || open.contains(owner)),
+        Err(_) => false,
+    }
+}
+
+/// The sessions that prove to live, and their actors.
+async fn proven(course: &Arc<Course>) -> Vec<(SessionId, ActorId)> {
+    let mut proofs = JoinSet::new();
+    for (session, actor) in course.open_sessions() {
+        let course = course.clone();
+        proofs.spawn(async move {
+            let lived = tokio::time::timeout(STILL * course.timeout, course.prove(actor)).await;
+            lived.unwrap_or(false).then_some((session, actor))
+        });
+    }
+    let mut lived: Vec<_> = proofs.join_all().await.into_iter().flatten().collect();
+    lived.sort_by_key(|(_, actor)| *actor);
+    lived
+}
+
+/// Fails if the ensemble does not tell what is left, or not of all.
+async fn judge_rest(
+    course: &Course,
+    ground: &mut Ground,
+    lived: &[(SessionId, ActorId)],
+) -> Result<(), String> {
+    let unfinished = course.monitor.unfinished();
+    if !unfinished.iter().all(|actor| lived.iter().any(|(_, other)| other == actor)) {
+        return Err("who had not ended lost its session at the very end".into());
+    }
+    let nodes = ground.look().await.map_err(|why| format!("what is left could not be listed: {why}"))?;
+    course.monitor.at_rest(&Rest { unfinished, nodes, sessions: lived.to_vec() });
+    Ok(())
+}

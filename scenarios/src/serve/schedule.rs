@@ -1,0 +1,207 @@
+//! The faults of a scenario file, done to a server that serves real clients.
+
+use super::note;
+use crate::BadInput;
+use crate::run::read_scenario;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until};
+use zk_serve::{Fault, Loss, RequestKind, Running, Target, When};
+use zk_world::Schedule;
+use zk_world::schedule as world;
+
+/// Faults and their times, as a seed draws them.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The scenario's tick.
+    pub(super) tick_ms: u32,
+    faults: Vec<(Duration, Step)>,
+}
+
+/// A fault with the number of the client that it strikes: the sessions that are there, in order of their opening.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    /// Strikes nobody in particular.
+    Server(Fault),
+    Drop(u8, When, Loss),
+    Expire(u8),
+    ExpireOwner(u8),
+    SlowLink(u8, u64, u64),
+    /// Not for a server to do.
+    Not(&'static str),
+}
+
+impl Plan {
+    /// Reads a scenario file and draws its faults.
+    pub(super) fn read(file: Option<&str>, seed: Option<u64>) -> Result<Option<Plan>, BadInput> {
+        let (Some(file), Some(seed)) = (file, seed) else { return Ok(None) };
+        let scenario = read_scenario(file)?;
+        let schedule = Schedule::draw(&scenario, seed);
+        // A message takes so long in the scenario; here it takes no time worth mentioning.
+        let latency_ms = (scenario.latency_ms[0] + scenario.latency_ms[1]) / 2.0;
+        let faults = schedule
+            .faults
+            .iter()
+            .map(|timed| (Duration::from_millis(timed.at_ms), Step::new(&timed.fault, latency_ms)));
+        let plan = Plan { tick_ms: scenario.tick_ms, faults: faults.collect() };
+        plan.tell_what_is_left_out();
+        Ok(Some(plan))
+    }
+
+    fn tell_what_is_left_out(&self) {
+        let mut left_out: BTreeMap<&str, u32> = BTreeMap::new();
+        for (_, step) in &self.faults {
+            if let Step::Not(name) = step {
+                *left_out.entry(name).or_default() += 1;
+            }
+        }
+        let names: Vec<String> = left_out.iter().map(|(name, times)| format!("{name} × {times}")).collect();
+        if !names.is_empty() {
+            note(format!("not applicable, as a server cannot do them: {}", names.join(", ")));
+        }
+    }
+
+    /// Does each fault at its time.
+    pub(super) async fn carry_out(self, running: &Running) {
+        let start = Instant::now();
+        for (at, step) in self.faults {
+            sleep_until(start + at).await;
+            let done = match step.fault(&sessions(running).await) {
+                Ok(Some(fault)) => running.fault(fault).await.map_err(|error| error.to_string()),
+                Ok(None) => Ok(()),
+                Err(problem) => Err(problem),
+            };
+            if let Err(problem) = done {
+                note(format!("at {} ms: nothing done: {problem}", at.as_millis()));
+            }
+        }
+    }
+}
+
+/// The open sessions, in order of their opening: ids count up.
+async fn sessions(running: &Running) -> Vec<Target> {
+    let all = running.sessions().await;
+    all.iter().filter_map(|session| serde_json::from_value(session.id.clone().into()).ok()).collect()
+}
+
+impl Step {
+    fn new(fault: &world::Fault, latency_ms: f64) -> Step {
+        match *fault {
+            world::Fault::ServerCrash { server: 0, down_ms, mid_sync } => {
+                Step::Server(Fault::ServerCrash { down_ms, mid_sync })
+            }
+            world::Fault::SlowSync { server: 0, sync_ms, for_ms } => {
+                Step::Server(Fault::SlowSync { sync_ms, for_ms })
+            }
+            world::Fault::ClockJump { node: world::Node::Server(0), by_ms } => {
+                Step::Server(Fault::ClockJump { by_ms })
+            }
+            world::Fault::Drop { client, when, what } => match moment(when) {
+                Some(when) => Step::Drop(client, when, loss(what)),
+                None => Step::Not("drop aimed at what only the recipe knows"),
+            },
+            world::Fault::SlowLink { client, factor, for_ms } => {
+                let delay_ms = (f64::from(factor) * latency_ms).round() as u64;
+                Step::SlowLink(client, delay_ms, for_ms)
+            }
+            world::Fault::Expire { client } => Step::Expire(client),
+            world::Fault::ExpireOwner { reader } => Step::ExpireOwner(reader),
+            world::Fault::ClientCrash { .. } => Step::Not("client-crash"),
+            world::Fault::ClientPause { .. } => Step::Not("client-pause"),
+            world::Fault::ClockSkew { .. } => Step::Not("clock-skew"),
+            world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
+                Step::Not("clock-jump of a client")
+            }
+            world::Fault::ServerCrash { .. }
+            | world::Fault::SlowSync { .. }
+            | world::Fault::ClockJump { node: world::Node::Server(_), .. } => {
+                Step::Not("fault of another server")
+            }
+        }
+    }
+
+    /// What is to be done, with these sessions; nothing where it is not for a server.
+    fn fault(self, sessions: &[Target]) -> Result<Option<Fault>, String> {
+        let session = |client: u8| {
+            let found = sessions.get(usize::from(client)).copied();
+            found.ok_or_else(|| format!("client {client} is not there, of {} sessions", sessions.len()))
+        };
+        Ok(Some(match self {
+            Step::Server(fault) => fault,
+            Step::Drop(client, when, what) => Fault::Drop { session: session(client)?, when, what },
+            Step::Expire(client) => Fault::Expire { session: session(client)? },
+            Step::ExpireOwner(client) => Fault::ExpireOwner { reader: session(client)? },
+            Step::SlowLink(client, delay_ms, for_ms) => {
+                Fault::SlowLink { session: session(client)?, delay_ms, for_ms }
+            }
+            Step::Not(_) => return Ok(None),
+        }))
+    }
+}
+
+/// When a drop strikes; `None` where it waits for what only a recipe knows.
+fn moment(when: world::When) -> Option<When> {
+    match when {
+        world::When::Now => Some(When::Now),
+        world::When::NextRequest(kind) => Some(When::NextRequest(match kind {
+            world::RequestKind::Any => RequestKind::Any,
+            world::RequestKind::Create => RequestKind::Create,
+            world::RequestKind::Delete => RequestKind::Delete,
+            world::RequestKind::Read => RequestKind::Read,
+        })),
+        world::When::NextGrant | world::When::NextWork => None,
+    }
+}
+
+fn loss(what: world::Loss) -> Loss {
+    match what {
+        world::Loss::RequestsLost => Loss::RequestsLost,
+        world::Loss::AnswersLost => Loss::AnswersLost,
+        world::Loss::InFlight { for_ms } => Loss::InFlight { for_ms },
+        world::Loss::Silence => Loss::Silence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_serve::api::SessionId;
+    use zk_world::Scenario;
+
+    #[test]
+    fn clients_are_the_sessions_in_order_of_their_opening() {
+        let sessions = [Target::Session(SessionId(5)), Target::Session(SessionId(9))];
+        let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0);
+        assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
+        let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0);
+        assert_eq!(step.fault(&sessions), Err("client 2 is not there, of 2 sessions".into()));
+    }
+
+    #[test]
+    fn a_hundred_seeds_draw_every_fault_that_a_server_can_do_and_none_is_forgotten() {
+        let scenario = Scenario::default();
+        let mut names = BTreeMap::new();
+        let sessions = vec![Target::Session(SessionId(1)); scenario.clients.into()];
+        for seed in 0..100 {
+            for timed in Schedule::draw(&scenario, seed).faults {
+                let name = match Step::new(&timed.fault, 5.0).fault(&sessions).expect("all are there") {
+                    Some(fault) => format!("{fault:?}").split(' ').next().unwrap_or_default().to_owned(),
+                    None => "not applicable".to_owned(),
+                };
+                *names.entry(name).or_insert(0) += 1;
+            }
+        }
+        let names: Vec<&String> = names.keys().collect();
+        let expected = [
+            "ClockJump",
+            "Drop",
+            "Expire",
+            "ExpireOwner",
+            "ServerCrash",
+            "SlowLink",
+            "SlowSync",
+            "not applicable",
+        ];
+        assert_eq!(names, expected);
+    }
+}

@@ -1,0 +1,130 @@
+//! Recipes that are wrong by themselves: what an outsider can see of that is told, and by its own name.
+
+use crate::servers::Real;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper, Zxid};
+use zoocheck::trials::event::{End, Observation, Resource};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises;
+use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zoocheck::{Answer, LiveReport, Scenario, Verdict, Zoo};
+
+const LOCK: &str = "/wrong";
+
+/// How it is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    /// Everybody holds it as soon as they want to.
+    Locks,
+    /// Tokens fall.
+    Tokens,
+    /// The last one waits for ever.
+    Waits,
+    /// A znode is left.
+    Leaves,
+    /// It panics.
+    Panics,
+    /// It is right, but sleeps for ever while it is alone.
+    Sleeps,
+}
+
+struct Recipe {
+    wrong: Wrong,
+    next: AtomicU32,
+}
+
+impl Trial for Recipe {
+    fn about(&self) -> About {
+        About {
+            name: "wrong",
+            summary: "Wrong by itself.",
+            source: "a test",
+            breaks: None,
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<zoocheck::api::Text> {
+        vec![LOCK.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_fenced_lock(LOCK)
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let lock = || LOCK.into();
+        let node = ZPath::parse(LOCK).expect("a constant").join(&probe.guid()).expect("a name");
+        zk.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("no fault");
+        probe.observe(Observation::Attempts { lock: lock() });
+        assert!(self.wrong != Wrong::Panics || part.me.process > 0, "as was to be shown");
+        let counter = 100 - self.next.fetch_add(1, Ordering::SeqCst);
+        let token = (self.wrong == Wrong::Tokens).then(|| Zxid::new(1, counter));
+        probe.observe(Observation::Granted { lock: lock(), node: node.text(), token });
+        probe.observe(Observation::Enters { lock: lock() });
+        if self.wrong == Wrong::Locks {
+            for _ in 0..10 {
+                probe.write(Resource::Unfenced, None).await;
+            }
+        }
+        probe.observe(Observation::Leaves { lock: lock() });
+        if self.wrong == Wrong::Waits && part.me.process == 0 {
+            let nobody = node.parent().expect("a parent").join("nobody").expect("a name");
+            zk.exists_watch(&nobody).await.expect("no fault").1.await;
+        }
+        if self.wrong == Wrong::Sleeps && part.me.process == 0 {
+            zk.sleep(Duration::from_secs(3600)).await;
+        }
+        if self.wrong != Wrong::Leaves {
+            zk.delete(&node, -1).await.expect("no fault");
+        }
+        probe.observe(Observation::Released { lock: lock() });
+        End::Done
+    }
+}
+
+fn run(real: &Real, wrong: Wrong, limit_s: u64) -> LiveReport {
+    let zoo = Zoo::default().with(Recipe { wrong, next: AtomicU32::new(0) });
+    let scenario = zoo.scenario("wrong").expect("a recipe");
+    let scenario = Scenario { clients: 3, rounds: 1, session_timeout_ms: 1000, ..scenario };
+    zoo.live(&scenario, &real.servers, Duration::from_secs(limit_s)).expect("it runs")
+}
+
+fn broken(report: &LiveReport) -> Vec<&str> {
+    report.broken().collect()
+}
+
+#[test]
+fn a_break_that_can_be_seen_from_outside_is_told_by_its_own_name() {
+    let Some(real) = Real::start(1) else { return };
+    for (wrong, promise) in [
+        (Wrong::Locks, "exclusion-at-unfenced-resource"),
+        (Wrong::Tokens, "tokens-increase"),
+        (Wrong::Waits, "no-waiter-stuck"),
+        (Wrong::Leaves, "no-orphan-znode"),
+        (Wrong::Panics, "no-panic"),
+    ] {
+        let report = run(&real, wrong, 120);
+        assert_eq!(report.answer, Answer::Broken, "{wrong:?}: {report}");
+        assert!(broken(&report).contains(&promise), "{wrong:?}: {report}");
+        let first = report.promise(promise).and_then(|result| result.first.as_ref()).expect("it was seen");
+        assert!(!first.timeline.is_empty(), "{wrong:?}");
+        assert_eq!(report.left, [""; 0], "ephemeral znodes go with their sessions");
+    }
+}
+
+#[test]
+fn who_sleeps_is_not_stuck() {
+    let Some(real) = Real::start(1) else { return };
+    let report = run(&real, Wrong::Sleeps, 8);
+    assert_eq!(report.answer, Answer::Undecided, "{report}");
+    let stuck = report.promise("no-waiter-stuck").expect("it is promised");
+    assert_eq!(stuck.verdict, Some(Verdict::NeverTested), "{report}");
+}

@@ -1,0 +1,151 @@
+//! The real `zoocheck serve`: ready, told to leave, judged; and what is wrong with a command line.
+#![cfg(feature = "serve")]
+
+mod common;
+
+use common::zoocheck;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A server that ends with its test.
+struct Serving {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    ready: serde_json::Value,
+}
+
+impl Serving {
+    fn new(arguments: &str) -> Serving {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
+            .args("serve --listen 127.0.0.1:0 --until-stdin-closes".split(' '))
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        Serving { child, stdout, ready }
+    }
+
+    fn address(&self) -> &str {
+        self.ready["servers"][0]["client"].as_str().expect("an address")
+    }
+
+    /// What a raw connection is answered.
+    fn says(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address()).expect("a connection");
+        stream.write_all(bytes).expect("an open connection");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+
+    /// Lets it leave: its status, the rest of stdout, and stderr.
+    fn leave(mut self, tell: impl FnOnce(&mut Child)) -> (Option<i32>, String, String) {
+        tell(&mut self.child);
+        let status = self.child.wait().expect("it ends");
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut stdout).expect("text");
+        self.child.stderr.take().expect("a pipe").read_to_string(&mut stderr).expect("text");
+        (status.code(), stdout, stderr)
+    }
+}
+
+fn close_stdin(child: &mut Child) {
+    drop(child.stdin.take());
+}
+
+#[test]
+fn it_says_where_it_is_in_one_line_and_leaves_with_a_verdict_when_stdin_closes() {
+    let serving = Serving::new("");
+    assert_eq!(serving.ready["servers"][0]["id"], 0);
+    assert_eq!(serving.ready["pid"], serving.child.id());
+    assert!(serving.ready["control"].as_str().expect("an address").starts_with("http://127.0.0.1:"));
+    assert_eq!(serving.says(b"ruok"), "imok");
+    let (status, stdout, stderr) = serving.leave(close_stdin);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    let verdict: serde_json::Value = serde_json::from_str(&stdout).expect("one line of JSON");
+    assert_eq!((&verdict["held"], &verdict["schema"]), (&true.into(), &"zoocheck-serve-verdict/1".into()));
+    assert!(stderr.starts_with("zoocheck serve: held: ") && stderr.lines().count() == 1, "{stderr}");
+}
+
+#[test]
+fn it_leaves_when_it_is_told_to() {
+    for signal in ["-TERM", "-INT"] {
+        let serving = Serving::new("");
+        let (status, stdout, _) = serving.leave(|child| {
+            let told = Command::new("kill").args([signal, &child.id().to_string()]).status();
+            assert!(told.expect("kill is there").success());
+        });
+        assert_eq!(status, Some(0), "{signal}: {stdout}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_command_line_is_one_line() {
+    for (arguments, part) in [
+        ("--servers 3", "--servers: 3; only one server can be served"),
+        ("--servers 0", "--servers: 0; only one server can be served"),
+        ("--listen nowhere", "--listen"),
+        ("--listen 127.0.0.1:0 --control 0.0.0.0:0", "--control: the control address 0.0.0.0:0 is not on"),
+        (
+            "--listen 127.0.0.1:0 --record /none/such/file",
+            "--record: cannot write the record to /none/such/file",
+        ),
+        ("--listen 192.0.2.1:2181", "--listen: cannot listen on 192.0.2.1:2181"),
+        ("--tick-ms 0", "expected a whole number from 1 to 600000"),
+        ("--super-digest super", "expected USER:BASE64"),
+    ] {
+        let ran = zoocheck(&format!("serve {arguments}"));
+        assert_eq!(ran.status, 2, "{arguments}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{arguments}: {}", ran.stderr);
+        assert!(ran.stdout.is_empty());
+    }
+}
+
+#[test]
+fn its_help_says_that_it_is_no_server_for_production() {
+    let ran = zoocheck("serve --help");
+    assert!(ran.stdout.contains("This is a test server, not a production one"), "{}", ran.stdout);
+}
+
+#[cfg(feature = "run")]
+#[test]
+fn the_faults_of_a_scenario_strike_and_those_that_are_not_a_servers_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("crashes.toml");
+    let text =
+        "servers = 1\ntick-ms = 100\nfault-seconds = 1\n[faults]\nserver-crashes = 20\nclient-crashes = 5\n";
+    std::fs::write(&file, text).expect("a file");
+    // A seed that draws both: each kind is on in half of the seeds.
+    let (mut crashed, mut told) = (false, false);
+    for seed in 0..12 {
+        let serving = Serving::new(&format!(
+            "--scenario {} --seed {seed} --record {}",
+            file.display(),
+            record(&folder)
+        ));
+        let conf = serving.says(b"conf");
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        let (status, stdout, stderr) = serving.leave(close_stdin);
+        assert_eq!(status, Some(0), "{stdout}{stderr}");
+        assert!(conf.is_empty() || conf.contains("tickTime=100\n"), "{conf}");
+        let events = std::fs::read_to_string(record(&folder)).expect("a record");
+        crashed |= events.contains(r#""fault":{"server-crash":"#);
+        told |= stderr.contains("not applicable, as a server cannot do them: client-crash × ");
+        if crashed && told {
+            return;
+        }
+    }
+    panic!("crashed: {crashed}, told: {told}");
+}
+
+#[cfg(feature = "run")]
+fn record(folder: &tempfile::TempDir) -> String {
+    folder.path().join("record.jsonl").display().to_string()
+}

@@ -1,0 +1,155 @@
+//! What the server sends becomes frames; connections end.
+
+use super::conns::{Asked, Fate, Stage};
+use super::{Core, Later, Nanos};
+use crate::link::State;
+use crate::record::{Answers, What};
+use zk_api::{ErrorCode, Response, Zxid};
+use zk_proto::message::{ConnId, ToClient, Xid};
+use zk_proto::server::Event;
+
+impl Core {
+    /// The server sends something.
+    pub(super) fn send(&mut self, now: Nanos, id: ConnId, message: ToClient) {
+        self.watched.answering(id, &message);
+        if let ToClient::Connected(response) = &message {
+            self.watched.connected(id, response.session);
+            if let Some(session) = self.sessions.get_mut(&response.session) {
+                session.timeout_ms = response.timeout_ms;
+            }
+            if let Some(conn) = self.conns.get_mut(&id) {
+                conn.stage = Stage::Connected(response.session);
+            }
+            self.look_again.push_back(id);
+        }
+        if self.conns.get(&id).is_some_and(|conn| conn.fate == Fate::Well) {
+            self.watched.delivered(id, &message);
+        }
+        self.put(now, id, message);
+    }
+
+    /// Puts a message where the connection's task finds it, with the client's own number.
+    pub(super) fn put(&mut self, now: Nanos, id: ConnId, mut message: ToClient) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        if !matches!(message, ToClient::Event { .. })
+            && let Some(asked) = conn.asked.pop_front()
+        {
+            conn.link.give_back(asked.bytes);
+            if let ToClient::Reply { xid, .. } = &mut message
+                && asked.number == *xid
+            {
+                *xid = asked.xid;
+            }
+            let took = now.saturating_sub(asked.at);
+            self.stats.latency.add(took);
+            conn.stats.latency.add(took);
+            conn.stats.last_op = asked.op;
+            conn.stats.last_xid = asked.xid.0;
+            conn.stats.last_at = now;
+            if let Some(zxid) = zxid_of(&message) {
+                conn.stats.last_zxid = zxid;
+            }
+            self.record_answer(now, id, &asked, &message);
+        } else if let ToClient::Event { event, .. } = &message {
+            self.record.add(now, id, What::Told { kind: event.kind, path: event.path.clone() });
+        }
+        self.transmit(now, id, &message);
+    }
+
+    fn transmit(&mut self, now: Nanos, id: ConnId, message: &ToClient) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.stats.sent += 1;
+        self.stats.sent += 1;
+        let (slow, wire) = (&mut conn.slow, &mut conn.wire);
+        let late = if now < slow.until { now + slow.delay } else { now };
+        slow.last_out = late.max(slow.last_out);
+        let put = if slow.last_out > now {
+            let mut bytes = Vec::new();
+            let put = wire.encode(message, &mut bytes);
+            slow.bytes_out += bytes.len();
+            let (due, link) = (slow.last_out, conn.link.clone());
+            self.later(due, Later::Out { conn: id, link, bytes });
+            put
+        } else {
+            conn.link.send(|out| wire.encode(message, out))
+        };
+        let Some(conn) = self.conns.get(&id) else { return };
+        if put.is_err() || conn.link.unsent() + conn.slow.bytes_out > self.limits.unsent_bytes {
+            self.drop_conn(now, id, State::Aborted, "what it is sent is not read");
+        }
+    }
+
+    /// Late bytes are on their way no more.
+    pub(super) fn out(&mut self, now: Nanos, id: ConnId, link: &crate::link::Link, bytes: &[u8]) {
+        link.append(bytes);
+        if let Some(conn) = self.conns.get_mut(&id) {
+            conn.slow.bytes_out = conn.slow.bytes_out.saturating_sub(bytes.len());
+            self.look_again.push_back(id);
+            self.run(now);
+        }
+    }
+
+    fn record_answer(&mut self, now: Nanos, id: ConnId, asked: &Asked, message: &ToClient) {
+        let what = match message {
+            ToClient::Reply { xid: Xid(xid), zxid, result } => {
+                What::Answered(Answers { xid: *xid, op: asked.op, zxid: *zxid, error: error_of(result) })
+            }
+            ToClient::Connected(response) => {
+                What::Connected { session: response.session, timeout_ms: response.timeout_ms }
+            }
+            // They say nothing of what clients did.
+            ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => return,
+        };
+        self.record.add(now, id, what);
+    }
+
+    /// The server has closed a connection: what is on its way still arrives.
+    pub(super) fn closed_by_server(&mut self, now: Nanos, id: ConnId) {
+        self.finish(now, id, State::Flushing, "closed by the server");
+    }
+
+    /// Drops a connection that the server has not closed, and tells it next.
+    pub(super) fn drop_conn(&mut self, now: Nanos, id: ConnId, state: State, why: &str) {
+        if let Some(stage) = self.finish(now, id, state, why)
+            && stage != Stage::New
+        {
+            self.events.push_back(Event::Dropped { conn: id });
+        }
+    }
+
+    /// All connections are gone with the server.
+    pub(super) fn abort_all(&mut self, now: Nanos) {
+        for id in self.conns.keys().copied().collect::<Vec<_>>() {
+            self.finish(now, id, State::Aborted, "the server is down");
+        }
+    }
+
+    /// Ends a connection here. Gives how far it was, if it was still there.
+    fn finish(&mut self, now: Nanos, id: ConnId, state: State, why: &str) -> Option<Stage> {
+        let conn = self.conns.remove(&id)?;
+        if conn.slow.last_out > now && state == State::Flushing {
+            self.later(conn.slow.last_out, Later::End { link: conn.link });
+        } else {
+            conn.link.turn(state);
+        }
+        self.record.add(now, id, What::Ended { why: why.into() });
+        self.watched.closed(id);
+        self.watched.finished(id);
+        Some(conn.stage)
+    }
+}
+
+fn error_of(result: &Result<Response, ErrorCode>) -> Option<ErrorCode> {
+    match result {
+        Ok(Response::Exists(None)) => Some(ErrorCode::NoNode),
+        Ok(_) => None,
+        Err(code) => Some(*code),
+    }
+}
+
+fn zxid_of(message: &ToClient) -> Option<Zxid> {
+    match message {
+        ToClient::Reply { zxid, .. } | ToClient::WatchesSet { zxid } | ToClient::Pong { zxid } => Some(*zxid),
+        ToClient::Connected(_) | ToClient::Event { .. } => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! Faults on demand, under the names of the scenario files.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zk_api::SessionId;
+use zk_wire::OpCode;
+
+/// What can go wrong. In JSON: `{"server-crash": {"down-ms": 500}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Fault {
+    /// The server's process dies: connections break and are refused, and what was not synced is lost. It starts
+    /// again from its disk after `down_ms`. With `mid_sync` it dies in the middle of the next sync of its log.
+    ServerCrash {
+        down_ms: u64,
+        #[serde(default)]
+        mid_sync: bool,
+    },
+    /// The server's process stops, and goes on as if nothing had been: connections stay open and are not read.
+    ServerPause { for_ms: u64 },
+    /// Connections drop.
+    Drop {
+        session: Target,
+        #[serde(default)]
+        when: When,
+        what: Loss,
+    },
+    /// The server ends sessions although their clients are well.
+    Expire { session: Target },
+    /// As the session next looks at a znode that belongs to another session, that session ends.
+    ExpireOwner { reader: Target },
+    /// For a while, what comes from and goes to the clients takes `delay_ms` longer.
+    SlowLink { session: Target, delay_ms: u64, for_ms: u64 },
+    /// For a while, syncs of the server's disk take `sync_ms`.
+    SlowSync { sync_ms: u64, for_ms: u64 },
+    /// The server's clock is set, and the server is told so.
+    ClockJump { by_ms: i64 },
+}
+
+/// Whom a fault strikes: `"0x1000…"`, or `"all"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Every session that is there.
+    All,
+    /// One session.
+    Session(SessionId),
+}
+
+/// When a drop strikes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// At once.
+    #[default]
+    Now,
+    /// As the next request of this kind arrives, which is then under way.
+    NextRequest(RequestKind),
+}
+
+/// A kind of request to wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestKind {
+    /// Any.
+    Any,
+    /// A create, or what else makes or sets something: a setData, a setACL, a multi.
+    Create,
+    /// A delete.
+    Delete,
+    /// A request that reads.
+    Read,
+}
+
+/// What is lost with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Loss {
+    /// Requests under way do not arrive. Neither do answers under way.
+    RequestsLost,
+    /// Requests under way arrive and are served; their answers do not arrive.
+    AnswersLost,
+    /// The client learns at once that the connection is lost; its requests under way arrive only after
+    /// `for_ms`, if the server still has the connection open then.
+    InFlight { for_ms: u64 },
+    /// Nothing arrives any more in either direction, and nobody is told.
+    Silence,
+}
+
+impl RequestKind {
+    /// Whether a frame is such a request. Pings, credentials and watches that are registered again are none.
+    pub(crate) fn is(self, frame: &[u8]) -> bool {
+        let Some(kind) = kind_of(frame) else { return false };
+        self == RequestKind::Any || self == kind
+    }
+}
+
+/// What kind of request a frame is, by the number behind its xid.
+fn kind_of(frame: &[u8]) -> Option<RequestKind> {
+    let (_, behind) = frame.split_first_chunk::<4>()?;
+    let op = OpCode::from_i32(i32::from_be_bytes(*behind.first_chunk()?))?;
+    match op {
+        OpCode::Create
+        | OpCode::Create2
+        | OpCode::CreateContainer
+        | OpCode::CreateTtl
+        | OpCode::SetData
+        | OpCode::SetAcl
+        | OpCode::Multi => Some(RequestKind::Create),
+        OpCode::Delete => Some(RequestKind::Delete),
+        OpCode::Exists
+        | OpCode::GetData
+        | OpCode::GetAcl
+        | OpCode::GetChildren
+        | OpCode::GetChildren2
+        | OpCode::MultiRead
+        | OpCode::GetEphemerals
+        | OpCode::GetAllChildrenNumber => Some(RequestKind::Read),
+        OpCode::Sync
+        | OpCode::CloseSession
+        | OpCode::Reconfig
+        | OpCode::CheckWatches
+        | OpCode::RemoveWatches
+        | OpCode::AddWatch
+        | OpCode::WhoAmI => Some(RequestKind::Any),
+        OpCode::Error
+        | OpCode::Check
+        | OpCode::Ping
+        | OpCode::Auth
+        | OpCode::SetWatches
+        | OpCode::SetWatches2 => None,
+    }
+}
+
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Target::All => serializer.serialize_str("all"),
+            Target::Session(session) => serializer.collect_str(session),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Target, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let expected =
+            || D::Error::custom(format!("'{text}' is no session: expected 0x and hex digits, or all"));
+        if text == "all" {
+            return Ok(Target::All);
+        }
+        let digits = text.strip_prefix("0x").ok_or_else(expected)?;
+        let id = u64::from_str_radix(digits, 16).map_err(|_| expected())?;
+        Ok(Target::Session(SessionId(id.cast_signed())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Fault, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn faults_are_written_as_in_the_scenario_files() {
+        let session = Target::Session(SessionId(0x10));
+        let (when, what) = (When::NextRequest(RequestKind::Create), Loss::InFlight { for_ms: 3 });
+        for (text, fault) in [
+            (
+                r#"{"server-crash":{"down-ms":5,"mid-sync":true}}"#,
+                Fault::ServerCrash { down_ms: 5, mid_sync: true },
+            ),
+            (
+                r#"{"drop":{"session":"0x10","when":{"next-request":"create"},"what":{"in-flight":{"for-ms":3}}}}"#,
+                Fault::Drop { session, when, what },
+            ),
+            (r#"{"expire":{"session":"all"}}"#, Fault::Expire { session: Target::All }),
+        ] {
+            assert_eq!(parse(text), Ok(fault.clone()));
+            assert_eq!(serde_json::to_string(&fault).unwrap(), text);
+        }
+        let now = Fault::Drop { session, when: When::Now, what: Loss::Silence };
+        assert_eq!(parse(r#"{"drop":{"session":"0x10","what":"silence"}}"#), Ok(now));
+    }
+
+    #[test]
+    fn what_is_no_fault_is_told_in_one_line() {
+        for (text, part) in [
+            (r#"{"drop":{"session":"10","what":"silence"}}"#, "'10' is no session"),
+            (r#"{"drop":{"session":"0x10","what":"noise"}}"#, "unknown variant `noise`"),
+            (r#"{"expire":{"session":"all","when":"now"}}"#, "unknown field `when`"),
+            (r#"{"server-crash":{}}"#, "missing field `down-ms`"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(part) && !error.contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_request_is_told_by_its_frame() {
+        let frame = |op: OpCode| [[0; 4], op.to_i32().to_be_bytes()].concat();
+        assert!(RequestKind::Create.is(&frame(OpCode::Multi)) && RequestKind::Any.is(&frame(OpCode::Delete)));
+        assert!(!RequestKind::Read.is(&frame(OpCode::Delete)) && !RequestKind::Any.is(&frame(OpCode::Ping)));
+        assert!(!RequestKind::Any.is(b"") && !RequestKind::Any.is(b"\0\0\0\x01\0\0\0"));
+    }
+}

@@ -1,0 +1,210 @@
+//! What clients did, and what was done to them: the last events, and all of them in a file if one is asked for.
+
+use crate::core::Nanos;
+use crate::fault::Fault;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use zk_api::{ErrorCode, EventType, SessionId, Text, Zxid};
+use zk_proto::message::ConnId;
+
+/// So many characters of a path are kept.
+const PATH_MOST: usize = 200;
+
+/// So many lines may wait to be written to the file. Those that are too many are counted in its last line.
+const LINES_WAITING: usize = 16 * 1024;
+
+/// The last events.
+#[derive(Debug)]
+pub(crate) struct Record {
+    events: VecDeque<Recorded>,
+    /// So many are kept.
+    most: usize,
+    file: Option<RecordFile>,
+}
+
+#[derive(Debug)]
+struct Recorded {
+    at: Nanos,
+    conn: Option<ConnId>,
+    what: What,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub(crate) enum What {
+    Opened { peer: SocketAddr },
+    Connected { session: SessionId, timeout_ms: u32 },
+    Asked(Asks),
+    Answered(Answers),
+    Told { kind: EventType, path: Text },
+    Arrived,
+    Ended { why: Box<str> },
+    Expired { session: SessionId },
+    Fault(Box<Fault>),
+    Started,
+    Down,
+}
+
+/// A request.
+#[derive(Debug)]
+pub(crate) struct Asks {
+    pub(crate) session: SessionId,
+    /// The client's number for it.
+    pub(crate) xid: i32,
+    pub(crate) op: &'static str,
+    pub(crate) path: Text,
+    pub(crate) bytes: usize,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    pub(crate) xid: i32,
+    pub(crate) op: &'static str,
+    pub(crate) zxid: Zxid,
+    pub(crate) error: Option<ErrorCode>,
+}
+
+impl Record {
+    /// Keeps so many events.
+    pub(crate) fn new(most: usize, file: Option<RecordFile>) -> Record {
+        Record { events: VecDeque::new(), most, file }
+    }
+
+    /// Something happened on a connection.
+    pub(crate) fn add(&mut self, now: Nanos, conn: ConnId, what: What) {
+        self.push(Recorded { at: now, conn: Some(conn), what: what.cut() });
+    }
+
+    /// Something happened to the server.
+    pub(crate) fn add_own(&mut self, now: Nanos, what: What) {
+        self.push(Recorded { at: now, conn: None, what });
+    }
+
+    /// A fault strikes, or waits to.
+    pub(crate) fn add_fault(&mut self, now: Nanos, fault: &Fault) {
+        self.add_own(now, What::Fault(Box::new(fault.clone())));
+    }
+
+    fn push(&mut self, event: Recorded) {
+        if let Some(file) = &mut self.file {
+            file.write(event.to_json());
+        }
+        if self.most == 0 {
+            return;
+        }
+        if self.events.len() >= self.most {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+
+    /// The last `n` events, oldest first.
+    pub(crate) fn last(&self, n: usize) -> Vec<Value> {
+        let skipped = self.events.len().saturating_sub(n);
+        self.events.iter().skip(skipped).map(Recorded::to_json).collect()
+    }
+
+    /// Writes out what waits to be written.
+    pub(crate) fn close(&mut self) {
+        if let Some(file) = self.file.take() {
+            file.close();
+        }
+    }
+}
+
+impl What {
+    /// Without what is too long to be kept.
+    fn cut(self) -> What {
+        match self {
+            What::Asked(asks) => What::Asked(Asks { path: cut(asks.path), ..asks }),
+            What::Told { kind, path } => What::Told { kind, path: cut(path) },
+            other => other,
+        }
+    }
+}
+
+fn cut(path: Text) -> Text {
+    match path.char_indices().nth(PATH_MOST) {
+        Some((at, _)) => format!("{}…", &path[..at]).into(),
+        None => path,
+    }
+}
+
+impl Recorded {
+    /// One line of a record: when, on which connection, what.
+    fn to_json(&self) -> Value {
+        let mut line = match &self.what {
+            What::Opened { peer } => json!({ "what": "opened", "peer": peer.to_string() }),
+            What::Connected { session, timeout_ms } => {
+                json!({ "what": "connected", "session": session.to_string(), "timeout-ms": timeout_ms })
+            }
+            What::Asked(Asks { session, xid, op, path, bytes }) => json!({
+                "what": "asked", "session": session.to_string(), "xid": xid, "op": op, "path": &**path, "bytes": bytes,
+            }),
+            What::Answered(Answers { xid, op, zxid, error }) => json!({
+                "what": "answered", "xid": xid, "op": op, "zxid": format!("{:#x}", zxid.to_i64()),
+                "error": error.map(|error| format!("{error:?}")),
+            }),
+            What::Told { kind, path } => {
+                json!({ "what": "event", "kind": format!("{kind:?}"), "path": &**path })
+            }
+            What::Arrived => json!({ "what": "requests in flight arrive" }),
+            What::Ended { why } => json!({ "what": "ended", "why": &**why }),
+            What::Expired { session } => json!({ "what": "expired", "session": session.to_string() }),
+            What::Fault(fault) => json!({ "what": "fault", "fault": fault }),
+            What::Started => json!({ "what": "server started" }),
+            What::Down => json!({ "what": "server down" }),
+        };
+        line["at-ms"] = (self.at / 1_000_000).into();
+        if let Some(conn) = self.conn {
+            line["conn"] = conn.0.into();
+        }
+        line
+    }
+}
+
+/// A file with a line of JSON for each event, written by a thread of its own: a slow disk stalls no client.
+#[derive(Debug)]
+pub(crate) struct RecordFile {
+    lines: SyncSender<Value>,
+    writer: JoinHandle<()>,
+    /// Events for which there was no room.
+    missed: u64,
+}
+
+impl RecordFile {
+    /// Makes the file, or empties it.
+    pub(crate) fn create(path: &Path) -> std::io::Result<RecordFile> {
+        let mut file = BufWriter::new(File::create(path)?);
+        let (lines, waiting) = sync_channel::<Value>(LINES_WAITING);
+        let writer = std::thread::Builder::new().name("record".into()).spawn(move || {
+            // A disk that is full ends the file, not the server.
+            while let Ok(line) = waiting.recv()
+                && writeln!(file, "{line}").is_ok()
+            {}
+            let _ = file.flush();
+        })?;
+        Ok(RecordFile { lines, writer, missed: 0 })
+    }
+
+    fn write(&mut self, line: Value) {
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
+            self.missed += 1;
+        }
+    }
+
+    fn close(self) {
+        if self.missed > 0 {
+            let _ = self.lines.send(json!({ "what": "missed", "events": self.missed }));
+        }
+        drop(self.lines);
+        let _ = self.writer.join();
+    }
+}

@@ -1,0 +1,127 @@
+//! What the always-watched invariants say of a server that served.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use zk_watched::{Invariant, Report};
+
+/// What can be judged from the server's side: all that is always watched but what runs of recipes alone have,
+/// spinning tasks and budgets of steps.
+///
+/// A client's request counts as sent when the server gets it, and an answer as delivered when it is handed to
+/// the socket. So real-time order is judged more strictly than it is promised, as ZooKeeper could order requests
+/// that are under way together as it likes; a single server keeps the stricter order.
+const JUDGED: [Invariant; 9] = [
+    Invariant::AcknowledgedWritesSurvive,
+    Invariant::AnswersMatchReference,
+    Invariant::RealTimeOrderOfWrites,
+    Invariant::ZxidsNeverGoBack,
+    Invariant::SessionFifo,
+    Invariant::WatchBeforeAnswer,
+    Invariant::EphemeralsOfDeadSessionsGone,
+    Invariant::NoEarlyExpiry,
+    Invariant::NoPanic,
+];
+
+/// The verdict over everything that was served so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Verdict {
+    /// Of this form.
+    pub schema: &'static str,
+    /// Whether none was broken.
+    pub held: bool,
+    /// Each by itself.
+    pub invariants: Vec<Judged>,
+    /// What was broken, the first breaks of many.
+    pub broken: Vec<Broken>,
+    /// How often interesting cases were met.
+    pub cases: BTreeMap<&'static str, u64>,
+    /// Requests that clients made, pings included.
+    pub requests: u64,
+}
+
+/// An invariant, and what was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Judged {
+    /// Its name.
+    pub name: &'static str,
+    /// What was found.
+    pub verdict: Finding,
+    /// How often it was put to the test.
+    pub tested: u64,
+}
+
+/// What was found of an invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// It was put to the test, and held each time.
+    Held,
+    /// It was broken.
+    Broken,
+    /// Nothing happened that could have broken it.
+    NotTested,
+}
+
+/// Something that was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Broken {
+    /// The invariant.
+    pub invariant: &'static str,
+    /// What happened.
+    pub what: String,
+}
+
+impl Verdict {
+    /// From what was watched.
+    pub(crate) fn new(report: &Report, requests: u64) -> Verdict {
+        let tested = report.by_name();
+        let judge = |invariant: Invariant| {
+            let tested = tested.get(invariant.name()).copied().unwrap_or(0);
+            let is_broken = report.broken.iter().any(|(broken, _)| *broken == invariant);
+            let verdict = match (is_broken, tested) {
+                (true, _) => Finding::Broken,
+                (false, 0) => Finding::NotTested,
+                (false, _) => Finding::Held,
+            };
+            Judged { name: invariant.name(), verdict, tested }
+        };
+        let told = |(invariant, what): &(Invariant, String)| Broken {
+            invariant: invariant.name(),
+            what: what.clone(),
+        };
+        Verdict {
+            schema: "zoocheck-serve-verdict/1",
+            held: report.broken.is_empty(),
+            invariants: JUDGED.into_iter().map(judge).collect(),
+            broken: report.broken.iter().map(told).collect(),
+            cases: report.cases.clone(),
+            requests,
+        }
+    }
+}
+
+/// One line for people.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |finding| {
+            let found = self.invariants.iter().filter(move |judged| judged.verdict == finding);
+            found.map(|judged| judged.name).collect::<Vec<_>>()
+        };
+        let held = names(Finding::Held).len();
+        match self.broken.first() {
+            Some(first) => {
+                write!(f, "broken: {}; the first: {}", names(Finding::Broken).join(", "), first.what)?
+            }
+            None => write!(f, "held: {held} of {} invariants", self.invariants.len())?,
+        }
+        let idle = names(Finding::NotTested);
+        if self.broken.is_empty() && !idle.is_empty() {
+            write!(f, "; not put to the test: {}", idle.join(", "))?;
+        }
+        write!(f, "; {} requests", self.requests)
+    }
+}

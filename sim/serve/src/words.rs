@@ -1,0 +1,337 @@
+//! Four-letter words: answers to an administrator's questions, in the form in which a ZooKeeper 3.9 gives them,
+//! as clients and tools read them.
+//!
+//! Source: ZooKeeper 3.9, the documentation of its four-letter words, and answers of a real 3.9.3.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::net::SocketAddr;
+use zk_api::SessionId;
+use zk_wire::FourLetterWord;
+
+/// What is said of the version. Tools look at the three numbers alone.
+const VERSION: &str = "3.9.3-zoocheck, built on 2026-01-01 00:00 UTC";
+
+/// A server at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Status {
+    /// Milliseconds since the Unix epoch.
+    pub(crate) now_ms: i64,
+    pub(crate) uptime_ms: u64,
+    pub(crate) tick_ms: u32,
+    pub(crate) port: u16,
+    pub(crate) zxid: i64,
+    pub(crate) nodes: usize,
+    /// The bytes of all paths and data.
+    pub(crate) data_bytes: usize,
+    /// The bytes of snapshots, and of logs.
+    pub(crate) snapshot_bytes: usize,
+    pub(crate) log_bytes: usize,
+    pub(crate) outstanding: usize,
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+    pub(crate) latency: Millis,
+    pub(crate) conns: Vec<ConnStatus>,
+    /// When each open session expires, if nothing is heard of it.
+    pub(crate) sessions: BTreeMap<SessionId, i64>,
+    pub(crate) ephemerals: BTreeMap<SessionId, Vec<String>>,
+    /// Watches for a znode's own changes: by session, their paths.
+    pub(crate) watches: BTreeMap<SessionId, BTreeSet<String>>,
+    /// Watches of all kinds.
+    pub(crate) watch_count: usize,
+}
+
+/// Latencies in milliseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Millis {
+    pub(crate) least: u64,
+    pub(crate) average: f64,
+    pub(crate) most: u64,
+    pub(crate) last: u64,
+}
+
+/// A connection at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnStatus {
+    pub(crate) peer: SocketAddr,
+    pub(crate) queued: usize,
+    pub(crate) received: u64,
+    pub(crate) sent: u64,
+    /// `None` before the session is granted.
+    pub(crate) session: Option<ConnSession>,
+}
+
+/// What is told of a connection that has a session.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnSession {
+    pub(crate) id: SessionId,
+    pub(crate) last_op: &'static str,
+    pub(crate) established_ms: i64,
+    pub(crate) timeout_ms: u32,
+    pub(crate) last_xid: i32,
+    pub(crate) last_zxid: i64,
+    /// When the last answer was sent, since the start.
+    pub(crate) last_answer_ms: u64,
+    pub(crate) latency: Millis,
+}
+
+/// The answer to a word that changes nothing.
+pub(crate) fn answer(word: FourLetterWord, status: &Status) -> String {
+    match word {
+        FourLetterWord::Ruok => "imok".into(),
+        FourLetterWord::Isro => "rw".into(),
+        FourLetterWord::Srvr => format!("Zookeeper version: {VERSION}\n{}", server(status)),
+        FourLetterWord::Stat => {
+            let clients: String = status.conns.iter().map(|conn| client(conn, false)).collect();
+            format!("Zookeeper version: {VERSION}\nClients:\n{clients}\n{}", server(status))
+        }
+        FourLetterWord::Cons => status.conns.iter().map(|conn| client(conn, true)).collect::<String>() + "\n",
+        FourLetterWord::Mntr => measurements(status),
+        FourLetterWord::Conf => configuration(status),
+        FourLetterWord::Dump => dump(status),
+        FourLetterWord::Envi => environment(),
+        FourLetterWord::Wchs => {
+            let paths: BTreeSet<&String> = status.watches.values().flatten().collect();
+            let total: usize = status.watches.values().map(BTreeSet::len).sum();
+            let watching = (status.watches.len(), paths.len());
+            format!("{} connections watching {} paths\nTotal watches:{total}\n", watching.0, watching.1)
+        }
+        FourLetterWord::Wchc => {
+            let all = status.watches.iter();
+            all.map(|(session, paths)| block(&session.to_string(), paths)).collect::<String>() + "\n"
+        }
+        FourLetterWord::Wchp => {
+            let mut by_path: BTreeMap<&String, Vec<String>> = BTreeMap::new();
+            for (session, paths) in &status.watches {
+                for path in paths {
+                    by_path.entry(path).or_default().push(session.to_string());
+                }
+            }
+            by_path.into_iter().map(|(path, sessions)| block(path, &sessions)).collect::<String>() + "\n"
+        }
+        FourLetterWord::Dirs => {
+            format!("datadir_size: {}\nlogdir_size: {}\n", status.snapshot_bytes, status.log_bytes)
+        }
+        FourLetterWord::Crst => "Connection stats reset.\n".into(),
+        FourLetterWord::Srst => "Server stats reset.\n".into(),
+        // No trace is kept, and no digests of the tree's history.
+        FourLetterWord::Gtmk | FourLetterWord::Stmk => "0".into(),
+        FourLetterWord::Hash => "\n".into(),
+    }
+}
+
+/// What `srvr` and `stat` have in common.
+fn server(status: &Status) -> String {
+    let Millis { least, average, most, last: _ } = status.latency;
+    format!(
+        "Latency min/avg/max: {least}/{average}/{most}\nReceived: {}\nSent: {}\nConnections: {}\nOutstanding: {}\n\
+         Zxid: {:#x}\nMode: standalone\nNode count: {}\n",
+        status.received,
+        status.sent,
+        status.conns.len(),
+        status.outstanding,
+        status.zxid,
+        status.nodes,
+    )
+}
+
+/// One line of `stat`, or of `cons` where all is told.
+fn client(conn: &ConnStatus, all: bool) -> String {
+    let ConnStatus { peer, queued, received, sent, session } = conn;
+    let interest = u8::from(session.is_some());
+    let mut line = format!(" /{peer}[{interest}](queued={queued},recved={received},sent={sent}");
+    if let (Some(session), true) = (session, all) {
+        let ConnSession { id, last_op, established_ms, timeout_ms, last_xid, .. } = session;
+        let Millis { least, average, most, last } = session.latency;
+        // Writing to a text does not fail.
+        let _ = write!(
+            line,
+            ",sid={id},lop={last_op},est={established_ms},to={timeout_ms},lcxid={last_xid:#x},lzxid={:#x},\
+             lresp={},llat={last},minlat={least},avglat={},maxlat={most}",
+            session.last_zxid, session.last_answer_ms, average as u64,
+        );
+    }
+    line + ")\n"
+}
+
+fn measurements(status: &Status) -> String {
+    let Millis { least, average, most, last: _ } = status.latency;
+    let ephemerals: usize = status.ephemerals.values().map(Vec::len).sum();
+    let lines: [(&str, &dyn std::fmt::Display); 18] = [
+        ("version", &VERSION),
+        ("server_state", &"standalone"),
+        ("ephemerals_count", &ephemerals),
+        ("num_alive_connections", &status.conns.len()),
+        ("avg_latency", &average),
+        ("outstanding_requests", &status.outstanding),
+        ("znode_count", &status.nodes),
+        ("global_sessions", &status.sessions.len()),
+        ("packets_sent", &status.sent),
+        ("packets_received", &status.received),
+        ("watch_count", &status.watch_count),
+        ("min_latency", &least),
+        ("max_latency", &most),
+        ("approximate_data_size", &status.data_bytes),
+        ("open_file_descriptor_count", &(status.conns.len() + 8)),
+        ("max_file_descriptor_count", &1_048_576),
+        ("local_sessions", &0),
+        ("uptime", &status.uptime_ms),
+    ];
+    lines.into_iter().map(|(name, value)| format!("zk_{name}\t{value}\n")).collect()
+}
+
+fn configuration(status: &Status) -> String {
+    let Status { port, snapshot_bytes, log_bytes, tick_ms, .. } = status;
+    let (least, most) = (tick_ms * 2, tick_ms * 20);
+    format!(
+        "clientPort={port}\nsecureClientPort=-1\ndataDir=(memory)\ndataDirSize={snapshot_bytes}\ndataLogDir=(memory)\n\
+         dataLogSize={log_bytes}\ntickTime={tick_ms}\nmaxClientCnxns=0\nminSessionTimeout={least}\n\
+         maxSessionTimeout={most}\nclientPortListenBacklog=1024\nserverId=0\n"
+    )
+}
+
+fn environment() -> String {
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("Environment:\nzookeeper.version={VERSION}\nhost.name=localhost\nos.name={os}\nos.arch={arch}\n")
+}
+
+/// Sessions and connections, by the time at which they expire.
+fn dump(status: &Status) -> String {
+    let mut by_due: BTreeMap<i64, Vec<SessionId>> = BTreeMap::new();
+    for (session, due_ms) in &status.sessions {
+        by_due.entry(*due_ms).or_default().push(*session);
+    }
+    let mut text =
+        format!("SessionTracker dump:\nSession Sets ({})/({}):\n", by_due.len(), status.sessions.len());
+    for (due_ms, sessions) in &by_due {
+        let names: Vec<String> = sessions.iter().map(SessionId::to_string).collect();
+        text += &block(&format!("{} expire at {}:", sessions.len(), date(*due_ms)), &names);
+    }
+    text += &format!("ephemeral nodes dump:\nSessions with Ephemerals ({}):\n", status.ephemerals.len());
+    for (session, paths) in &status.ephemerals {
+        text += &block(&format!("{session}:"), paths);
+    }
+    let mut conns: BTreeMap<i64, Vec<String>> = BTreeMap::new();
+    for conn in &status.conns {
+        let id = conn.session.as_ref().map(|session| session.id).unwrap_or_default();
+        let due_ms = status.sessions.get(&id).copied().unwrap_or(status.now_ms);
+        conns.entry(due_ms).or_default().push(format!("ip: /{} sessionId: {id}", conn.peer));
+    }
+    text += &format!("Connections dump:\nConnections Sets ({})/({}):\n", conns.len(), status.conns.len());
+    for (due_ms, conns) in &conns {
+        text += &block(&format!("{} expire at {}:", conns.len(), date(*due_ms)), conns);
+    }
+    text + "\n"
+}
+
+/// A line, and under it others that are set off by tabs.
+fn block<'a>(head: &str, lines: impl IntoIterator<Item = &'a String>) -> String {
+    let mut text = format!("{head}\n");
+    lines.into_iter().for_each(|line| text += &format!("\t{line}\n"));
+    text
+}
+
+/// A time as Java writes it: `Sat Nov 21 16:53:34 UTC 2026`.
+fn date(ms: i64) -> String {
+    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (seconds, days) = (ms.div_euclid(1000).rem_euclid(86_400), ms.div_euclid(86_400_000));
+    let weekday = DAYS[days.rem_euclid(7) as usize];
+    // Years that begin in March end with the leap day.
+    let from_march_0 = days + 719_468;
+    let (era, day_of_era) = (from_march_0.div_euclid(146_097), from_march_0.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12;
+    let year = era * 400 + year_of_era + i64::from(month < 2);
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    format!("{weekday} {} {day:02} {hours:02}:{minutes:02}:{seconds:02} UTC {year}", MONTHS[month as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status() -> Status {
+        let latency = Millis { least: 0, average: 1.5, most: 2, last: 2 };
+        let session = ConnSession {
+            id: SessionId(0x10),
+            last_op: "exists",
+            established_ms: 1_795_280_010_717,
+            timeout_ms: 4000,
+            last_xid: 2,
+            last_zxid: 0x24,
+            last_answer_ms: 13_978_967,
+            latency,
+        };
+        let peer = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        Status {
+            now_ms: 1_795_280_010_717,
+            tick_ms: 500,
+            port: 2181,
+            zxid: 0x25,
+            nodes: 8,
+            received: 138,
+            sent: 136,
+            latency,
+            conns: vec![
+                ConnStatus { peer: peer(41498), queued: 0, received: 3, sent: 3, session: Some(session) },
+                ConnStatus { peer: peer(41524), queued: 0, received: 1, sent: 0, session: None },
+            ],
+            sessions: [(SessionId(0x10), 1_795_280_014_000)].into(),
+            ephemerals: [(SessionId(0x10), vec!["/eph".to_owned()])].into(),
+            watches: [
+                (SessionId(0x10), ["/".to_owned(), "/nope".to_owned()].into()),
+                (SessionId(0x11), ["/".to_owned()].into()),
+            ]
+            .into(),
+            ..Status::default()
+        }
+    }
+
+    /// The lines that a real 3.9.3 was seen to answer in such a state, but for its build.
+    #[test]
+    fn answers_have_the_form_of_a_real_servers() {
+        let say = |word| answer(word, &status());
+        assert_eq!(say(FourLetterWord::Ruok), "imok");
+        assert_eq!(say(FourLetterWord::Isro), "rw");
+        let server = "Latency min/avg/max: 0/1.5/2\nReceived: 138\nSent: 136\nConnections: 2\nOutstanding: 0\n\
+                      Zxid: 0x25\nMode: standalone\nNode count: 8\n";
+        assert_eq!(say(FourLetterWord::Srvr), format!("Zookeeper version: {VERSION}\n{server}"));
+        let clients = " /127.0.0.1:41498[1](queued=0,recved=3,sent=3)\n /127.0.0.1:41524[0](queued=0,recved=1,sent=0)\n";
+        let stat = format!("Zookeeper version: {VERSION}\nClients:\n{clients}\n{server}");
+        assert_eq!(say(FourLetterWord::Stat), stat);
+        let cons = " /127.0.0.1:41498[1](queued=0,recved=3,sent=3,sid=0x10,lop=exists,est=1795280010717,to=4000,\
+                    lcxid=0x2,lzxid=0x24,lresp=13978967,llat=2,minlat=0,avglat=1,maxlat=2)\n \
+                    /127.0.0.1:41524[0](queued=0,recved=1,sent=0)\n\n";
+        assert_eq!(say(FourLetterWord::Cons), cons);
+        assert_eq!(say(FourLetterWord::Wchs), "2 connections watching 2 paths\nTotal watches:3\n");
+        assert_eq!(say(FourLetterWord::Wchc), "0x10\n\t/\n\t/nope\n0x11\n\t/\n\n");
+        assert_eq!(say(FourLetterWord::Wchp), "/\n\t0x10\n\t0x11\n/nope\n\t0x10\n\n");
+        assert!(say(FourLetterWord::Mntr).contains("zk_server_state\tstandalone\n"));
+        assert!(
+            say(FourLetterWord::Conf).contains("tickTime=500\nmaxClientCnxns=0\nminSessionTimeout=1000\n")
+        );
+    }
+
+    #[test]
+    fn a_dump_tells_sessions_ephemerals_and_connections() {
+        let expected = "SessionTracker dump:\nSession Sets (1)/(1):\n1 expire at Sat Nov 21 16:53:34 UTC 2026:\n\
+                        \t0x10\nephemeral nodes dump:\nSessions with Ephemerals (1):\n0x10:\n\t/eph\n\
+                        Connections dump:\nConnections Sets (2)/(2):\n1 expire at Sat Nov 21 16:53:30 UTC 2026:\n\
+                        \tip: /127.0.0.1:41524 sessionId: 0x0\n1 expire at Sat Nov 21 16:53:34 UTC 2026:\n\
+                        \tip: /127.0.0.1:41498 sessionId: 0x10\n\n";
+        assert_eq!(answer(FourLetterWord::Dump, &status()), expected);
+    }
+
+    #[test]
+    fn dates_are_right_around_leap_days() {
+        assert_eq!(date(0), "Thu Jan 01 00:00:00 UTC 1970");
+        assert_eq!(date(951_782_400_000), "Tue Feb 29 00:00:00 UTC 2000");
+        assert_eq!(date(1_709_251_199_000), "Thu Feb 29 23:59:59 UTC 2024");
+        assert_eq!(date(1_735_689_599_999), "Tue Dec 31 23:59:59 UTC 2024");
+    }
+}

@@ -1,0 +1,118 @@
+//! Faults on demand, by HTTP.
+
+use crate::client::{Client, create, held, server};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use zk_api::CreateMode;
+use zk_serve::{Limits, Options, Running};
+
+/// Asks, and gives the status and the body.
+async fn http(running: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(running.control_address()).await.expect("a connection");
+    let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+    let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).await.expect("an open connection");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("an answer");
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, answer.split_once("\r\n\r\n").expect("a body").1.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_fault_that_the_help_shows_can_be_done() {
+    let running = server(Limits::default()).await;
+    let (status, help) = http(&running, "GET", "/", "").await;
+    assert_eq!(status, 200);
+    let faults: Vec<&str> = help.lines().filter_map(|line| line.split('\'').nth(1)).collect();
+    let faults: Vec<&&str> = faults.iter().filter(|text| text.starts_with('{')).collect();
+    assert!(faults.len() > 10, "{help}");
+    for fault in faults {
+        // Each on a server and a session that no other has struck.
+        let running = server(Limits::default()).await;
+        let client = Client::new(&running).await;
+        let session = client.granted.session.to_string();
+        let answer = http(&running, "POST", "/faults", &fault.replace("0x…", &session)).await;
+        assert_eq!(answer, (200, "done\n".to_owned()), "{fault}");
+        held(running).await;
+    }
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_verdict_and_record_are_told() {
+    let running = server(Limits::default()).await;
+    let mut client = Client::new(&running).await;
+    client.done(create("/e", CreateMode::Ephemeral)).await;
+    let json = |(status, body): (u16, String)| {
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str::<serde_json::Value>(&body).expect("JSON")
+    };
+    let sessions = json(http(&running, "GET", "/sessions", "").await);
+    assert_eq!(sessions[0]["id"], client.granted.session.to_string());
+    assert_eq!(sessions[0]["address"], client.stream.local_addr().unwrap().to_string());
+    assert_eq!(sessions[0]["ephemerals"], serde_json::json!(["/e"]));
+    let verdict = json(http(&running, "GET", "/verdict", "").await);
+    assert_eq!((&verdict["held"], &verdict["requests"]), (&true.into(), &2.into()));
+    let record = json(http(&running, "GET", "/record?last=2", "").await);
+    assert_eq!((&record[0]["what"], &record[0]["path"]), (&"asked".into(), &"/e".into()));
+    assert_eq!((&record[1]["what"], &record[1]["error"]), (&"answered".into(), &serde_json::Value::Null));
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_told_in_one_line_with_status_400() {
+    let running = server(Limits::default()).await;
+    for (method, path, body, status, part) in [
+        ("POST", "/faults", "{", 400, "not a fault: "),
+        ("POST", "/faults", r#"{"quake":{}}"#, 400, "unknown variant `quake`"),
+        ("POST", "/faults", r#"{"expire":{"session":"0x7"}}"#, 400, "0x7: no such session"),
+        ("GET", "/record?last=x", "", 400, "last: expected a whole number"),
+        ("GET", "/nowhere", "", 404, "GET / tells"),
+    ] {
+        let (found, text) = http(&running, method, path, body).await;
+        assert!(found == status && text.contains(part) && text.lines().count() == 1, "{found} {text}");
+    }
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn faults_can_be_asked_for_on_this_machine_alone() {
+    let control = "0.0.0.0:0".parse().unwrap();
+    let error = zk_serve::start(Options { control, ..Options::default() }).await.expect_err("refused");
+    assert_eq!(error.to_string(), "the control address 0.0.0.0:0 is not on the loopback interface");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_answered_also_to_who_says_nothing_more() {
+    let running = server(Limits::default()).await;
+    let client = Client::new(&running).await;
+    for (word, part) in [("ruok", "imok"), ("stat", "sent=1)"), ("cons", "sid=0x"), ("dump", "expire at")] {
+        let mut stream = TcpStream::connect(running.addresses()[0]).await.unwrap();
+        stream.write_all(word.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains(part), "{word}: {answer}");
+    }
+    drop(client);
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_gets_every_event_as_a_line_of_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("record.jsonl");
+    let running =
+        zk_serve::start(Options { record: Some(path.clone()), recent_events: 1, ..Options::default() }).await;
+    let running = running.expect("a server");
+    let mut client = Client::new(&running).await;
+    client.done(create("/a", CreateMode::Persistent)).await;
+    assert_eq!(running.record(100).await.len(), 1);
+    held(running).await;
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let whats: Vec<&str> = lines.iter().map(|line| line["what"].as_str().unwrap()).collect();
+    let expected = ["server started", "opened", "connected", "asked", "answered", "server down", "ended"];
+    assert_eq!(whats, expected);
+}

@@ -1,0 +1,15 @@
+//! A server behind real sockets, and clients of our own that can misbehave.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `client` | a client over a socket, one message at a time |
+//! | `sessions` | what every client relies on: connect, create, watch, expire, come back |
+//! | `limits` | clients that stall, flood or talk nonsense harm nobody but themselves |
+//! | `control` | faults, sessions, verdicts and words, asked for from outside |
+//! | `faults` | faults on demand, and what clients see of them |
+
+mod client;
+mod control;
+mod faults;
+mod limits;
+mod sessions;
