@@ -112,6 +112,10 @@ impl Ensemble {
     fn clear(&mut self) -> Result<(), String> {
         self.heal()?;
         let leader = self.address(Which::Leader)?;
+        // A session that a script lost sight of would end in the middle of the next one.
+        wait_until("still have sessions", || {
+            word(leader, "mntr").is_some_and(|said| said.contains("zk_global_sessions\t0\n"))
+        })?;
         let mut keeper = Keeper::open(leader)?;
         keeper.clear()?;
         keeper.leave()?;
@@ -141,14 +145,8 @@ impl Ensemble {
 
     /// Waits for something to be said.
     fn until(&self, not: &str, mut is_so: impl FnMut(&[Option<Said>]) -> bool) -> Result<(), String> {
-        let over = Instant::now() + LONG;
-        while !is_so(&self.ask()) {
-            if Instant::now() >= over {
-                return Err(format!("the servers {not} after {LONG:?}: {:?}", self.ask()));
-            }
-            thread::sleep(PULSE);
-        }
-        Ok(())
+        let waited = wait_until(not, || is_so(&self.ask()));
+        waited.map_err(|problem| format!("{problem}: {:?}", self.ask()))
     }
 
     /// The nth server in a state, from 1.
@@ -229,6 +227,18 @@ impl Servers for Ensemble {
         }
         self.until("do not serve", |said| said.iter().all(Option::is_some) && one_leads(said))
     }
+}
+
+/// Waits for something; `not` is what is so otherwise.
+fn wait_until(not: &str, mut is_so: impl FnMut() -> bool) -> Result<(), String> {
+    let over = Instant::now() + LONG;
+    while !is_so() {
+        if Instant::now() >= over {
+            return Err(format!("the servers {not} after {LONG:?}"));
+        }
+        thread::sleep(PULSE);
+    }
+    Ok(())
 }
 
 impl Drop for Ensemble {

@@ -1,12 +1,14 @@
 //! How connections begin.
 
 use std::net::SocketAddr;
+use std::thread;
+use std::time::Instant;
 
-use super::{Driver, Known, PATIENCE};
+use super::{Driver, Known, PATIENCE, PULSE};
 use crate::connection::{Came, Connection};
 use crate::encode::{self, Handshake};
 use crate::record::Reader;
-use crate::script::{Call, Conn, Connect, Password, Session, Which};
+use crate::script::{Call, Conn, Connect, Password, ReadOnly, Session, Which};
 
 impl Driver<'_> {
     /// Opens a connection and sends the handshake.
@@ -103,19 +105,34 @@ impl Driver<'_> {
 
 /// Takes a session over and closes it. One that is dead already is left so.
 pub(super) fn close_session(address: SocketAddr, session: i64, password: &[u8]) {
-    let Ok(mut connection) = Connection::open(address) else { return };
+    let over = Instant::now() + PATIENCE;
+    while !try_to_close(address, session, password) && Instant::now() < over {
+        thread::sleep(PULSE);
+    }
+}
+
+/// Whether the session is gone now. A server that is catching up may refuse to say.
+fn try_to_close(address: SocketAddr, session: i64, password: &[u8]) -> bool {
+    let Ok(mut connection) = Connection::open(address) else { return false };
     let connect = Connect {
         session: None,
         timeout_ms: 1000,
         password: Password::Right,
         last_zxid: None,
-        read_only: crate::script::ReadOnly::No,
+        read_only: ReadOnly::No,
         server: None,
         cut: 0,
     };
     let with = Handshake { last_zxid: 0, session, password: Some(password) };
     connection.send(&encode::handshake(&connect, &with));
-    connection.next(PATIENCE);
+    let Came::Frame(frame) = connection.next(PATIENCE) else { return false };
+    let mut r = Reader(&frame);
+    let granted = r.int().and(r.int());
+    if granted == Some(0) {
+        return true;
+    }
     connection.send(&encode::request(&Call::Close.into(), 1, &|_| 0));
+    let is_answered = matches!(connection.next(PATIENCE), Came::Frame(_));
     while let Came::Frame(_) = connection.next(PATIENCE) {}
+    is_answered
 }
