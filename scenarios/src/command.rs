@@ -95,6 +95,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         }
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => crate::serve::serve(&arguments),
+        #[cfg(feature = "conform")]
+        Command::Conform(arguments) => crate::conform::conform(&arguments),
     }
 }
 

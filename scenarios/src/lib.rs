@@ -36,6 +36,7 @@
 //! | `list` | what there is |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
+//! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
 //! | `progress` | how far it is, on stderr |
 //! | `output` | results, on stdout |
 //!
@@ -44,6 +45,8 @@
 mod bad_input;
 mod check;
 mod command;
+#[cfg(feature = "conform")]
+mod conform;
 mod list;
 mod output;
 mod progress;

@@ -75,6 +75,10 @@ pub(super) enum Command {
     #[cfg(feature = "serve")]
     #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]
     Serve(crate::serve::ServeArguments),
+    /// Compares ours with a real ZooKeeper, answer by answer
+    #[cfg(feature = "conform")]
+    #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]
+    Conform(crate::conform::ConformArguments),
 }
 
 #[cfg(feature = "run")]

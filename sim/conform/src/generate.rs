@@ -27,7 +27,7 @@ pub(crate) struct Choices(ChaCha8Rng);
 impl Choices {
     /// A number below `n`, which is not zero.
     fn below(&mut self, n: usize) -> usize {
-        (u64::from(self.0.next_u32()) * n as u64 >> 32) as usize
+        ((u64::from(self.0.next_u32()) * n as u64) >> 32) as usize
     }
 
     fn one_in(&mut self, n: u32) -> bool {

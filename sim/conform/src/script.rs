@@ -41,6 +41,8 @@
 mod calls;
 mod parse;
 mod token;
+#[cfg(test)]
+mod tests;
 pub(crate) mod write;
 
 pub(crate) use calls::open as open_acl;

@@ -56,12 +56,7 @@ pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Req
     let mut ops = Vec::new();
     let request = match code {
         OpCode::Create | OpCode::Create2 | OpCode::CreateContainer | OpCode::CreateTtl => {
-            let Create { path, data, acl, flags, ttl_ms, stat } = read_create(code, reader)?;
-            let mode = create_mode(code, flags, ttl_ms).map_err(Refusal::failed)?;
-            // Null is as invalid as an empty one.
-            let acl = acl.unwrap_or_default();
-            let path = path.ok_or(Refusal::failed(without_path(mode)))?;
-            Request::Create { path, data, acl, mode, stat }
+            create_request(code, read_create(code, reader)?)?
         }
         OpCode::Delete => {
             let (path, version) = (reader.text_or_null()?, reader.i32()?);
@@ -127,6 +122,16 @@ pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Req
     };
     let stat = matches!(request, Request::Create { stat: true, .. });
     Ok((request, Asked { code, stat, ops }))
+}
+
+/// A create of its own.
+fn create_request(code: OpCode, read: Create) -> Result<Request, Refusal> {
+    let Create { path, data, acl, flags, ttl_ms, stat } = read;
+    let mode = create_mode(code, flags, ttl_ms).map_err(Refusal::failed)?;
+    // Null is as invalid as an empty one.
+    let acl = acl.unwrap_or_default();
+    let path = path.ok_or(Refusal::failed(without_path(mode)))?;
+    Ok(Request::Create { path, data, acl, mode, stat })
 }
 
 /// What a create without a path is answered: its mode is looked at first.
