@@ -279,8 +279,9 @@ impl<'a> Driver<'a> {
             let patience = if probed { PATIENCE } else { PROBE };
             match self.next(conn, patience) {
                 Came::Frame(frame) if self.is_own_pong(conn, &frame) => {
-                    self.pong(conn, &frame);
+                    // The answer to an earlier probe tells nothing, as the answer that it probed for has come.
                     if probed && self.client(conn).pings == 0 {
+                        self.pong(conn, &frame);
                         let unanswered = self.client(conn).asked.drain(..).count();
                         self.client(conn).lines.push((None, format!("{unanswered} not answered")));
                     }
@@ -312,9 +313,11 @@ impl<'a> Driver<'a> {
         own
     }
 
-    /// Takes a frame, whatever it is.
+    /// Takes a frame; the answer to a probe tells nothing.
     fn take_any(&mut self, conn: Conn, frame: &[u8]) {
-        if self.is_own_pong(conn, frame) { self.pong(conn, frame) } else { self.take(conn, frame) }
+        if !self.is_own_pong(conn, frame) {
+            self.take(conn, frame);
+        }
     }
 
     fn ping(&mut self, conn: Conn) {

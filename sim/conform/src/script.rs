@@ -40,9 +40,9 @@
 
 mod calls;
 mod parse;
-mod token;
 #[cfg(test)]
 mod tests;
+mod token;
 pub(crate) mod write;
 
 pub(crate) use calls::open as open_acl;

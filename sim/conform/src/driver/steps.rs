@@ -207,7 +207,7 @@ impl Driver<'_> {
             match self.next(conn, PATIENCE) {
                 Came::Frame(frame) => match Header::read(&mut Reader(&frame)) {
                     Some(header) if header.xid == XID => return frame[UNCOMPARED..].to_vec(),
-                    _ => self.take(conn, &frame),
+                    _ => self.take_any(conn, &frame),
                 },
                 Came::End | Came::Nothing => return Vec::new(),
             }

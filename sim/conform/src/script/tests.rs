@@ -26,7 +26,8 @@ fn comments_and_transcripts_stay_where_they_are() {
 
 #[test]
 fn anything_can_be_said_in_quotes() {
-    let script = parse("a get \"/a \\\"b\\\\\\n\\u{e9}\"\na set /x \"ab\"*3\na op 5 0x00ff\na get null\n").unwrap();
+    let script =
+        parse("a get \"/a \\\"b\\\\\\n\\u{e9}\"\na set /x \"ab\"*3\na op 5 0x00ff\na get null\n").unwrap();
     let call = |at: usize| match &script.steps[at].action {
         Action::Send { conn: Conn('a'), requests } => requests[0].call.clone(),
         other => panic!("{other:?}"),
