@@ -95,18 +95,16 @@ pub(crate) fn conform(arguments: &ConformArguments) -> Result<Answer, BadInput> 
         let line = || format!("{} of {} operations", count(tally.operations), count(arguments.operations));
         progress.at(tally.operations, note, line);
     };
-    let mut tally = if scripts.is_empty() {
+    let tally = if scripts.is_empty() {
         hunt(&mut left, &mut right, &what(arguments), &mut told)
     } else {
         run_scripts(&mut left, &mut right, &scripts)?
     };
     drop(progress);
-    if let Some(running) = &ours {
+    let broken = ours.as_ref().and_then(|running| {
         let verdict = runtime.block_on(running.verdict());
-        if let Some(broken) = verdict.broken.first() {
-            tally.cut_short = Some(format!("ours broke {}: {}", broken.invariant, broken.what));
-        }
-    }
+        verdict.broken.first().map(|broken| format!("{}: {}", broken.invariant, broken.what))
+    });
     if let Some(dir) = &arguments.out {
         for found in &tally.found {
             let path = dir.join(format!("difference-{}.txt", found.seed));
@@ -114,13 +112,13 @@ pub(crate) fn conform(arguments: &ConformArguments) -> Result<Answer, BadInput> 
         }
     }
     print(&match arguments.format {
-        Format::Human => human(&left, &right, &tally),
-        Format::Json => json(&left, &right, &tally),
+        Format::Human => human(&left, &right, &tally, broken.as_deref()),
+        Format::Json => json(&left, &right, &tally, broken.as_deref()),
     })?;
-    Ok(match (&tally.found[..], &tally.cut_short) {
-        ([_, ..], _) => Answer::Broken,
-        ([], Some(_)) => Answer::Undecided,
-        ([], None) => Answer::Held,
+    Ok(match (tally.found.is_empty() && broken.is_none(), &tally.cut_short) {
+        (false, _) => Answer::Broken,
+        (true, Some(_)) => Answer::Undecided,
+        (true, None) => Answer::Held,
     })
 }
 
@@ -174,7 +172,8 @@ fn version(side: &Side) -> String {
     format!("{} ({version})", side.name)
 }
 
-fn human(left: &Side, right: &Side, tally: &Tally) -> String {
+/// `broken` is what the always-watched invariants say of ours.
+fn human(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> String {
     let mut text = String::new();
     if [left.era(), right.era()].contains(&Era::Before39) {
         text.push_str(
@@ -191,6 +190,9 @@ fn human(left: &Side, right: &Side, tally: &Tally) -> String {
     if let Some(why) = &tally.cut_short {
         text.push_str(&format!("Cut short: {why}\n"));
     }
+    if let Some(broken) = broken {
+        text.push_str(&format!("Ours broke an invariant, {broken}\n"));
+    }
     let (a, b) = (version(left), version(right));
     let (ops, scripts) = (count(tally.operations), count(tally.scripts));
     let found = tally.found.len();
@@ -198,7 +200,7 @@ fn human(left: &Side, right: &Side, tally: &Tally) -> String {
     text
 }
 
-fn json(left: &Side, right: &Side, tally: &Tally) -> String {
+fn json(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> String {
     let found = |found: &Found| {
         serde_json::json!({
             "seed": found.seed,
@@ -214,6 +216,7 @@ fn json(left: &Side, right: &Side, tally: &Tally) -> String {
         "operations": tally.operations,
         "differences": tally.found.iter().map(found).collect::<Vec<_>>(),
         "unsteady": tally.unsteady.iter().map(found).collect::<Vec<_>>(),
+        "broken": broken,
         "cut_short": tally.cut_short,
     });
     format!("{value:#}\n")

@@ -7,6 +7,9 @@
 //! | [`normal`] | what two servers may tell differently, made alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
 //! | [`ensemble`] | a real ensemble, begun and ended here: killed, paused, told who leads |
+//! | [`compare`] | one script on both: the first difference |
+//! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
+//! | [`plant`] | known differences, planted, so that the hunt is seen to find them |
 //! | `keeper` | a client of our own beside the script |
 //! | `encode`, `answer`, `record`, `connection` | frames, by hand: independent of `zk-wire`, and able to say nonsense |
 

@@ -9,6 +9,8 @@
 //! - **Lists in the order of a hash table** are sorted: names of children, ephemerals, the identities of `whoAmI`
 //!   and entries of an ACL next to each other that came from one `auth`; events next to each other of the
 //!   transaction that ends a session.
+//! - **The body behind the error of a multiRead** is not told: as much as there was when one of its reads failed
+//!   otherwise than reads do. Nor is the answer to a ping of the driver's own, but where its zxid is news.
 //! - **ZooKeeper before 3.9** says no zxid with an event, and answers create2 in a multi without a Stat. Where
 //!   either of two servers is one, neither is compared ([`Era`]).
 

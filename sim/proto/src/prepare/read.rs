@@ -84,7 +84,8 @@ impl<'a> Asked<'a> {
     }
 
     fn ephemerals(&self, prefix: &str) -> Vec<Text> {
-        let all = matches!(prefix.trim(), "" | "/");
+        // Cut as Java cuts: control characters count as blanks. Measured.
+        let all = matches!(prefix.trim_matches(|c| c <= ' '), "" | "/");
         let mine = self.tree.ephemerals(self.caller.session);
         let mut paths: Vec<Text> = mine.filter(|path| all || path.starts_with(prefix)).cloned().collect();
         order::shuffle(self.config.order_salt, &mut paths);

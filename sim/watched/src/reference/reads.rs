@@ -24,8 +24,11 @@ impl Reference {
                 Ok(Response::MultiRead(outcomes.collect()))
             }
             Request::GetEphemerals { prefix } => {
+                let blank = |c: char| u32::from(c) <= 0x20;
+                let bare = prefix.trim_start_matches(blank).trim_end_matches(blank);
+                let start = if bare == "/" || bare.is_empty() { "" } else { prefix };
                 let mine = self.nodes.iter().filter(|(path, node)| {
-                    node.stat.ephemeral_owner == asker.session && path.starts_with(&**prefix)
+                    node.stat.ephemeral_owner == asker.session && path.starts_with(start)
                 });
                 Ok(Response::Ephemerals(mine.map(|(path, _)| path.as_str().into()).collect()))
             }

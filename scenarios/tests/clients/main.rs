@@ -1,0 +1,165 @@
+//! Clients of others on `zoocheck serve`: kazoo, and ZooKeeper's own command line client.
+//!
+//! A client that is not installed here is skipped with a line that says so; with `ZOOCHECK_NO_SKIP` set, as in CI,
+//! that is a failure.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A `zoocheck serve` that leaves when it is dropped.
+struct Served {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    address: String,
+    control: String,
+}
+
+impl Served {
+    fn start(tick_ms: &str) -> Served {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--until-stdin-closes", "--tick-ms", tick_ms])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("zoocheck starts");
+        let stdin = process.stdin.take();
+        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("a line when it is ready");
+        let ready: Value = serde_json::from_str(&line).expect("JSON");
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let (address, control) = (text(&ready["servers"][0]["client"]), text(&ready["control"]));
+        Served { process, stdin, stdout, address, control }
+    }
+
+    /// Lets it leave: every invariant that is always watched must have held.
+    fn finish(mut self) {
+        drop(self.stdin.take());
+        let mut verdict = String::new();
+        self.stdout.read_to_string(&mut verdict).expect("a verdict");
+        let status = self.process.wait().expect("it ends");
+        assert_eq!(status.code(), Some(0), "{verdict}");
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+/// Says that something is skipped, and why; where nothing may be skipped, fails.
+fn skip(why: &str) {
+    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
+    eprintln!("skipped: {why}");
+}
+
+/// The Python that has kazoo, if there is one.
+fn python() -> Option<String> {
+    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let found = Command::new(&python).args(["-c", "import kazoo"]).stderr(Stdio::null()).status();
+    if found.is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    skip(&format!(
+        "{python} has no kazoo; `pip install kazoo`, and ZOOCHECK_PYTHON names the Python that has it"
+    ));
+    None
+}
+
+/// Runs a script of this folder; gives what it printed.
+fn run(python: &str, script: &str, arguments: &[&str]) -> String {
+    let output =
+        Command::new(python).arg(folder().join(script)).args(arguments).output().expect("Python starts");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{script}: {stdout}\n{stderr}");
+    stdout.into_owned()
+}
+
+fn summary(python: &str, script: &str, served: &Served, arguments: &[&str]) -> Value {
+    let text = run(python, script, &[&[&*served.address, &*served.control], arguments].concat());
+    println!("{script} {arguments:?}: {text}");
+    serde_json::from_str(&text).expect("a line of JSON")
+}
+
+fn struck(summary: &Value) -> u64 {
+    let faults = summary["faults"].as_object().expect("by name");
+    faults.values().map(|count| count.as_u64().expect("a number")).sum()
+}
+
+#[test]
+fn kazoo_finds_what_it_finds_on_zookeeper() {
+    let Some(python) = python() else { return };
+    let served = Served::start("200");
+    let done = run(&python, "basics.py", &[&served.address]);
+    assert_eq!(done.lines().count(), 8, "{done}");
+    served.finish();
+}
+
+#[test]
+fn kazoos_lock_excludes_whoever_lives_through_crashes_drops_and_expiries() {
+    let Some(python) = python() else { return };
+    let served = Served::start("200");
+    let summary = summary(&python, "lock_under_faults.py", &served, &["1", "25"]);
+    assert_eq!(summary["violations"], serde_json::json!([]), "{summary}");
+    assert_eq!(summary["stuck"], 0, "{summary}");
+    assert!(summary["entered"].as_u64() >= Some(100), "{summary}");
+    assert!(struck(&summary) >= 5, "nothing went wrong, so nothing was shown: {summary}");
+    served.finish();
+}
+
+#[test]
+fn workers_that_lock_nothing_are_caught() {
+    let Some(python) = python() else { return };
+    let served = Served::start("200");
+    let summary = summary(&python, "lock_under_faults.py", &served, &["1", "25", "no-lock"]);
+    assert_ne!(summary["violations"], serde_json::json!([]), "{summary}");
+    served.finish();
+}
+
+#[test]
+fn kazoos_locking_queue_loses_nothing_through_crashes_drops_and_expiries() {
+    let Some(python) = python() else { return };
+    let served = Served::start("200");
+    let summary = summary(&python, "queue_under_faults.py", &served, &["1", "100"]);
+    assert_eq!(summary["lost"], serde_json::json!([]), "{summary}");
+    assert_eq!(summary["violations"], serde_json::json!([]), "{summary}");
+    assert_eq!(summary["finished"], true, "{summary}");
+    assert!(struck(&summary) >= 3, "nothing went wrong, so nothing was shown: {summary}");
+    served.finish();
+}
+
+#[test]
+fn zookeepers_own_client_finds_what_it_finds_on_zookeeper() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sim/conform/real-zookeeper");
+    let check = Command::new(&script).arg("check").output().expect("the script runs");
+    if !check.status.success() {
+        return skip(String::from_utf8_lossy(&check.stdout).trim());
+    }
+    let served = Served::start("500");
+    let ask = |arguments: &[&str]| {
+        let output =
+            Command::new(&script).arg("cli").arg(&served.address).args(arguments).output().expect("runs");
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    assert!(ask(&["create", "/cli", "hello"]).contains("Created /cli"));
+    assert!(ask(&["create", "-s", "/cli/n-", "x"]).contains("Created /cli/n-0000000000"));
+    assert!(ask(&["get", "/cli"]).contains("hello"));
+    assert!(ask(&["ls", "/cli"]).contains("[n-0000000000]"));
+    assert!(ask(&["set", "-v", "7", "/cli", "no"]).contains("version No is not valid"));
+    let stat = ask(&["stat", "/cli"]);
+    assert!(stat.contains("numChildren = 1") && stat.contains("dataLength = 5"), "{stat}");
+    assert!(ask(&["getAcl", "/cli"]).contains("'world,'anyone"));
+    assert!(ask(&["deleteall", "/cli"]).contains("SyncConnected"));
+    assert!(ask(&["ls", "/"]).contains("[zookeeper]"));
+    served.finish();
+}
