@@ -39,11 +39,22 @@ pub fn compare(left: &mut Side, right: &mut Side, script: &Script) -> Result<Opt
 
 /// How many operations a script has: requests, and what is done to connections and sessions.
 pub fn operations(script: &Script) -> usize {
-    let of = |action: &Action| match action {
-        Action::Send { requests, .. } => requests.len(),
-        Action::Connect { .. } | Action::Drop { .. } | Action::Bytes { .. } | Action::Expire { .. } => 1,
-        Action::Wait { .. } | Action::Await { .. } | Action::Server { .. } => 0,
-    };
+    fn of(action: &Action) -> usize {
+        match action {
+            Action::Send { requests, .. } => requests.len(),
+            Action::Connect { .. } | Action::Drop { .. } | Action::Bytes { .. } | Action::Expire { .. } => 1,
+            Action::Begin(action) => of(action),
+            Action::Rounds { times, actions } => *times as usize * actions.iter().map(of).sum::<usize>(),
+            Action::Alike { conns, .. } => conns.len(),
+            Action::Wait { .. }
+            | Action::Await { .. }
+            | Action::Server { .. }
+            | Action::Finish { .. }
+            | Action::AwaitServing
+            | Action::AwaitZxid { .. }
+            | Action::AwaitEnd { .. } => 0,
+        }
+    }
     script.steps.iter().map(|step| of(&step.action)).sum()
 }
 

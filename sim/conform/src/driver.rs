@@ -2,46 +2,28 @@
 //!
 //! Each step is over before the next begins: after the actor's answers are in, every connection is asked a ping,
 //! and what stands before its answer belongs to the step. So a transcript is determined but for what
-//! [`normal`](crate::normal) makes alike.
+//! [`normal`](crate::normal) makes alike. Of an ensemble, a server that is behind is asked again until it has seen
+//! what anybody has seen; one that is paused is not asked, nor is a connection that waits for an answer.
+
+mod handshake;
+mod servers;
+mod steps;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::answer::{Header, frame_line};
 use crate::connection::{Came, Connection};
-use crate::encode::{self, EVENT, Handshake, PING};
+use crate::encode::{self, EVENT, PING};
 use crate::keeper::Keeper;
 use crate::normal::{Era, Names};
 use crate::record::Reader;
-use crate::script::{Action, Call, Conn, Connect, Control, Password, Script, Sent, Session, Which, ZxidArg};
+use crate::script::{Action, Call, Conn, Script, Sent, Session, Which, ZxidArg};
 use zk_api::ErrorCode;
 
-/// Servers that scripts are run against.
-pub trait Servers {
-    /// Where a server listens. Fails with why that cannot be told.
-    fn address(&mut self, which: Which) -> Result<SocketAddr, String>;
-    /// Does something to a server. Fails with why it cannot.
-    fn control(&mut self, which: Which, control: Control) -> Result<(), String>;
-}
-
-/// One server that nothing can be done to.
-#[derive(Clone, Copy, Debug)]
-pub struct Alone(pub SocketAddr);
-
-impl Servers for Alone {
-    fn address(&mut self, which: Which) -> Result<SocketAddr, String> {
-        match which {
-            Which::Number(1) | Which::Leader => Ok(self.0),
-            other => Err(format!("there is no {other}")),
-        }
-    }
-
-    fn control(&mut self, which: Which, _: Control) -> Result<(), String> {
-        Err(format!("{which} cannot be started or stopped from here"))
-    }
-}
+use handshake::close_session;
+pub use servers::{Alone, Servers};
 
 /// How long an answer may take before a ping asks whether one will come.
 const PROBE: Duration = Duration::from_millis(300);
@@ -49,6 +31,8 @@ const PROBE: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How often connections are kept alive while time passes.
 const PULSE: Duration = Duration::from_millis(20);
+/// How soon a server that was behind is asked again.
+const SHORT: Duration = Duration::from_millis(1);
 
 /// What a connection has brought: an event's zxid, and the line.
 type Line = (Option<i64>, String);
@@ -61,10 +45,16 @@ struct Client {
     /// Requests not answered yet: their numbers and kinds.
     asked: VecDeque<(i32, i32)>,
     last_xid: i32,
+    /// Pings of ours that are not answered yet.
+    pings: u32,
+    /// A handshake is not answered yet; whether it opens a session.
+    shaking: Option<bool>,
     /// The last zxid it has seen.
     seen: i64,
-    server: Option<Which>,
+    server: Option<u8>,
     lines: Vec<Line>,
+    /// The events of the last step that brought any, in their order.
+    events: Vec<String>,
 }
 
 /// A session that was opened.
@@ -73,15 +63,20 @@ struct Known {
     id: i64,
     password: Vec<u8>,
     timeout_ms: i32,
+    /// It was closed, and that was answered.
+    is_closed: bool,
 }
 
 /// Runs one script.
 pub(crate) struct Driver<'a> {
     servers: &'a mut dyn Servers,
-    keeper: &'a mut Keeper,
+    /// None for an ensemble, where a session beside the script's would be seen.
+    keeper: Option<&'a mut Keeper>,
     names: Names,
     clients: BTreeMap<Conn, Client>,
     sessions: BTreeMap<Session, Known>,
+    /// Sessions of former rounds.
+    former: Vec<Known>,
     /// The last zxid that anybody has seen.
     latest: i64,
     /// While time passes, it is of no interest who is the first to see a transaction.
@@ -92,45 +87,84 @@ impl<'a> Driver<'a> {
     /// Begins at the server's last transaction.
     pub(crate) fn new(
         servers: &'a mut dyn Servers,
-        keeper: &'a mut Keeper,
+        keeper: Option<&'a mut Keeper>,
         era: Era,
     ) -> Result<Driver<'a>, String> {
-        let base = keeper.last_zxid()?;
-        let (clients, sessions) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Driver {
+        let mut driver = Driver {
             servers,
             keeper,
-            names: Names::new(era, base),
-            clients,
-            sessions,
-            latest: base,
+            names: Names::new(era, 0),
+            clients: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            former: Vec::new(),
+            latest: 0,
             passing: false,
-        })
+        };
+        driver.latest = driver.last_zxid()?;
+        driver.names = Names::new(era, driver.latest);
+        Ok(driver)
+    }
+
+    /// The last transaction that any server knows of.
+    fn last_zxid(&mut self) -> Result<i64, String> {
+        match &mut self.keeper {
+            Some(keeper) => keeper.last_zxid(),
+            None => Ok(self.servers.last_zxid().map_or(self.latest, |zxid| zxid.max(self.latest))),
+        }
     }
 
     /// Runs a whole script; the transcript of each step.
     pub(crate) fn run(mut self, script: &Script) -> Result<Vec<Vec<String>>, String> {
         let steps = script.steps.iter().map(|step| self.step(&step.action)).collect();
+        self.servers.heal()?;
         self.end();
         steps
     }
 
     /// Takes one step.
     fn step(&mut self, action: &Action) -> Result<Vec<String>, String> {
+        let mut told = self.act(action)?;
+        let ends = match action {
+            Action::Send { requests, .. } => requests.iter().any(|sent| sent.call == Call::Close),
+            Action::Expire { .. } => true,
+            _ => false,
+        };
+        let news = match action {
+            // How a server's end reaches clients is a matter of chance.
+            Action::Server { .. } => None,
+            // So is what happens before the end that was waited for, and after it, or before an answer.
+            Action::Begin(_) | Action::AwaitServing | Action::AwaitEnd { .. } | Action::AwaitZxid { .. } => {
+                self.passing = true;
+                self.settle(None);
+                self.passing = false;
+                None
+            }
+            _ => self.settle(action.conn()),
+        };
+        told.extend(self.told(action.conn(), ends));
+        told.extend(news);
+        Ok(told)
+    }
+
+    /// Does what a step says, and waits for what it waits for. What came to clients is not in what it returns.
+    fn act(&mut self, action: &Action) -> Result<Vec<String>, String> {
         let mut told = Vec::new();
-        let mut ends = false;
         match action {
             Action::Connect { conn, connect } => {
                 let former = self.on_session(connect.session, *conn);
-                self.connect(*conn, connect)?;
+                self.begin_connect(*conn, connect)?;
+                self.finish_connect(*conn);
                 for former in former {
                     self.await_end(former);
                 }
             }
             Action::Drop { conn } => self.client(*conn).connection = None,
             Action::Send { conn, requests } => {
-                ends = requests.iter().any(|sent| sent.call == Call::Close);
                 self.send(*conn, requests);
+                self.collect(*conn);
+                if self.client(*conn).connection.is_none() {
+                    self.await_closed_ones();
+                }
             }
             Action::Bytes { conn, bytes } => {
                 if let Some(connection) = &mut self.client(*conn).connection {
@@ -138,21 +172,53 @@ impl<'a> Driver<'a> {
                 }
             }
             Action::Expire { session } => {
-                ends = true;
                 told.push(self.expire(*session)?);
+                self.await_closed_ones();
             }
             Action::Wait { ms } => {
                 let over = Instant::now() + Duration::from_millis(*ms);
                 self.pass(None, |_| Ok(Instant::now() >= over))?;
             }
             Action::Await { transactions } => told.push(self.await_own(*transactions)?),
-            Action::Server { which, control } => self.servers.control(*which, *control)?,
+            Action::Server { which, control } => self.control(*which, *control)?,
+            Action::Begin(action) => self.begin(action)?,
+            Action::Finish { conn } => {
+                self.finish_connect(*conn);
+                self.collect(*conn);
+            }
+            Action::AwaitServing => self.await_serving()?,
+            Action::AwaitZxid { zxid } => self.await_zxid(*zxid)?,
+            Action::AwaitEnd { conns } => self.await_ends(conns)?,
+            Action::Rounds { times, actions } => told.extend(self.rounds(*times, actions)?),
+            Action::Alike { conns, what } => told.push(self.alike(conns, what)),
         }
-        for conn in self.in_order(action.conn()) {
+        Ok(told)
+    }
+
+    /// Asks all connections a ping. What has happened by itself since is told, of an ensemble.
+    fn settle(&mut self, actor: Option<Conn>) -> Option<String> {
+        let before = self.latest;
+        if self.keeper.is_none() {
+            self.latest = self.last_zxid().unwrap_or(before);
+        }
+        for conn in self.in_order(actor) {
             self.flush(conn);
         }
-        for conn in self.in_order(action.conn()) {
-            let mut lines = std::mem::take(&mut self.client(conn).lines);
+        (before < self.latest && self.keeper.is_none())
+            .then(|| format!("now {}", self.names.zxid(self.latest)))
+    }
+
+    /// What has come to all clients since they were last asked.
+    fn told(&mut self, actor: Option<Conn>, ends: bool) -> Vec<String> {
+        let mut told = Vec::new();
+        for conn in self.in_order(actor) {
+            let client = self.client(conn);
+            let mut lines = std::mem::take(&mut client.lines);
+            let events: Vec<String> =
+                lines.iter().filter(|line| line.0.is_some()).map(|line| line.1.clone()).collect();
+            if !events.is_empty() {
+                client.events = events;
+            }
             if ends {
                 // The events of a session's end come in the order of a hash table.
                 for run in lines.chunk_by_mut(|a, b| a.0.is_some() && a.0 == b.0) {
@@ -161,7 +227,7 @@ impl<'a> Driver<'a> {
             }
             told.extend(lines.into_iter().map(|(_, line)| format!("{conn} {line}")));
         }
-        Ok(told)
+        told
     }
 
     /// All letters: whoever acts, then the others.
@@ -180,87 +246,6 @@ impl<'a> Driver<'a> {
         let all =
             self.clients.iter().filter(|(conn, client)| session.is_some() && **conn != but && on(client));
         all.map(|(conn, _)| *conn).collect()
-    }
-
-    fn connect(&mut self, conn: Conn, connect: &Connect) -> Result<(), String> {
-        let client = self.client(conn);
-        let which = connect.server.or(client.server).unwrap_or(Which::Number(1));
-        (client.server, client.connection, client.session) = (Some(which), None, None);
-        client.asked.clear();
-        client.last_xid = 0;
-        let last_zxid = match (connect.last_zxid, connect.session) {
-            (Some(zxid), _) => self.zxid(conn, zxid),
-            (None, Some(_)) => self.client(conn).seen,
-            (None, None) => 0,
-        };
-        let known = connect.session.map(|session| {
-            // A session that never came about.
-            let nobody = Known { id: 0x1234, password: vec![7; 16], timeout_ms: 0 };
-            self.sessions.get(&session).cloned().unwrap_or(nobody)
-        });
-        let (id, right) = known.map_or((0, vec![0; 16]), |known| (known.id, known.password));
-        let wrong: Vec<u8> = right.iter().map(|byte| !byte).collect();
-        let password = match connect.password {
-            Password::Right => Some(&right[..]),
-            Password::Wrong => Some(&wrong[..]),
-            Password::Short => Some(&right[..8]),
-            Password::Null => None,
-        };
-        let frame = encode::handshake(connect, &Handshake { last_zxid, session: id, password });
-        let address = self.servers.address(which)?;
-        let mut connection = match Connection::open(address) {
-            Ok(connection) => connection,
-            Err(_) => {
-                self.client(conn).lines.push((None, "refused".into()));
-                return Ok(());
-            }
-        };
-        connection.send(&frame);
-        match connection.next(PATIENCE) {
-            Came::Frame(frame) => {
-                let line = self.connected(conn, &frame, connect.session.is_none());
-                let client = self.client(conn);
-                client.lines.push((None, line));
-                client.connection = Some(connection);
-            }
-            Came::End => self.client(conn).lines.push((None, "closed".into())),
-            Came::Nothing => self.client(conn).lines.push((None, "silent".into())),
-        }
-        Ok(())
-    }
-
-    /// Reads the answer to a handshake.
-    fn connected(&mut self, conn: Conn, frame: &[u8], new: bool) -> String {
-        let mut r = Reader(frame);
-        let mut read = || Some((r.int()?, r.int()?, r.long()?, r.bytes()?.map(<[u8]>::to_vec)));
-        let Some((version, timeout_ms, id, password)) = read() else {
-            return format!("connected unreadable={}", crate::script::write::hex(frame));
-        };
-        if new && id != 0 {
-            let opened = self.sessions.keys().filter(|session| session.0 == conn.0).count() as u32;
-            let session = Session(conn.0, opened + 1);
-            let password = password.clone().unwrap_or_default();
-            self.sessions.insert(session, Known { id, password, timeout_ms });
-            self.names.call(id, session);
-        }
-        if let Some(known) = self.sessions.values_mut().find(|known| known.id == id) {
-            known.timeout_ms = timeout_ms;
-        }
-        let known = self.sessions.iter().find(|(_, known)| known.id == id);
-        let told = match &password {
-            None => "null",
-            Some(bytes) if known.is_some_and(|(_, known)| known.password == *bytes) => "right",
-            Some(bytes) if bytes[..] == [0; 16] => "zero",
-            Some(_) => "other",
-        };
-        self.clients.entry(conn).or_default().session = known.map(|(session, _)| *session);
-        let version = if version == 0 { String::new() } else { format!(" version={version}") };
-        let read_only = match r.0 {
-            [] => String::new(),
-            rest => format!(" readonly={}", crate::script::write::hex(rest)),
-        };
-        let session = self.names.session(id);
-        format!("connected timeout={timeout_ms} session={session} password={told}{version}{read_only}")
     }
 
     fn zxid(&mut self, conn: Conn, arg: ZxidArg) -> i64 {
@@ -285,7 +270,6 @@ impl<'a> Driver<'a> {
             client.asked.push_back((xid, encode::op_of(&sent.call)));
         }
         connection.send(&bytes);
-        self.collect(conn);
     }
 
     /// Takes what comes until everything asked is answered.
@@ -294,10 +278,13 @@ impl<'a> Driver<'a> {
         while !self.client(conn).asked.is_empty() {
             let patience = if probed { PATIENCE } else { PROBE };
             match self.next(conn, patience) {
-                Came::Frame(frame) if probed && is_pong(&frame) && !self.has_asked(conn, PING) => {
-                    self.pong(conn, &frame);
-                    let unanswered = self.client(conn).asked.drain(..).count();
-                    self.client(conn).lines.push((None, format!("{unanswered} not answered")));
+                Came::Frame(frame) if self.is_own_pong(conn, &frame) => {
+                    // The answer to an earlier probe tells nothing, as the answer that it probed for has come.
+                    if probed && self.client(conn).pings == 0 {
+                        self.pong(conn, &frame);
+                        let unanswered = self.client(conn).asked.drain(..).count();
+                        self.client(conn).lines.push((None, format!("{unanswered} not answered")));
+                    }
                 }
                 Came::Frame(frame) => self.take(conn, &frame),
                 Came::End => self.closed(conn),
@@ -317,12 +304,26 @@ impl<'a> Driver<'a> {
         self.client(conn).connection.as_mut().map_or(Came::End, |connection| connection.next(patience))
     }
 
-    fn has_asked(&mut self, conn: Conn, xid: i32) -> bool {
-        self.client(conn).asked.iter().any(|(asked, _)| *asked == xid)
+    /// Whether it answers a ping that the script knows nothing of; it is counted, then.
+    fn is_own_pong(&mut self, conn: Conn, frame: &[u8]) -> bool {
+        let client = self.client(conn);
+        let asked = client.asked.iter().any(|(asked, _)| *asked == PING);
+        let own = client.pings > 0 && !asked && is_pong(frame);
+        client.pings -= u32::from(own);
+        own
+    }
+
+    /// Takes a frame; the answer to a probe tells nothing.
+    fn take_any(&mut self, conn: Conn, frame: &[u8]) {
+        if !self.is_own_pong(conn, frame) {
+            self.take(conn, frame);
+        }
     }
 
     fn ping(&mut self, conn: Conn) {
-        if let Some(connection) = &mut self.client(conn).connection {
+        let client = self.client(conn);
+        if let Some(connection) = &mut client.connection {
+            client.pings += 1;
             connection.send(&encode::request(&Call::Ping.into(), PING, &|_| 0));
         }
     }
@@ -335,21 +336,43 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Asks a ping and takes everything before its answer.
+    /// Asks a ping and takes everything before its answer; and again, as long as the server is behind.
     fn flush(&mut self, conn: Conn) {
-        if self.client(conn).connection.is_none() {
-            return;
+        let over = Instant::now() + PATIENCE;
+        loop {
+            let client = self.client(conn);
+            let waits = client.shaking.is_some() || !client.asked.is_empty();
+            let at = client.server.unwrap_or(1);
+            if client.connection.is_none() || waits || self.servers.is_paused(at) {
+                return;
+            }
+            self.ping(conn);
+            let Some(pong) = self.take_pongs(conn) else { return };
+            if pong.zxid >= self.latest || Instant::now() >= over {
+                return self.told_pong(conn, pong);
+            }
+            thread::sleep(SHORT);
         }
-        self.ping(conn);
+    }
+
+    /// Takes everything up to the answer of our last ping; `None` if the connection ends before.
+    fn take_pongs(&mut self, conn: Conn) -> Option<Header> {
         loop {
             match self.next(conn, PATIENCE) {
-                Came::Frame(frame) if is_pong(&frame) => return self.pong(conn, &frame),
+                Came::Frame(frame) if self.is_own_pong(conn, &frame) => {
+                    if self.client(conn).pings == 0 {
+                        return Header::read(&mut Reader(&frame));
+                    }
+                }
                 Came::Frame(frame) => self.take(conn, &frame),
-                Came::End => return self.closed(conn),
+                Came::End => {
+                    self.closed(conn);
+                    return None;
+                }
                 Came::Nothing => {
                     self.client(conn).lines.push((None, "silent".into()));
                     self.client(conn).connection = None;
-                    return;
+                    return None;
                 }
             }
         }
@@ -357,8 +380,13 @@ impl<'a> Driver<'a> {
 
     /// The answer to a ping of ours tells where the server is; that is told where it is news.
     fn pong(&mut self, conn: Conn, frame: &[u8]) {
-        let Some(header) = Header::read(&mut Reader(frame)) else { return };
-        if header.zxid != self.latest && !self.passing {
+        if let Some(header) = Header::read(&mut Reader(frame)) {
+            self.told_pong(conn, header);
+        }
+    }
+
+    fn told_pong(&mut self, conn: Conn, header: Header) {
+        if header.zxid != self.latest && is_transaction(header.zxid) && !self.passing {
             let line = format!("pong {}", self.names.zxid(header.zxid));
             self.client(conn).lines.push((None, line));
         }
@@ -366,7 +394,9 @@ impl<'a> Driver<'a> {
     }
 
     fn saw(&mut self, conn: Conn, zxid: i64) {
-        self.latest = self.latest.max(zxid);
+        if is_transaction(zxid) {
+            self.latest = self.latest.max(zxid);
+        }
         let client = self.client(conn);
         client.seen = client.seen.max(zxid);
     }
@@ -382,7 +412,34 @@ impl<'a> Driver<'a> {
         client.lines.push((event, line));
         if let Some(header) = header {
             self.saw(conn, header.zxid);
+            if asked == Some(encode::op::CLOSE) && header.error == 0 {
+                self.is_closed(conn);
+            }
             if asked.is_some() && is_last(header, asked) {
+                self.await_end(conn);
+            }
+        }
+    }
+
+    /// The session of a connection is closed.
+    fn is_closed(&mut self, conn: Conn) {
+        let session = self.client(conn).session;
+        if let Some(known) = session.and_then(|session| self.sessions.get_mut(&session)) {
+            known.is_closed = true;
+        }
+    }
+
+    /// Waits a little for the ends of connections whose session is closed.
+    fn await_closed_ones(&mut self) {
+        let closed: Vec<Option<Session>> = self
+            .sessions
+            .iter()
+            .filter(|(_, known)| known.is_closed)
+            .map(|(session, _)| Some(*session))
+            .collect();
+        for conn in self.in_order(None) {
+            let client = self.client(conn);
+            if client.connection.is_some() && closed.contains(&client.session) {
                 self.await_end(conn);
             }
         }
@@ -397,78 +454,16 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Lets time pass until `over`, keeping all alive but for a session.
-    fn pass(
-        &mut self,
-        but: Option<Session>,
-        mut over: impl FnMut(&mut Self) -> Result<bool, String>,
-    ) -> Result<(), String> {
-        self.passing = true;
-        while !over(self)? {
-            thread::sleep(PULSE);
-            for conn in self.in_order(None) {
-                if but.is_none() || self.client(conn).session != but {
-                    self.flush(conn);
-                }
-            }
-            self.keeper.last_zxid()?;
-        }
-        self.passing = false;
-        Ok(())
-    }
-
-    fn expire(&mut self, session: Session) -> Result<String, String> {
-        let Some(known) = self.sessions.get(&session) else { return Ok(format!("{session} is none")) };
-        let patience = Duration::from_millis(known.timeout_ms.max(0) as u64 * 4) + PATIENCE / 5;
-        let over = Instant::now() + patience;
-        let before = self.latest;
-        self.pass(Some(session), |me| Ok(me.keeper.last_zxid()? > before || Instant::now() >= over))?;
-        let now = self.keeper.last_zxid()?;
-        self.latest = self.latest.max(now);
-        Ok(if now > before {
-            format!("{session} expired {}", self.names.zxid(now))
-        } else {
-            format!("{session} did not expire")
-        })
-    }
-
-    fn await_own(&mut self, transactions: u32) -> Result<String, String> {
-        let (over, before) = (Instant::now() + PATIENCE, self.latest);
-        let wanted = before + i64::from(transactions);
-        self.pass(None, |me| Ok(me.keeper.last_zxid()? >= wanted || Instant::now() >= over))?;
-        let now = self.keeper.last_zxid()?;
-        self.latest = self.latest.max(now);
-        Ok(format!("now {}", self.names.zxid(now)))
-    }
-
     /// Ends all sessions, so that nothing of them happens later.
     fn end(&mut self) {
         self.clients.clear();
-        for known in std::mem::take(&mut self.sessions).into_values() {
+        let sessions = std::mem::take(&mut self.sessions).into_values();
+        for known in sessions.chain(std::mem::take(&mut self.former)).filter(|known| !known.is_closed) {
             if let Ok(address) = self.servers.address(Which::Number(1)) {
                 close_session(address, known.id, &known.password);
             }
         }
     }
-}
-
-/// Takes a session over and closes it. One that is dead already is left so.
-fn close_session(address: SocketAddr, session: i64, password: &[u8]) {
-    let Ok(mut connection) = Connection::open(address) else { return };
-    let connect = Connect {
-        session: None,
-        timeout_ms: 1000,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: crate::script::ReadOnly::No,
-        server: None,
-        cut: 0,
-    };
-    let with = Handshake { last_zxid: 0, session, password: Some(password) };
-    connection.send(&encode::handshake(&connect, &with));
-    connection.next(PATIENCE);
-    connection.send(&encode::request(&Call::Close.into(), 1, &|_| 0));
-    while let Came::Frame(_) = connection.next(PATIENCE) {}
 }
 
 /// A zxid that a script names. Who has seen nothing, and says more or less than that, has seen the beginning.
@@ -485,6 +480,11 @@ fn resolve(arg: ZxidArg, base: i64, seen: i64) -> i64 {
 fn is_last(header: Header, asked: Option<i32>) -> bool {
     let unknown = header.error == ErrorCode::Unimplemented.to_i32() && header.zxid == -1;
     unknown || header.error == ErrorCode::AuthFailed.to_i32() || asked == Some(encode::op::CLOSE)
+}
+
+/// A leader's first zxid is its epoch's beginning, until there is a transaction.
+fn is_transaction(zxid: i64) -> bool {
+    zxid & 0xffff_ffff != 0
 }
 
 fn is_pong(frame: &[u8]) -> bool {

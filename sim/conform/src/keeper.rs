@@ -84,6 +84,11 @@ impl Keeper {
         Ok(header.zxid)
     }
 
+    /// Closes the session.
+    pub(crate) fn leave(mut self) -> Result<(), String> {
+        self.ask(&Call::Close).map(|_| ())
+    }
+
     /// What is there beside what the server keeps for itself.
     pub(crate) fn others(&mut self) -> Result<Vec<String>, String> {
         let mut found = Vec::new();
@@ -104,13 +109,19 @@ impl Keeper {
         Ok(())
     }
 
-    /// Deletes everything but what the server keeps for itself, and sets that to what it was.
-    pub(crate) fn clean(&mut self) -> Result<(), String> {
+    /// Deletes everything but what the server keeps for itself.
+    pub(crate) fn clear(&mut self) -> Result<(), String> {
         let mut others = self.others()?;
         others.reverse();
         for path in others {
             self.ask(&Call::Number { what: Numbered::Delete, path: Some(path), number: -1 })?;
         }
+        Ok(())
+    }
+
+    /// Deletes everything but what the server keeps for itself, and sets that to what it was.
+    pub(crate) fn clean(&mut self) -> Result<(), String> {
+        self.clear()?;
         for path in RESERVED {
             let (header, body) =
                 self.ask(&Call::Look { what: Looking::Data, path: some(path), watch: false })?;

@@ -6,6 +6,7 @@
 //! | [`driver`] | runs a script, writes down what came |
 //! | [`normal`] | what two servers may tell differently, made alike |
 //! | [`side`] | one of the two: how it is found, tried and left |
+//! | [`ensemble`] | a real ensemble, begun and ended here: killed, paused, told who leads |
 //! | [`compare`] | one script on both: the first difference |
 //! | [`generate`], [`hunt`], [`shrink`] | random scripts, many of them, and what differs made small |
 //! | [`plant`] | known differences, planted, so that the hunt is seen to find them |
@@ -17,6 +18,7 @@ pub mod compare;
 mod connection;
 pub mod driver;
 mod encode;
+pub mod ensemble;
 pub mod generate;
 pub mod hunt;
 mod keeper;

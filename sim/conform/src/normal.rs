@@ -55,6 +55,11 @@ impl Names {
         Names { era, base, sessions, times, begun_ms: now_ms() }
     }
 
+    /// Counts from another transaction.
+    pub(crate) fn rebase(&mut self, base: i64) {
+        self.base = base;
+    }
+
     pub(crate) fn base(&self) -> i64 {
         self.base
     }

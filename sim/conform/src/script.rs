@@ -9,7 +9,30 @@
 //! a pipeline { get /x watch; set /x "new" v=3; close }
 //! expire a
 //! wait 500ms
+//! ```
+//!
+//! With more than one server there is more to do, and to wait for:
+//!
+//! ```text
+//! a connect server=leader
+//! b connect server=follower2
+//! c connect server=b
 //! server 1 kill
+//! follower pause
+//! killed start
+//! paused resume
+//! begin a create /x
+//! finish a
+//! await serving
+//! await zxid +5
+//! await end a b
+//! rounds 50 {
+//!   a create /x
+//!   b pipeline { sync /; exists /x }
+//!   a delete /x
+//! }
+//! alike a b c children /x
+//! alike a b c events
 //! ```
 //!
 //! `script` has the types and how they are written, `script::token` cuts a line into words, `script::parse` reads
@@ -123,8 +146,14 @@ pub enum Which {
     Number(u8),
     /// Whoever leads.
     Leader,
-    /// The nth that does not lead, from 1.
+    /// The nth of those that run and follow, from 1: `follower` is the first.
     Follower(u8),
+    /// The first of those that were killed.
+    Killed,
+    /// The first of those that are paused.
+    Paused,
+    /// The one that a connection is on, or was on at last.
+    Of(Conn),
 }
 
 /// What happens to a server.
@@ -132,7 +161,7 @@ pub enum Which {
 pub enum Control {
     /// Dies at once.
     Kill,
-    /// Starts again, and serves.
+    /// Starts again; `await serving` waits until it serves.
     Start,
     /// Stops, but is not dead.
     Pause,
@@ -157,8 +186,32 @@ pub enum Action {
     Wait { ms: u64 },
     /// Waits until so many transactions have come about by themselves, as when a container is removed.
     Await { transactions: u32 },
-    /// Does something to a server.
+    /// Does something to a server. It is not asked how the clients fare.
     Server { which: Which, control: Control },
+    /// Opens a connection or sends requests, as the step in it says, and waits for nothing.
+    Begin(Box<Action>),
+    /// Waits for the answers to what was begun.
+    Finish { conn: Conn },
+    /// Waits until all servers that run serve, and one of them leads.
+    AwaitServing,
+    /// Waits for a transaction.
+    AwaitZxid { zxid: ZxidArg },
+    /// Waits until connections have ended.
+    AwaitEnd { conns: Vec<Conn> },
+    /// Does the same again and again, one thing upon the other. The transcript is that of one round, with zxids
+    /// counted from the round's beginning; if rounds differ, every sort of them and how many there were.
+    Rounds { times: u32, actions: Vec<Action> },
+    /// Compares what servers answer to a request, to the byte.
+    Alike { conns: Vec<Conn>, what: Alike },
+}
+
+/// What is compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alike {
+    /// The answers to a request.
+    Answers(Call),
+    /// The events of the last step that brought any, and their order.
+    Events,
 }
 
 /// A request and how it is sent.
@@ -289,9 +342,17 @@ impl Action {
             | Action::Drop { conn }
             | Action::Send { conn, .. }
             | Action::Bytes { conn, .. } => Some(*conn),
-            Action::Expire { .. } | Action::Wait { .. } | Action::Await { .. } | Action::Server { .. } => {
-                None
-            }
+            Action::Begin(action) => action.conn(),
+            Action::Finish { conn } => Some(*conn),
+            Action::Expire { .. }
+            | Action::Wait { .. }
+            | Action::Await { .. }
+            | Action::Server { .. }
+            | Action::AwaitServing
+            | Action::AwaitZxid { .. }
+            | Action::AwaitEnd { .. }
+            | Action::Rounds { .. }
+            | Action::Alike { .. } => None,
         }
     }
 }

@@ -126,7 +126,14 @@ fn plainer_actions(action: &Action) -> Vec<Action> {
         | Action::Expire { .. }
         | Action::Wait { .. }
         | Action::Await { .. }
-        | Action::Server { .. } => Vec::new(),
+        | Action::Server { .. }
+        | Action::Begin(_)
+        | Action::Finish { .. }
+        | Action::AwaitServing
+        | Action::AwaitZxid { .. }
+        | Action::AwaitEnd { .. }
+        | Action::Rounds { .. }
+        | Action::Alike { .. } => Vec::new(),
     }
 }
 

@@ -67,7 +67,7 @@ impl Side {
     /// Runs a script, and cleans up behind it. Fails if the server cannot be talked to at all.
     pub fn run(&mut self, script: &Script, era: Era) -> Result<Transcript, String> {
         self.keeper.revive()?;
-        let transcript = Driver::new(&mut *self.servers, &mut self.keeper, era)?.run(script);
+        let transcript = Driver::new(&mut *self.servers, Some(&mut self.keeper), era)?.run(script);
         self.keeper.revive()?;
         self.keeper.clean()?;
         transcript

@@ -194,7 +194,8 @@ impl<'a> Words<'a> {
         Ok((call, rest))
     }
 
-    fn op(&mut self) -> Result<Call, String> {
+    /// A request that nothing more is said about.
+    pub(super) fn op(&mut self) -> Result<Call, String> {
         let (call, rest) = self.call()?;
         match rest.first() {
             None => Ok(call),

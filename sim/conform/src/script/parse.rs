@@ -2,7 +2,9 @@
 
 use super::calls::Words;
 use super::token::{Token, tokens};
-use super::{Action, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg};
+use super::{
+    Action, Alike, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg,
+};
 
 /// A script that cannot be read: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +23,8 @@ const EXPECTED: &str = "=> ";
 pub fn parse(text: &str) -> Result<Script, BadScript> {
     let mut script = Script::default();
     let mut comments = Vec::new();
-    for (index, line) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
         let fail = |problem: String| BadScript { line: index + 1, problem };
         let trimmed = line.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
@@ -30,35 +33,128 @@ pub fn parse(text: &str) -> Result<Script, BadScript> {
             let step = script.steps.last_mut().ok_or("a transcript line before the first step".to_owned());
             step.map_err(fail)?.expected.push(expected.to_owned());
         } else {
-            let action = tokens(trimmed).and_then(|tokens| action(&mut Words::new(&tokens))).map_err(fail)?;
+            let mut found = tokens(trimmed).map_err(fail)?;
+            while open_braces(&found) > 0 {
+                let (index, line) = lines.next().ok_or_else(|| fail("expected }".into()))?;
+                let more = tokens(line).map_err(|problem| BadScript { line: index + 1, problem })?;
+                found.push(Token::Mark(';'));
+                found.extend(more);
+            }
+            let action = action(&mut Words::new(&found)).map_err(fail)?;
             script.steps.push(Step { comments: std::mem::take(&mut comments), action, expected: Vec::new() });
         }
     }
     Ok(script)
 }
 
+/// How many braces a line leaves open: a step may go on in the next lines.
+fn open_braces(tokens: &[Token]) -> isize {
+    let of = |token: &Token| match token {
+        Token::Mark('{') => 1,
+        Token::Mark('}') => -1,
+        Token::Mark(_) | Token::Word(_) | Token::Bytes(_) => 0,
+    };
+    tokens.iter().map(of).sum()
+}
+
 fn action(words: &mut Words<'_>) -> Result<Action, String> {
+    let action = unended(words)?;
+    words.end()?;
+    Ok(action)
+}
+
+/// An action that something may follow.
+fn unended(words: &mut Words<'_>) -> Result<Action, String> {
     let first = words.word("what to do")?;
-    let action = match first {
+    Ok(match first {
         "expire" => Action::Expire { session: session(words.word("a session")?)? },
         "wait" => {
             let word = words.word("how long")?;
             let ms = word.strip_suffix("ms").and_then(|n| n.parse().ok());
             Action::Wait { ms: ms.ok_or_else(|| format!("'{word}': expected milliseconds, such as 500ms"))? }
         }
-        "await" => Action::Await { transactions: words.number("how many transactions")? },
-        "server" | "leader" | "follower" => {
+        "await" => match words.peek_word() {
+            Some("serving") => {
+                words.word("serving")?;
+                Action::AwaitServing
+            }
+            Some("zxid") => {
+                words.word("zxid")?;
+                Action::AwaitZxid { zxid: zxid(words.word("a zxid, such as +3")?)? }
+            }
+            Some("end") => {
+                words.word("end")?;
+                Action::AwaitEnd { conns: conns(words)? }
+            }
+            _ => Action::Await { transactions: words.number("how many transactions, serving, zxid or end")? },
+        },
+        "begin" => {
+            let letter = conn(words.word("a connection's letter")?)?;
+            match on_connection(letter, words)? {
+                begun @ (Action::Connect { .. } | Action::Send { .. }) => Action::Begin(Box::new(begun)),
+                other => return Err(format!("'{other}' has no answer that could be waited for")),
+            }
+        }
+        "finish" => Action::Finish { conn: conn(words.word("a connection's letter")?)? },
+        "rounds" => {
+            let times = words.number("how many rounds")?;
+            Action::Rounds { times, actions: words.block(unended)? }
+        }
+        "alike" => {
+            let conns = conns(words)?;
+            let what = if words.peek_word() == Some("events") {
+                words.word("events")?;
+                Alike::Events
+            } else {
+                Alike::Answers(words.op()?)
+            };
+            Action::Alike { conns, what }
+        }
+        "server" | "leader" | "follower" | "killed" | "paused" => {
             let which = match first {
-                "server" => Which::Number(words.number("a server's number")?),
+                "server" => one_server(words.word("a server's number or a connection's letter")?)?,
                 "leader" => Which::Leader,
-                _ => Which::Follower(words.number("a follower's number")?),
+                "killed" => Which::Killed,
+                "paused" => Which::Paused,
+                _ if words.peek_word().is_some_and(|word| word.parse::<u8>().is_ok()) => {
+                    Which::Follower(words.number("a follower's number")?)
+                }
+                _ => Which::Follower(1),
             };
             Action::Server { which, control: control(words.word("what to do to it")?)? }
         }
         letter => on_connection(conn(letter)?, words)?,
-    };
-    words.end()?;
-    Ok(action)
+    })
+}
+
+/// All letters that follow, one at least.
+fn conns(words: &mut Words<'_>) -> Result<Vec<Conn>, String> {
+    let mut conns = Vec::new();
+    while let Some(next) = words.peek_word().and_then(|word| conn(word).ok()) {
+        words.word("a connection's letter")?;
+        conns.push(next);
+    }
+    if conns.is_empty() { Err("expected a connection's letter".into()) } else { Ok(conns) }
+}
+
+/// A server, as it stands behind `server=`.
+fn which(word: &str) -> Result<Which, String> {
+    match (word, word.strip_prefix("follower")) {
+        ("leader", _) => Ok(Which::Leader),
+        ("killed", _) => Ok(Which::Killed),
+        ("paused", _) => Ok(Which::Paused),
+        (_, Some("")) => Ok(Which::Follower(1)),
+        (_, Some(nth)) => number("follower", nth).map(Which::Follower),
+        (_, None) => one_server(word),
+    }
+}
+
+/// A server's number, or the letter of a connection to it.
+fn one_server(word: &str) -> Result<Which, String> {
+    match conn(word) {
+        Ok(conn) => Ok(Which::Of(conn)),
+        Err(_) => number("server", word).map(Which::Number),
+    }
 }
 
 fn on_connection(conn: Conn, words: &mut Words<'_>) -> Result<Action, String> {
@@ -90,7 +186,8 @@ fn conn(word: &str) -> Result<Conn, String> {
     match (chars.next(), chars.next()) {
         (Some(c @ 'a'..='z'), None) => Ok(Conn(c)),
         _ => Err(format!(
-            "'{word}': expected a connection's letter, expire, wait, await, server, leader or follower"
+            "'{word}': expected a connection's letter, expire, wait, await, begin, finish, rounds, alike, server, \
+             leader, follower, killed or paused"
         )),
     }
 }
@@ -139,13 +236,7 @@ fn connect(session: Option<Session>, words: &mut Words<'_>) -> Result<Connect, S
             ("password", "null") => connect.password = Password::Null,
             ("readonly", "absent") => connect.read_only = ReadOnly::Absent,
             ("readonly", "yes") => connect.read_only = ReadOnly::Yes,
-            ("server", "leader") => connect.server = Some(Which::Leader),
-            ("server", word) => {
-                connect.server = Some(match word.strip_prefix("follower") {
-                    Some(nth) => Which::Follower(number("follower", nth)?),
-                    None => Which::Number(number("server", word)?),
-                });
-            }
+            ("server", word) => connect.server = Some(which(word)?),
             (key, word) => {
                 return Err(format!(
                     "'{key}={word}': expected timeout, cut, seen, password=wrong|short|null, \

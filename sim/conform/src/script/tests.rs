@@ -19,7 +19,7 @@ fn random_scripts_are_read_back_as_they_were() {
 #[test]
 fn comments_and_transcripts_stay_where_they_are() {
     let text = "# first\n\na connect\n=> a connected\n=> a pong +1\n# second\nexpire a\nwait 500ms\nleader kill\n\
-                follower 2 pause\nserver 1 start\nb attach a2 password=wrong seen=seen-1 server=follower1\n\
+                follower 2 pause\nserver 1 start\nb attach a2 password=wrong seen=seen-1 server=follower2\n\
                 a pipeline { get /x watch; set /x \"\\u{0}\\xff\" v=3; close }\nawait 2\n";
     assert_eq!(parse(text).expect("a script").to_string(), text);
 }

@@ -4,8 +4,8 @@ use super::calls::{LISTS, PERMS, create_verb, default_flags, number_key, number_
 use super::parse::TIMEOUT_MS;
 use super::token::{bytes_text, quote};
 use super::{
-    AclArg, Action, Call, Conn, Connect, Control, CreateKind, Looking, Naming, Password, ReadOnly, Script,
-    Sent, Session, Which, ZxidArg,
+    AclArg, Action, Alike, Call, Conn, Connect, Control, CreateKind, Looking, Naming, Password, ReadOnly,
+    Script, Sent, Session, Which, ZxidArg,
 };
 use std::fmt::{self, Display, Formatter};
 
@@ -52,7 +52,11 @@ impl Display for Which {
         match self {
             Which::Number(n) => write!(f, "server {n}"),
             Which::Leader => f.write_str("leader"),
+            Which::Follower(1) => f.write_str("follower"),
             Which::Follower(n) => write!(f, "follower {n}"),
+            Which::Killed => f.write_str("killed"),
+            Which::Paused => f.write_str("paused"),
+            Which::Of(conn) => write!(f, "server {conn}"),
         }
     }
 }
@@ -78,6 +82,22 @@ impl Display for Action {
                     Control::Resume => "resume",
                 };
                 write!(f, "{which} {verb}")
+            }
+            Action::Begin(action) => write!(f, "begin {action}"),
+            Action::Finish { conn } => write!(f, "finish {conn}"),
+            Action::AwaitZxid { zxid } => write!(f, "await zxid {zxid}"),
+            Action::AwaitServing => f.write_str("await serving"),
+            Action::AwaitEnd { conns } => write!(f, "await end{}", letters(conns)),
+            Action::Rounds { times, actions } => {
+                writeln!(f, "rounds {times} {{")?;
+                for action in actions {
+                    writeln!(f, "  {action}")?;
+                }
+                f.write_str("}")
+            }
+            Action::Alike { conns, what: Alike::Events } => write!(f, "alike{} events", letters(conns)),
+            Action::Alike { conns, what: Alike::Answers(call) } => {
+                write!(f, "alike{} {call}", letters(conns))
             }
         }
     }
@@ -110,7 +130,11 @@ impl Display for Connect {
             None => {}
             Some(Which::Number(n)) => write!(f, " server={n}")?,
             Some(Which::Leader) => f.write_str(" server=leader")?,
+            Some(Which::Follower(1)) => f.write_str(" server=follower")?,
             Some(Which::Follower(n)) => write!(f, " server=follower{n}")?,
+            Some(Which::Killed) => f.write_str(" server=killed")?,
+            Some(Which::Paused) => f.write_str(" server=paused")?,
+            Some(Which::Of(conn)) => write!(f, " server={conn}")?,
         }
         if self.cut == 0 { Ok(()) } else { write!(f, " cut={}", self.cut) }
     }
@@ -216,6 +240,10 @@ fn write_create(call: &Call, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, " ttl={ttl_ms}")?;
     }
     if *acl == open() { Ok(()) } else { write!(f, " acl={}", acl_text(acl)) }
+}
+
+fn letters(conns: &[Conn]) -> String {
+    conns.iter().map(|conn| format!(" {conn}")).collect()
 }
 
 fn joined<T: Display>(items: &[T]) -> String {

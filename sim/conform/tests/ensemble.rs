@@ -1,0 +1,185 @@
+//! The scripts under `testdata/ensemble` are what three real servers do.
+//!
+//! `UPDATE_TESTDATA=1` rewrites the transcripts that differ; read the difference before you commit it.
+//! `ZOOCHECK_ONLY=takeover` runs the scripts with that in their names.
+//! `ZOOCHECK_NO_SKIP=1` fails where there is no real ZooKeeper.
+
+use std::collections::VecDeque;
+use std::env;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use zk_conform::ensemble::{Ensemble, missing};
+use zk_conform::script::{Script, parse};
+
+const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/real-zookeeper");
+
+/// So that the test of containers takes no minute; and not so often that a removal is asked for twice.
+const PROPERTIES: [&str; 1] = ["znode.container.checkIntervalMs=2000"];
+
+/// How many at a time.
+const ENSEMBLES: u32 = 2;
+
+#[test]
+fn three_real_servers_do_what_the_scripts_say() {
+    if is_missing() {
+        return;
+    }
+    let only = env::var("ZOOCHECK_ONLY").unwrap_or_default();
+    let chosen = scripts().into_iter().filter(|path| path.to_string_lossy().contains(&only));
+    let queue = Mutex::new(chosen.collect::<VecDeque<PathBuf>>());
+    // Scripts wait for servers most of the time.
+    let wrong: String = thread::scope(|scope| {
+        let workers: Vec<_> = (0..ENSEMBLES)
+            .map(|n| {
+                let queue = &queue;
+                scope.spawn(move || run_all(queue, n))
+            })
+            .collect();
+        workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
+    });
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Runs what is in the queue on an ensemble of its own; what went otherwise than expected.
+fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
+    let mut ensemble = start(&number.to_string());
+    let mut wrong = String::new();
+    loop {
+        let Some(path) = queue.lock().expect("no panic").pop_front() else { return wrong };
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("a script");
+        let script = parse(&text).unwrap_or_else(|bad| panic!("{name}: {bad}"));
+        let begun = Instant::now();
+        let told = match ensemble.run(&script) {
+            Ok(told) => told,
+            Err(failed) => {
+                wrong.push_str(&format!("\n{name}: {failed}\n"));
+                continue;
+            }
+        };
+        eprintln!("{name}: {:.1?}", begun.elapsed());
+        wrong.push_str(&difference(&name, &script, &told));
+        if env::var_os("UPDATE_TESTDATA").is_some() {
+            fs::write(&path, with(script, told)).expect("a script is rewritten");
+        }
+    }
+}
+
+/// Whether there is no real ZooKeeper here, which is told.
+fn is_missing() -> bool {
+    let why = missing(Path::new(REAL));
+    if let Some(why) = &why {
+        assert!(env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
+        eprintln!("skipped: {why}");
+    }
+    why.is_some()
+}
+
+/// Starts three servers. One ensemble after the other: ports are found free before they are taken.
+fn start(name: &str) -> Ensemble {
+    static STARTS: Mutex<()> = Mutex::new(());
+    let _turn = STARTS.lock().expect("no panic");
+    let folder = format!("ensemble-{}-{name}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers")
+}
+
+/// How often a leader is killed while writes are on their way, and how many.
+const CRASHES: usize = 3;
+const WRITES: usize = 2000;
+
+/// Where chance decides how far it came, what must never be is still the same on every try.
+#[test]
+fn acknowledged_writes_survive_their_leader_and_the_others_are_the_next_ones_in_order() {
+    if is_missing() {
+        return;
+    }
+    let mut ensemble = start("crash");
+    let writes: Vec<String> = (0..WRITES).map(|n| format!("create /p/{n:04}")).collect();
+    let script = format!(
+        "b connect server=follower timeout=10000\n\
+         c connect server=follower2 timeout=10000\n\
+         b create /p\n\
+         begin b pipeline {{ {} }}\n\
+         leader kill\n\
+         await end b c\n\
+         await serving\n\
+         killed start\n\
+         await serving\n\
+         a connect server=leader timeout=10000\n\
+         b connect server=follower timeout=10000\n\
+         c connect server=follower2 timeout=10000\n\
+         a children /p\n\
+         alike a b c children /p\n",
+        writes.join("; ")
+    );
+    let script = parse(&script).expect("a script");
+    for _ in 0..CRASHES {
+        let told = ensemble.run(&script).expect("a run");
+        let lines = told.iter().flatten().map(String::as_str);
+        let answered =
+            lines.filter_map(|line| line.starts_with("b ").then(|| line.split_once(" /p/")).flatten());
+        let answered: Vec<&str> = answered.map(|(_, name)| name).collect();
+        let [listed] = &told[12][..] else { panic!("{:?}", told[12]) };
+        let (_, names) = listed.split_once('[').expect("a list");
+        let found: Vec<&str> = names.trim_end_matches(']').split_whitespace().collect();
+        eprintln!("{} answered, {} committed of {WRITES}", answered.len(), found.len());
+        let expected: Vec<String> = (0..found.len()).map(|n| format!("{n:04}")).collect();
+        assert_eq!(found, expected, "what is committed begins at the first and has no gap");
+        assert!(answered.iter().all(|name| found.contains(name)), "an answered write is gone");
+        assert_eq!(told[13], ["alike"]);
+    }
+}
+
+/// Every script says on top what it shows, and expects something; rewritten as it is, it stays the same.
+#[test]
+fn scripts_are_well_formed() {
+    let all = scripts();
+    assert!(!all.is_empty());
+    for path in all {
+        let name = path.display();
+        let text = fs::read_to_string(&path).expect("a script");
+        let script = parse(&text).unwrap_or_else(|bad| panic!("{name}: {bad}"));
+        assert_eq!(script.to_string(), text, "{name}");
+        assert!(text.starts_with("# "), "{name}: expected what it shows on top");
+        assert!(script.steps.iter().any(|step| !step.expected.is_empty()), "{name}: expects nothing");
+    }
+}
+
+fn scripts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/ensemble");
+    let entries = fs::read_dir(folder).expect("testdata");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// The steps that went otherwise than expected.
+fn difference(name: &str, script: &Script, told: &[Vec<String>]) -> String {
+    let mut out = String::new();
+    for (step, told) in script.steps.iter().zip(told).filter(|(step, told)| step.expected != **told) {
+        if out.is_empty() {
+            writeln!(out, "\n{name}:").expect("a text");
+        }
+        writeln!(out, "  {}", step.action).expect("a text");
+        for line in step.expected.iter().filter(|line| !told.contains(line)) {
+            writeln!(out, "    expected {line}").expect("a text");
+        }
+        for line in told.iter() {
+            writeln!(out, "    came     {line}").expect("a text");
+        }
+    }
+    out
+}
+
+fn with(mut script: Script, told: Vec<Vec<String>>) -> String {
+    for (step, told) in script.steps.iter_mut().zip(told) {
+        step.expected = told;
+    }
+    script.to_string()
+}
