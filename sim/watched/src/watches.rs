@@ -395,7 +395,7 @@ mod tests {
             let add = Request::AddWatch { path: path.into(), mode };
             watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
         }
-        watches.applied(&delete(8));
+        watches.applied(&delete(8), &BTreeSet::new());
         assert_eq!((watches.by_path.exact.len(), watches.by_path.recursive.len()), (1, 1));
         assert_eq!(
             watches.conns[&C].due.len(),
