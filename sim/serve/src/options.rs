@@ -55,7 +55,8 @@ pub struct Limits {
     pub outstanding_bytes: usize,
     /// Watches of one connection. Whoever asks for more is closed.
     pub watches: usize,
-    /// Bytes for a client that it does not read. With more than these the connection is closed. Long before
+    /// Bytes for a client that it does not read. If there are more than these when there is something more to
+    /// send, the connection is closed; one answer may have any length. Long before
     /// that, at [`stall_bytes`](Limits::stall_bytes), its requests are not looked at.
     pub unsent_bytes: usize,
     /// How long a connection may take for its first message.

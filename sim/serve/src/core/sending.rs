@@ -65,6 +65,8 @@ impl Core {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.sent += 1;
         self.stats.sent += 1;
+        // One answer may have any length; what counts is what it finds unread.
+        let unread = conn.link.unsent() + conn.slow.bytes_out;
         let (slow, wire) = (&mut conn.slow, &mut conn.wire);
         let late = if now < slow.until { now + slow.delay } else { now };
         slow.last_out = late.max(slow.last_out);
@@ -78,8 +80,7 @@ impl Core {
         } else {
             conn.link.send(|out| wire.encode(message, out))
         };
-        let Some(conn) = self.conns.get(&id) else { return };
-        if put.is_err() || conn.link.unsent() + conn.slow.bytes_out > self.limits.unsent_bytes {
+        if put.is_err() || unread > self.limits.unsent_bytes {
             self.drop_conn(now, id, State::Aborted, "what it is sent is not read");
         }
     }

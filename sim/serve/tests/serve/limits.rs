@@ -65,6 +65,18 @@ async fn a_client_that_never_reads_stalls_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_may_be_longer_than_what_may_stay_unread() {
+    let limits = Limits { unsent_bytes: 1 << 10, ..Limits::default() };
+    let running = quick_server(limits).await;
+    let mut well = worker(&running).await;
+    well.done(set("/work", &"x".repeat(1_000_000))).await;
+    for _ in 0..3 {
+        well.done(get("/work")).await;
+    }
+    held(running).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_does_not_read_its_events_is_cut_off_when_they_are_too_many() {
     let limits = Limits { unsent_bytes: 64 << 10, ..Limits::default() };
     let running = server(limits).await;
