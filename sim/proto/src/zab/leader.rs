@@ -92,6 +92,21 @@ impl Progress {
 }
 
 impl Leader {
+    /// Nothing is known yet but this peer's own promise.
+    pub(super) fn new(me: ServerId, accepted_epoch: u32, initial: Zxid) -> Leader {
+        Leader {
+            stage: Stage::Gathering,
+            epoch: 0,
+            initial,
+            waited: 0,
+            told: BTreeMap::from([(me, accepted_epoch)]),
+            promised: BTreeSet::new(),
+            synced: BTreeSet::new(),
+            in_flight: VecDeque::new(),
+            learners: BTreeMap::new(),
+        }
+    }
+
     pub(super) fn has(&self, link: LinkId) -> bool {
         self.learners.contains_key(&link)
     }
@@ -124,18 +139,8 @@ impl Leader {
 impl Peer {
     /// Has decided for itself.
     pub(super) fn lead(&mut self, out: Out<'_>) {
-        let accepted = self.storage.accepted_epoch();
-        self.state = State::Leading(Leader {
-            stage: Stage::Gathering,
-            epoch: 0,
-            initial: self.history.last(),
-            waited: 0,
-            told: BTreeMap::from([(self.config.id, accepted)]),
-            promised: BTreeSet::new(),
-            synced: BTreeSet::new(),
-            in_flight: VecDeque::new(),
-            learners: BTreeMap::new(),
-        });
+        let accepted_epoch = self.storage.accepted_epoch();
+        self.state = State::Leading(Leader::new(self.config.id, accepted_epoch, self.history.last()));
         self.choose_epoch(out);
     }
 
@@ -400,3 +405,6 @@ impl Peer {
         if keeps { self.set_tick(out) } else { self.leave(out) }
     }
 }
+
+#[cfg(test)]
+mod tests;

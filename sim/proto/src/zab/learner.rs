@@ -61,6 +61,12 @@ impl Learner {
         }
     }
 
+    /// One that has its leader's history.
+    #[cfg(test)]
+    pub(super) fn serving(leader: ServerId, epoch: u32) -> Learner {
+        Learner { phase: Phase::Serving, epoch, ..Learner::new(leader) }
+    }
+
     pub(super) fn leader(&self) -> ServerId {
         self.leader
     }
@@ -344,3 +350,6 @@ impl Peer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

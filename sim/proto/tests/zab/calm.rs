@@ -1,9 +1,68 @@
 //! Faults are over: everything arrives, and time passes only when nothing else can.
 
 use crate::rig::{Action, Rig};
-use zk_proto::zab::{Role, Timer};
+use zk_proto::server::ServerId;
+use zk_proto::zab::{PeerConfig, Role, Timer};
 
 impl Rig {
+    /// An ensemble in which everybody serves.
+    pub fn serving(voters: u8, observers: u8, tune: impl Fn(&mut PeerConfig)) -> Rig {
+        let mut rig = Rig::new(voters, observers, tune);
+        rig.serve().expect("an ensemble comes up");
+        rig
+    }
+
+    /// Does what is allowed, the first of it first, until something is so. Panics if it does not come to that.
+    pub fn drive(&mut self, allowed: impl Fn(&Rig, &Action) -> bool, done: impl Fn(&Rig) -> bool) {
+        for _ in 0..1000 {
+            if done(self) {
+                return;
+            }
+            let action = self.actions().into_iter().find(|action| allowed(self, action));
+            self.act(action.expect("something is left to do"));
+            self.check().expect("every invariant holds");
+        }
+        panic!("it does not come to that");
+    }
+
+    /// The leader proposes so many.
+    pub fn propose(&mut self, count: usize) {
+        let server = self.leader().expect("a leader");
+        for _ in 0..count {
+            self.act(Action::Propose { server });
+        }
+    }
+
+    /// A server and the others hear nothing of each other.
+    pub fn isolate(&mut self, server: u8) {
+        let server = ServerId(server);
+        for other in self.nodes.keys().copied().filter(|other| *other != server).collect::<Vec<_>>() {
+            self.act(Action::Cut { from: server, to: other });
+            self.act(Action::Cut { from: other, to: server });
+        }
+    }
+
+    /// A server dies; nothing of the write under way is left.
+    pub fn kill(&mut self, server: u8) {
+        self.act(Action::Crash { server: ServerId(server), outcome: 0, mute: false });
+    }
+
+    pub fn revive(&mut self, server: u8) {
+        self.act(Action::Restart { server: ServerId(server) });
+    }
+
+    /// Lets time pass until something is so.
+    pub fn wait(&mut self, done: impl Fn(&Rig) -> bool) {
+        self.quiet().expect("every invariant holds");
+        for _ in 0..50 {
+            if done(self) {
+                return;
+            }
+            self.pass().expect("every invariant holds");
+        }
+        panic!("it does not come to that");
+    }
+
     /// Lets everything arrive, and fires no timer.
     pub fn quiet(&mut self) -> Result<(), String> {
         for _ in 0..20_000 {

@@ -97,9 +97,16 @@ impl Disk {
         self.log.retain(|txn| txn.zxid > zxid);
     }
 
-    /// Whether a transaction is there, or in the state that is.
-    pub fn has(&self, txn: &Arc<Txn>) -> bool {
-        self.log.contains(txn)
-            || txn.zxid <= self.snapshot.zxid && decode(&self.snapshot.image).contains(&entry(txn))
+    /// What is there, from the beginning.
+    pub fn entries(&self) -> Vec<Entry> {
+        decode(&self.snapshot.image).into_iter().chain(self.log.iter().map(|txn| entry(txn))).collect()
+    }
+
+    pub fn zxids(&self) -> Vec<Zxid> {
+        self.entries().into_iter().map(|(zxid, _)| zxid).collect()
+    }
+
+    pub fn epochs(&self) -> (u32, u32) {
+        (self.accepted_epoch, self.current_epoch)
     }
 }

@@ -6,10 +6,12 @@
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `explore` | every order of events within small bounds |
 //! | `paths` | single cases, each driven to a point where something could go wrong |
 
 mod calm;
 mod chaos;
 mod disk;
+mod explore;
 mod paths;
 mod rig;
