@@ -4,7 +4,7 @@
 //! promises on disk; so datagrams may be lost, and a peer may decide for one that does not lead.
 
 use super::message::{Notification, Stand, Vote};
-use super::{Out, Output, Peer, Role, State, Timer};
+use super::{Out, Output, Peer, PeerConfig, Role, State, Timer};
 use crate::server::ServerId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,20 +14,28 @@ pub(super) struct Election {
     /// For whom the other voters are in this round, whether they still look or have decided.
     votes: BTreeMap<ServerId, Vote>,
     /// What those say who have decided, in whatever round: a leader may be at work already.
-    decided: BTreeMap<ServerId, (Stand, ServerId)>,
+    decided: BTreeMap<ServerId, Decided>,
     /// A quorum agrees, and the wait for better votes has begun.
     finalizing: bool,
 }
 
+/// What a peer says that has decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Decided {
+    leads: bool,
+    round: u64,
+    vote: Vote,
+}
+
 impl Election {
-    /// A leader that says it leads, with a quorum on its side.
-    fn established(&self, peer: &Peer) -> Option<ServerId> {
-        let leads = |(server, (stand, leader)): (&ServerId, &(Stand, ServerId))| {
-            (*stand == Stand::Leading && server == leader).then_some(*leader)
-        };
-        self.decided.iter().filter_map(leads).find(|leader| {
-            let side = self.decided.iter().filter(|(_, (_, their))| their == leader);
-            peer.config.is_quorum(&side.map(|(server, _)| *server).collect())
+    /// A leader other than this peer that says it leads, with a quorum on its side. Others may remember this
+    /// peer as the leader from its former life, which is over.
+    fn established(&self, config: &PeerConfig) -> Option<Decided> {
+        let leaders = self.decided.iter().filter(|(server, said)| said.leads && said.vote.leader == **server);
+        let mut leaders = leaders.map(|(_, said)| *said).filter(|said| said.vote.leader != config.id);
+        leaders.find(|leader| {
+            let side = self.decided.iter().filter(|(_, said)| said.vote.leader == leader.vote.leader);
+            config.is_quorum(&side.map(|(server, _)| *server).collect())
         })
     }
 
@@ -138,13 +146,11 @@ impl Peer {
     /// Another has decided.
     fn weigh_leader(&mut self, from: ServerId, stand: Stand, round: u64, vote: Vote, out: Out<'_>) {
         let State::Looking(election) = &mut self.state else { return };
-        election.decided.insert(from, (stand, vote.leader));
-        let election = election.clone();
-        // That this peer itself leads can only be somebody's memory of its former life.
-        if let Some(leader) = election.established(self).filter(|leader| *leader != self.config.id) {
-            self.round = round;
-            self.vote = Some(Vote { leader, ..vote });
-            return self.decide(leader, out);
+        election.decided.insert(from, Decided { leads: stand == Stand::Leading, round, vote });
+        if let Some(leader) = election.established(&self.config) {
+            self.round = leader.round;
+            self.vote = Some(leader.vote);
+            return self.decide(leader.vote.leader, out);
         }
         if round == self.round {
             self.record(from, vote);
@@ -183,7 +189,7 @@ impl Peer {
     fn decide(&mut self, leader: ServerId, out: Out<'_>) {
         self.become_role(Role::Joining { leader }, out);
         if leader == self.config.id {
-            self.lead(out)
+            self.lead()
         } else {
             self.join(leader, out)
         }

@@ -138,10 +138,10 @@ impl Leader {
 
 impl Peer {
     /// Has decided for itself.
-    pub(super) fn lead(&mut self, out: Out<'_>) {
+    pub(super) fn lead(&mut self) {
         let accepted_epoch = self.storage.accepted_epoch();
         self.state = State::Leading(Leader::new(self.config.id, accepted_epoch, self.history.last()));
-        self.choose_epoch(out);
+        self.choose_epoch();
     }
 
     /// This peer's part as the leader. Only called while it is one.
@@ -214,7 +214,7 @@ impl Peer {
         match leader.stage {
             Stage::Gathering => {
                 leader.told.insert(peer, accepted);
-                self.choose_epoch(out);
+                self.choose_epoch();
             }
             _ if leader.must_give_way(accepted) => self.leave(out),
             Stage::Promising => {}
@@ -227,17 +227,15 @@ impl Peer {
     }
 
     /// An epoch newer than all that a quorum has promised. It is on this peer's disk before anybody hears of it.
-    fn choose_epoch(&mut self, out: Out<'_>) {
+    fn choose_epoch(&mut self) {
         let config = self.config.clone();
         let leader = self.leader();
         if !config.is_quorum(&leader.told.keys().copied().collect()) {
             return;
         }
         let newest = *leader.told.values().max().expect("a leader has told itself");
-        let Some(epoch) = newest.checked_add(1) else {
-            // After four thousand million elections. There is no safe way on.
-            return self.leave(out);
-        };
+        // After four thousand million elections there is no safe way on: it waits, and looks again by ticks.
+        let Some(epoch) = newest.checked_add(1) else { return };
         leader.epoch = epoch;
         leader.stage = Stage::Promising;
         self.storage.push(Write::AcceptedEpoch(epoch));

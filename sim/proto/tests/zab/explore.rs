@@ -125,19 +125,32 @@ fn decided(voters: u8, observers: u8) -> Rig {
     rig
 }
 
+fn explore_all(start: Rig, budget: Budget) {
+    let seen = explore(start, budget, 300_000, 100);
+    assert!(seen.complete && seen.ends > 0, "{seen:?}");
+}
+
 #[test]
 fn three_voters_agree_whatever_the_order_of_events() {
-    let seen = explore(decided(3, 0), Budget { proposals: 1, ..Budget::default() }, 2_000_000, 100);
-    assert!(seen.complete, "{seen:?}");
+    explore_all(decided(3, 0), Budget { proposals: 1, ..Budget::default() });
 }
 
 #[test]
 fn two_voters_survive_a_crash_at_every_moment() {
-    let budget = Budget { proposals: 1, crashes: 1, ..Budget::default() };
-    let seen = explore(decided(2, 0), budget, 2_000_000, 100);
-    assert!(seen.complete, "{seen:?}");
+    explore_all(decided(2, 0), Budget { proposals: 2, crashes: 1, ..Budget::default() });
 }
 
+#[test]
+fn two_voters_survive_a_broken_link_and_an_impatient_moment() {
+    explore_all(decided(2, 0), Budget { proposals: 1, breaks: 1, ticks: 1, ..Budget::default() });
+}
+
+#[test]
+fn an_observer_learns_whatever_the_order_of_events() {
+    explore_all(decided(2, 1), Budget { proposals: 1, notifies: 1, ..Budget::default() });
+}
+
+/// Any bounds, by `ZAB_EXPLORE=voters,observers,proposals,crashes,breaks,ticks,notifies,states`.
 #[test]
 fn measure() {
     let Ok(text) = std::env::var("ZAB_EXPLORE") else { return };

@@ -131,6 +131,26 @@ fn an_acknowledgement_of_what_was_not_sent_is_illegal() {
 }
 
 #[test]
+fn an_acknowledgement_of_what_was_trimmed_away_meanwhile_is_legal() {
+    let mut peer = broadcasting();
+    let to = Zxid::new(2, 1);
+    // Another follower's was enough.
+    (peer.committed, peer.delivered) = (to, to);
+    step(&mut peer, Event::Trimmed { to });
+    receive(&mut peer, LINK, Packet::Ack { zxid: to });
+    assert!(peer.violations().is_empty());
+}
+
+#[test]
+fn an_epoch_behind_the_last_is_not_chosen() {
+    let mut peer = looking(3, &[]);
+    peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.history);
+    peer.lead();
+    greet(&mut peer, LINK, 0);
+    assert!(matches!(&peer.state, State::Leading(leader) if leader.stage == Stage::Gathering));
+}
+
+#[test]
 fn an_acknowledgement_before_the_history_is_acknowledged_is_illegal() {
     let synchronizing = || {
         let mut peer = leading(3, 2, &[(1, 1)]);

@@ -70,6 +70,20 @@ fn violates(mut peer: Peer, packet: Packet, violation: Violation) {
 }
 
 #[test]
+fn a_link_that_the_leader_dialled_is_not_taken_for_ones_own() {
+    // Each of the two has decided for the other.
+    let mut peer = greeting(1, &[]);
+    step(&mut peer, Event::Unlinked { link: LINK });
+    let link = LinkId(2);
+    assert_eq!(step(&mut peer, Event::Accepted { link, from: ServerId(3) }), [Output::Hang { link }]);
+    let out = step(&mut peer, Event::Dialled { link: LinkId(3), to: ServerId(3) });
+    assert!(matches!(&out[..], [Output::Send { link: LinkId(3), .. }]), "{out:?}");
+    // One that comes later than another is not needed.
+    let link = LinkId(4);
+    assert_eq!(step(&mut peer, Event::Dialled { link, to: ServerId(3) }), [Output::Hang { link }]);
+}
+
+#[test]
 fn history_then_epoch_then_acknowledgement() {
     let mut peer = persisting(1);
     let out = step(&mut peer, Event::Written);
