@@ -12,16 +12,22 @@ fn healthy() -> Ensemble {
         looking(2, &[(1, 1)]),
         leading(3, 2, &[(1, 1), (1, 2), (2, 1)]),
     ];
-    let mut ghost = Ghost::default();
-    ghost.leaders = BTreeMap::from([(1, BTreeSet::from([ServerId(1)])), (2, BTreeSet::from([ServerId(3)]))]);
-    ghost.broadcast = BTreeMap::from([(1, txns(&[(1, 1), (1, 2), (1, 3)])), (2, txns(&[(2, 1)]))]);
-    ghost.initial = BTreeMap::from([(1, Vec::new()), (2, txns(&[(1, 1), (1, 2)]))]);
-    ghost.delivered_before = BTreeMap::from([(1, Vec::new()), (2, txns(&[(1, 1), (1, 2)]))]);
-    ghost.committed = txns(&[(1, 1), (1, 2), (2, 1)]).into_iter().map(|txn| (txn.zxid, txn)).collect();
     let all = txns(&[(1, 1), (1, 2), (2, 1)]);
-    ghost.delivered =
-        BTreeMap::from([(ServerId(1), all.clone()), (ServerId(2), txns(&[(1, 1)])), (ServerId(3), all)]);
-    ghost.most_delivered = ghost.delivered.clone();
+    let delivered = BTreeMap::from([
+        (ServerId(1), all.clone()),
+        (ServerId(2), txns(&[(1, 1)])),
+        (ServerId(3), all.clone()),
+    ]);
+    let ghost = Ghost {
+        leaders: BTreeMap::from([(1, BTreeSet::from([ServerId(1)])), (2, BTreeSet::from([ServerId(3)]))]),
+        initial: BTreeMap::from([(1, Vec::new()), (2, txns(&[(1, 1), (1, 2)]))]),
+        broadcast: BTreeMap::from([(1, txns(&[(1, 1), (1, 2), (1, 3)])), (2, txns(&[(2, 1)]))]),
+        delivered_before: BTreeMap::from([(1, Vec::new()), (2, txns(&[(1, 1), (1, 2)]))]),
+        committed: all.into_iter().map(|txn| (txn.zxid, txn)).collect(),
+        most_delivered: delivered.clone(),
+        delivered,
+        cut: Vec::new(),
+    };
     (peers, ghost)
 }
 
