@@ -122,7 +122,8 @@ impl Peer {
         self.end_worn_out_epoch(out);
     }
 
-    /// The counter is at its end, and everything proposed stands: the next epoch counts from one again.
+    /// The counter is at its end, and everything proposed stands: the next epoch counts from one again
+    /// (ZOOKEEPER-1277).
     fn end_worn_out_epoch(&mut self, out: Out<'_>) {
         let is_worn_out = !self.may_propose();
         if is_worn_out && self.leader().in_flight.is_empty() {

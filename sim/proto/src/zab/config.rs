@@ -50,7 +50,7 @@ impl PeerConfig {
         }
     }
 
-    /// Whether this peer votes. An observer is in no quorum.
+    /// Whether a server votes. An observer is in no quorum.
     pub fn is_voter(&self, server: ServerId) -> bool {
         self.voters.contains(&server)
     }

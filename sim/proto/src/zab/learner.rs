@@ -257,7 +257,8 @@ impl Peer {
     }
 
     /// The history is complete: it goes to the disk first, then the epoch, and then it is acknowledged. All of
-    /// the history was given to the same queue before.
+    /// the history was given to the same queue before. Any other order has lost what stood: ZOOKEEPER-4643 wrote
+    /// the epoch first, 4646 acknowledged first, 3911 logged the history only when it served.
     fn persist(&mut self, epoch: u32, committed: Zxid) -> Result<(), Violation> {
         let synced = self.history.last();
         let learner = self.learner();
@@ -296,7 +297,7 @@ impl Peer {
     }
 
     /// Acknowledges what is on disk behind the history. Never before that is acknowledged itself: the leader
-    /// could not place it.
+    /// could not place it (ZOOKEEPER-4685).
     fn acknowledge_proposals(&mut self, out: Out<'_>) {
         let zxid = self.storage.durable();
         let votes = self.config.votes();
@@ -308,7 +309,8 @@ impl Peer {
     }
 
     /// A proposal stands. Commits come in order, one for each; only what is from before the epoch was committed
-    /// all at once, so it is no gap. Before `UpToDate` a commit is only kept.
+    /// all at once, so it is no gap. Before `UpToDate` a commit is only kept: it may be of what came before
+    /// `NewLeader` (ZOOKEEPER-4394).
     fn told(&mut self, zxid: Zxid) -> Result<(), Violation> {
         let before = self.history.before(zxid);
         let committed = self.committed;

@@ -31,7 +31,8 @@ pub struct Vote {
 
 impl Vote {
     /// Whether this vote is the better one. A strict total order: by epoch, then zxid, then id. The zxid
-    /// counts only among equal epochs, as who missed an epoch may have a long tail that nobody needs.
+    /// counts only among equal epochs, as who missed an epoch may have a long tail that nobody needs
+    /// (ZOOKEEPER-1419).
     pub fn beats(&self, other: &Vote) -> bool {
         (self.epoch, self.zxid, self.leader) > (other.epoch, other.zxid, other.leader)
     }

@@ -144,7 +144,7 @@ pub enum Output {
     Restore(Snapshot),
     /// This transaction stands. In order, each once since the start; those up to the base were never told.
     Deliver(Arc<Txn>),
-    /// What this peer is to its owner from now on.
+    /// What this peer is to its owner from now on. It starts as `Looking`, which is not told.
     Role(Role),
     /// Not for doing but for knowing: observers outside follow the history by it.
     Note(Note),
@@ -353,7 +353,8 @@ impl Peer {
         self.look_when_settled(out);
     }
 
-    /// A vote for what is on its way to the disk would be a vote for what a crash may take away.
+    /// A vote for what is on its way to the disk would be a vote for what a crash may take away, or that a
+    /// later write finds in its place (ZOOKEEPER-2845, 4712).
     fn look_when_settled(&mut self, out: Out<'_>) {
         if self.storage.is_idle() {
             self.look(out);

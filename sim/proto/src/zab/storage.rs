@@ -42,8 +42,8 @@ pub(super) struct Storage {
 impl Storage {
     pub(super) fn new(accepted_epoch: u32, current_epoch: u32, history: &History) -> Storage {
         Storage {
-            // A promise is written before the history it leads to, so that it is never the older one.
-            accepted_epoch: accepted_epoch.max(current_epoch),
+            // A promise is on disk before anything of its epoch is, so it is never the older one.
+            accepted_epoch: accepted_epoch.max(current_epoch).max(history.last().epoch),
             current_epoch,
             durable: history.last(),
             writing: None,

@@ -53,6 +53,11 @@ impl Peer {
         self.vote
     }
 
+    /// The round of elections it is in, or was in when it decided.
+    pub fn round(&self) -> u64 {
+        self.round
+    }
+
     /// Whether it has decided for nobody.
     pub fn is_looking(&self) -> bool {
         matches!(self.state, State::Looking(_))

@@ -33,6 +33,7 @@ struct Weights {
     leader_crash: u64,
     restart: u64,
     cut: u64,
+    mislead: u64,
     /// In a thousand steps.
     strand: u64,
 }
@@ -59,6 +60,7 @@ fn draw(dice: &mut Dice) -> (Rig, Weights, u64) {
         leader_crash: strength(3),
         restart: 1 + strength(9),
         cut: strength(2),
+        mislead: strength(60),
         strand: strength(15),
     };
     let steps = 100 + dice.roll(900);
@@ -99,6 +101,7 @@ fn choices(rig: &Rig, weights: &Weights, dice: &mut Dice) -> Vec<(Action, u64)> 
             Action::Fire { timer: Timer::Finalize, .. } => 20,
             Action::Written { .. } => weights.written,
             Action::Image { .. }
+            | Action::Mislead { .. }
             | Action::Propose { .. }
             | Action::Trim { .. }
             | Action::Crash { .. }
@@ -123,6 +126,12 @@ fn choices(rig: &Rig, weights: &Weights, dice: &mut Dice) -> Vec<(Action, u64)> 
         };
         if peer.may_propose() {
             choices.push((Action::Propose { server }, weights.propose));
+        }
+        if peer.is_looking() {
+            let voters = &peer.config().voters;
+            let leader = voters.iter().nth(dice.roll(voters.len() as u64) as usize);
+            choices
+                .extend(leader.map(|leader| (Action::Mislead { server, leader: *leader }, weights.mislead)));
         }
         if peer.delivered() > peer.history().base() {
             choices.push((Action::Trim { server }, weights.trim));

@@ -26,6 +26,9 @@ struct Seen {
     states: usize,
     depth: usize,
     ends: usize,
+    /// The most that were committed, and the most epochs that were established, on any way.
+    committed: usize,
+    epochs: usize,
     complete: bool,
 }
 
@@ -92,6 +95,8 @@ fn explore(start: Rig, budget: Budget, states_max: usize, heal_every: usize) -> 
         let (rig, budget) = state;
         seen.states += 1;
         seen.depth = seen.depth.max(way.len());
+        seen.committed = seen.committed.max(rig.ghost.committed.len());
+        seen.epochs = seen.epochs.max(rig.ghost.initial.len());
         rig.check().unwrap_or_else(|what| panic!("{what}\n{way:#?}"));
         if seen.states >= states_max {
             seen.complete = false;
@@ -126,8 +131,11 @@ fn decided(voters: u8, observers: u8) -> Rig {
 }
 
 fn explore_all(start: Rig, budget: Budget) {
-    let seen = explore(start, budget, 300_000, 100);
+    let seen = explore(start, budget, 300_000, 50);
     assert!(seen.complete && seen.ends > 0, "{seen:?}");
+    // What the bounds allow was reached.
+    assert_eq!(seen.committed, budget.proposals as usize, "{seen:?}");
+    assert!(seen.epochs > usize::from(budget.crashes > 0), "{seen:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use zk_proto::message::Xid;
 use zk_proto::server::ServerId;
 use zk_proto::txn::TxnBody;
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::message::{LinkId, Notification, Packet, Snapshot};
+use zk_proto::zab::message::{LinkId, Notification, Packet, Snapshot, Stand, Vote};
 use zk_proto::zab::{Draft, Event, Output, Peer, PeerConfig, Role, Timer, Write, invariants};
 
 /// A peer and what belongs to its machine.
@@ -59,6 +59,12 @@ pub enum Action {
     Fire {
         server: ServerId,
         timer: Timer,
+    },
+    /// A peer that looks for a leader is made to believe in one, as by datagrams from long ago. Nothing that is
+    /// safe may rest on an election.
+    Mislead {
+        server: ServerId,
+        leader: ServerId,
     },
     Written {
         server: ServerId,
@@ -185,6 +191,7 @@ impl Rig {
                 self.node(server).timers.remove(&timer);
                 self.step(server, Event::Timer(timer))
             }
+            Action::Mislead { server, leader } => self.mislead(server, leader),
             Action::Written { server } => {
                 let node = self.node(server);
                 let write = node.writing.take().expect("a write is under way");
@@ -247,6 +254,30 @@ impl Rig {
             self.datagrams.remove(&(from, to));
         }
         if lost { Vec::new() } else { self.step(to, Event::Notified { from, notification }) }
+    }
+
+    /// A leader is elected by all others; a follower hears of an established leader.
+    fn mislead(&mut self, server: ServerId, leader: ServerId) -> Vec<Output> {
+        let mut out = Vec::new();
+        let Some(peer) = &self.nodes[&server].peer else { return out };
+        let others: Vec<ServerId> = peer.config().voters.iter().copied().filter(|id| *id != server).collect();
+        let round = peer.round() + 1;
+        let mut vote = Vote { epoch: 0, zxid: Zxid::ZERO, leader };
+        for from in
+            others.iter().copied().filter(|from| server == leader || *from == leader).chain(others.clone())
+        {
+            let stand = match from {
+                _ if server == leader => Stand::Looking,
+                from if from == leader => Stand::Leading,
+                _ => Stand::Following,
+            };
+            let notification = Notification { round, vote: Some(vote), stand };
+            out.extend(self.step(server, Event::Notified { from, notification }));
+            let now = self.nodes[&server].peer.as_ref().and_then(|peer| peer.vote());
+            // By the newer round it is for itself again, and so are all others now.
+            vote = now.filter(|now| now.leader == server && server == leader).unwrap_or(vote);
+        }
+        out
     }
 
     fn dialled(&mut self, from: ServerId, to: ServerId, lost: bool) -> Vec<Output> {
