@@ -113,10 +113,20 @@ impl Peer {
             return;
         }
         match notification.stand {
-            Stand::Looking => self.weigh_candidate(from, notification.round, vote, out),
+            Stand::Looking => {
+                self.forget_decision(from);
+                self.weigh_candidate(from, notification.round, vote, out);
+            }
             Stand::Following | Stand::Leading => {
                 self.weigh_leader(from, notification.stand, notification.round, vote, out);
             }
+        }
+    }
+
+    /// What a peer had decided is over when it looks again.
+    fn forget_decision(&mut self, from: ServerId) {
+        if let State::Looking(election) = &mut self.state {
+            election.decided.remove(&from);
         }
     }
 

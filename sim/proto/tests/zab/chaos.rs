@@ -60,8 +60,8 @@ fn draw(dice: &mut Dice) -> (Rig, Weights, u64) {
         leader_crash: strength(3),
         restart: 1 + strength(9),
         cut: strength(2),
-        mislead: strength(60),
-        strand: strength(15),
+        mislead: strength(60) * strength(1),
+        strand: strength(20),
     };
     let steps = 100 + dice.roll(900);
     (rig, weights, steps)
@@ -245,7 +245,7 @@ fn what_stands_survives_whatever_goes_wrong_and_then_all_serve_again() {
         "crashes",
         "runs with a long epoch",
     ] {
-        assert!(reached.get(name).is_some_and(|count| *count >= 20), "{name}: {reached:#?}");
+        assert!(reached.get(name).is_some_and(|count| *count >= 10), "{name}: {reached:?}");
     }
 }
 
@@ -256,5 +256,5 @@ fn seed() {
     let (from, to) = range.split_once("..").unwrap_or((&range, ""));
     let from: u64 = from.parse().expect("ZAB_SEED is a number or a range");
     let to = if to.is_empty() { from + 1 } else { to.parse().expect("ZAB_SEED is a number or a range") };
-    println!("{:#?}", sweep(from..to));
+    println!("{:?}", sweep(from..to));
 }
