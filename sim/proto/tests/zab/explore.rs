@@ -29,6 +29,8 @@ struct Seen {
     /// The most that were committed, and the most epochs that were established, on any way.
     committed: usize,
     epochs: usize,
+    /// How many were not followed further, as a peer had begun too many rounds of elections.
+    beyond: usize,
     complete: bool,
 }
 
@@ -81,8 +83,9 @@ fn actions(rig: &Rig) -> Vec<Action> {
     actions
 }
 
-/// Everything that can happen from here on. Panics with the way to the first state in which something is wrong.
-fn explore(start: Rig, budget: Budget, states_max: usize, heal_every: usize) -> Seen {
+/// Everything that can happen from here on, up to so many rounds of elections: without a bound, elections that
+/// come to nothing may go on for ever where nobody is fair. Panics with the way to the first state in which something is wrong.
+fn explore(start: Rig, budget: Budget, rounds_max: u64, states_max: usize, heal_every: usize) -> Seen {
     let mut seen = Seen { complete: true, ..Seen::default() };
     let mut known = HashSet::new();
     let mut stack: Vec<(Rig, Budget, Vec<Action>)> = vec![(start, budget, Vec::new())];
@@ -101,6 +104,10 @@ fn explore(start: Rig, budget: Budget, states_max: usize, heal_every: usize) -> 
         if seen.states >= states_max {
             seen.complete = false;
             break;
+        }
+        if rig.nodes.values().filter_map(|node| node.peer.as_ref()).any(|peer| peer.round() > rounds_max) {
+            seen.beyond += 1;
+            continue;
         }
         let next: Vec<_> =
             actions(&rig).into_iter().filter_map(|action| Some((action, budget.after(&action)?))).collect();
@@ -131,8 +138,8 @@ fn decided(voters: u8, observers: u8) -> Rig {
 }
 
 fn explore_all(start: Rig, budget: Budget) {
-    let seen = explore(start, budget, 300_000, 50);
-    assert!(seen.complete && seen.ends > 0, "{seen:?}");
+    let seen = explore(start, budget, 99, 300_000, 50);
+    assert!(seen.complete && seen.beyond == 0 && seen.ends > 0, "{seen:?}");
     // What the bounds allow was reached.
     assert_eq!(seen.committed, budget.proposals as usize, "{seen:?}");
     assert!(seen.epochs > usize::from(budget.crashes > 0), "{seen:?}");
@@ -158,7 +165,7 @@ fn an_observer_learns_whatever_the_order_of_events() {
     explore_all(decided(2, 1), Budget { proposals: 1, notifies: 1, ..Budget::default() });
 }
 
-/// Any bounds, by `ZAB_EXPLORE=voters,observers,proposals,crashes,breaks,ticks,notifies,states`.
+/// Any bounds, by `ZAB_EXPLORE=voters,observers,proposals,crashes,breaks,ticks,notifies,rounds,states`.
 #[test]
 fn measure() {
     let Ok(text) = std::env::var("ZAB_EXPLORE") else { return };
@@ -168,5 +175,5 @@ fn measure() {
     let rig = decided(next() as u8, next() as u8);
     let (proposals, crashes, breaks) = (next() as u8, next() as u8, next() as u8);
     let budget = Budget { proposals, crashes, breaks, ticks: next() as u8, notifies: next() as u8 };
-    explore(rig, budget, next(), 1000);
+    explore(rig, budget, next() as u64, next(), 1000);
 }
