@@ -24,3 +24,4 @@ pub mod snapshot;
 pub mod tree;
 pub mod txn;
 pub mod watch;
+pub mod zab;

@@ -1,0 +1,133 @@
+//! Proposals, acknowledgements, commits.
+
+use super::leader::{Leader, Stage};
+use super::message::{LinkId, Packet};
+use super::{Draft, Note, Out, Output, Peer, PeerConfig, State, Violation, Write};
+use crate::server::ServerId;
+use crate::txn::Txn;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use zk_api::Zxid;
+
+/// A transaction that is proposed, and who has it on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Flight {
+    txn: Arc<Txn>,
+    acks: BTreeSet<ServerId>,
+}
+
+impl Leader {
+    /// A server has everything up to `zxid` on its disk.
+    pub(super) fn acknowledge(&mut self, server: ServerId, zxid: Zxid) {
+        for flight in self.in_flight.iter_mut().take_while(|flight| flight.txn.zxid <= zxid) {
+            flight.acks.insert(server);
+        }
+    }
+
+    /// The next transaction that a quorum has. Strictly in order: a later one never stands before an earlier.
+    fn next_committed(&mut self, config: &PeerConfig) -> Option<Arc<Txn>> {
+        let front = self.in_flight.front()?;
+        let stands = config.is_quorum(&front.acks);
+        stands.then(|| self.in_flight.pop_front().expect("the front was just seen").txn)
+    }
+
+    /// The zxid of the next proposal; `None` when the epoch is worn out.
+    fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
+        let next = if last.epoch == self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
+        (next.counter <= config.last_counter).then_some(next)
+    }
+}
+
+impl Peer {
+    /// The zxid that the next proposal would get; `None` unless this peer may propose.
+    pub fn next_zxid(&self) -> Option<Zxid> {
+        match &self.state {
+            State::Leading(leader) if leader.stage == Stage::Broadcasting => {
+                leader.next_zxid(self.history.last(), &self.config)
+            }
+            State::Leading(_) | State::Settling | State::Looking(_) | State::Learning(_) => None,
+        }
+    }
+
+    /// Whether this peer leads an established epoch whose counter is not at its end.
+    pub fn may_propose(&self) -> bool {
+        self.next_zxid().is_some()
+    }
+
+    /// Gives a transaction its place in the order and sends it to everybody's disk.
+    pub(super) fn propose(&mut self, draft: Draft, out: Out<'_>) {
+        let Some(zxid) = self.next_zxid() else { return };
+        let Draft { session, xid, time_ms, body } = draft;
+        let txn = Arc::new(Txn { zxid, session, xid, time_ms, body });
+        self.history.append(txn.clone());
+        self.storage.push(Write::Append(vec![txn.clone()]));
+        out.push(Output::Note(Note::Proposed(txn.clone())));
+        let config = self.config.clone();
+        let leader = self.leader();
+        leader.in_flight.push_back(Flight { txn: txn.clone(), acks: BTreeSet::new() });
+        for (link, handler) in &mut leader.learners {
+            if handler.stage.is_forwarded() && config.is_voter(handler.peer) {
+                handler.sent = zxid;
+                out.push(Output::Send { link: *link, packet: Packet::Proposal(txn.clone()) });
+            }
+        }
+    }
+
+    /// A follower has everything up to `zxid` on its disk.
+    pub(super) fn proposal_acknowledged(
+        &mut self,
+        link: LinkId,
+        peer: ServerId,
+        zxid: Zxid,
+        out: Out<'_>,
+    ) -> Result<(), Violation> {
+        // What is trimmed away stood, and can be told from nothing any more.
+        let is_logged = self.history.floor(zxid).is_none_or(|logged| logged == zxid);
+        let leader = self.leader();
+        let handler = leader.learners.get_mut(&link).expect("the link was just seen");
+        if !is_logged || zxid <= handler.acked || zxid > handler.sent {
+            return Err(Violation::Ack);
+        }
+        handler.acked = zxid;
+        leader.acknowledge(peer, zxid);
+        self.commit(out);
+        Ok(())
+    }
+
+    /// Commits what a quorum has, and tells the learners.
+    pub(super) fn commit(&mut self, out: Out<'_>) {
+        let config = self.config.clone();
+        let leader = self.leader();
+        let mut committed = Vec::new();
+        while let Some(txn) = leader.next_committed(&config) {
+            let zxid = txn.zxid;
+            out.push(Output::Note(Note::Committed(txn.clone())));
+            for (link, handler) in &mut leader.learners {
+                if handler.stage.is_forwarded() {
+                    let packet = if config.is_voter(handler.peer) {
+                        Packet::Commit { zxid }
+                    } else {
+                        handler.sent = zxid;
+                        Packet::Inform(txn.clone())
+                    };
+                    out.push(Output::Send { link: *link, packet });
+                }
+            }
+            committed.push(zxid);
+        }
+        if let Some(last) = committed.last() {
+            self.committed = self.committed.max(*last);
+        }
+        self.deliver(out);
+        self.end_worn_out_epoch(out);
+    }
+
+    /// The counter is at its end, and everything proposed stands: the next epoch counts from one again
+    /// (ZOOKEEPER-1277).
+    fn end_worn_out_epoch(&mut self, out: Out<'_>) {
+        let is_worn_out = !self.may_propose();
+        if is_worn_out && self.leader().in_flight.is_empty() {
+            self.leave(out);
+        }
+    }
+}

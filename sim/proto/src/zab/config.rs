@@ -1,0 +1,72 @@
+//! Who votes in an ensemble, and how long anybody waits.
+
+use crate::server::ServerId;
+use std::collections::BTreeSet;
+
+/// How a peer is set up. The voters and the observers are the same for all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PeerConfig {
+    /// Its id, one of the voters or of the observers.
+    pub id: ServerId,
+    /// Who elects, promises and acknowledges. A quorum is more than half of them.
+    pub voters: BTreeSet<ServerId>,
+    /// Who only learns what stands.
+    pub observers: BTreeSet<ServerId>,
+    /// The length of a tick.
+    pub tick_ms: u32,
+    /// How long a leader may need until a quorum has its history, and a learner until it serves.
+    pub init_limit_ticks: u32,
+    /// How long the other end of a link may be silent.
+    pub sync_limit_ticks: u32,
+    /// How long a peer waits for better votes when a quorum agrees. Not at all when all voters do.
+    pub finalize_ms: u32,
+    /// How often a peer that looks for a leader says so.
+    pub notify_ms: u32,
+    /// A learner that lacks more transactions than this gets a snapshot.
+    pub diff_max: u32,
+    /// A leader whose zxid comes to this counter gives its epoch up.
+    pub last_counter: u32,
+}
+
+impl PeerConfig {
+    /// ZooKeeper's own limits, with its default tick of two seconds.
+    pub fn new(
+        id: ServerId,
+        voters: impl IntoIterator<Item = ServerId>,
+        observers: impl IntoIterator<Item = ServerId>,
+    ) -> PeerConfig {
+        PeerConfig {
+            id,
+            voters: voters.into_iter().collect(),
+            observers: observers.into_iter().collect(),
+            tick_ms: 2000,
+            init_limit_ticks: 10,
+            sync_limit_ticks: 5,
+            finalize_ms: 200,
+            notify_ms: 1000,
+            diff_max: 500,
+            // One step of the owner may propose many; all must find a place.
+            last_counter: u32::MAX - (1 << 24),
+        }
+    }
+
+    /// Whether a server votes. An observer is in no quorum.
+    pub fn is_voter(&self, server: ServerId) -> bool {
+        self.voters.contains(&server)
+    }
+
+    /// Whether this peer votes.
+    pub(super) fn votes(&self) -> bool {
+        self.is_voter(self.id)
+    }
+
+    /// Whether more than half of the voters are among these.
+    pub fn is_quorum(&self, servers: &BTreeSet<ServerId>) -> bool {
+        servers.intersection(&self.voters).count() * 2 > self.voters.len()
+    }
+
+    /// The voters but for this peer.
+    pub(super) fn other_voters(&self) -> impl Iterator<Item = ServerId> {
+        self.voters.iter().copied().filter(|server| *server != self.id)
+    }
+}

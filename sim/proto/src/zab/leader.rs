@@ -1,0 +1,408 @@
+//! Leading: an epoch that a quorum has promised to follow, with a history that a quorum has on disk.
+
+use super::broadcast::Flight;
+use super::message::{LinkId, Packet};
+use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
+use crate::server::ServerId;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use zk_api::Zxid;
+
+/// A peer that has decided for itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Leader {
+    pub(super) stage: Stage,
+    /// Its epoch, once that is chosen.
+    pub(super) epoch: u32,
+    /// The end of the history it begins with.
+    pub(super) initial: Zxid,
+    /// Ticks since the decision, until the epoch is established.
+    waited: u32,
+    /// The newest epochs that were promised, as told by those who want to learn; counted until one is chosen.
+    told: BTreeMap<ServerId, u32>,
+    /// Who has promised to follow in this epoch. Stays true when they are gone.
+    promised: BTreeSet<ServerId>,
+    /// Who has the history and the epoch on disk. Likewise.
+    synced: BTreeSet<ServerId>,
+    /// What is proposed and not committed, in order.
+    pub(super) in_flight: VecDeque<Flight>,
+    pub(super) learners: BTreeMap<LinkId, Handler>,
+}
+
+/// How far a leader has come. Each waits for a quorum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Stage {
+    /// That tells which epochs it has promised.
+    Gathering,
+    /// For its own promise to be on disk.
+    Promising,
+    /// That promises.
+    Discovering,
+    /// That has the history on disk.
+    Synchronizing,
+    /// That has each proposal on disk.
+    Broadcasting,
+}
+
+/// What a leader knows of a learner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Handler {
+    pub(super) peer: ServerId,
+    pub(super) stage: Progress,
+    /// The last transaction sent to it.
+    pub(super) sent: Zxid,
+    /// The last it has acknowledged, or has had on disk with its history. acked <= sent
+    pub(super) acked: Zxid,
+    /// Ticks since anything was heard.
+    silent: u32,
+}
+
+/// How far a learner has come, as its leader knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Progress {
+    /// It is linked and has said nothing.
+    Linked,
+    /// It has told what it had promised; the epoch is not chosen, or not on this peer's disk.
+    Greeted,
+    /// It was told the epoch.
+    Invited,
+    /// It follows, and its history ends here. It waits for a quorum to promise.
+    Promised { last: Zxid },
+    /// The owner was asked for a snapshot for it.
+    Imaging { last: Zxid },
+    /// The history was sent to it, and whatever is proposed from now on is.
+    Synchronizing,
+    /// It has the history on disk; the quorum is still missing.
+    Synced,
+    /// It serves.
+    Serving,
+}
+
+impl Progress {
+    /// Whether it gets what is proposed and committed.
+    pub(super) fn is_forwarded(self) -> bool {
+        match self {
+            Progress::Synchronizing | Progress::Synced | Progress::Serving => true,
+            Progress::Linked
+            | Progress::Greeted
+            | Progress::Invited
+            | Progress::Promised { .. }
+            | Progress::Imaging { .. } => false,
+        }
+    }
+}
+
+impl Leader {
+    /// Nothing is known yet but this peer's own promise.
+    pub(super) fn new(me: ServerId, accepted_epoch: u32, initial: Zxid) -> Leader {
+        Leader {
+            stage: Stage::Gathering,
+            epoch: 0,
+            initial,
+            waited: 0,
+            told: BTreeMap::from([(me, accepted_epoch)]),
+            promised: BTreeSet::new(),
+            synced: BTreeSet::new(),
+            in_flight: VecDeque::new(),
+            learners: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn has(&self, link: LinkId) -> bool {
+        self.learners.contains_key(&link)
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = LinkId> {
+        self.learners.keys().copied()
+    }
+
+    pub(super) fn linked(&mut self, link: LinkId, peer: ServerId) {
+        let (sent, acked) = (Zxid::ZERO, Zxid::ZERO);
+        self.learners.insert(link, Handler { peer, stage: Progress::Linked, sent, acked, silent: 0 });
+    }
+
+    pub(super) fn unlinked(&mut self, link: LinkId) {
+        self.learners.remove(&link);
+    }
+
+    /// A learner that has promised to follow a later leader, which came to nothing, could never follow this one.
+    /// It would be left out until this epoch ends; so it ends now.
+    fn must_give_way(&self, accepted: u32) -> bool {
+        accepted > self.epoch
+    }
+
+    /// The links whose learners are in such a stage.
+    pub(super) fn learners_in(&self, wanted: impl Fn(Progress) -> bool) -> Vec<LinkId> {
+        self.learners.iter().filter(|(_, handler)| wanted(handler.stage)).map(|(link, _)| *link).collect()
+    }
+}
+
+impl Peer {
+    /// Has decided for itself.
+    pub(super) fn lead(&mut self) {
+        let accepted_epoch = self.storage.accepted_epoch();
+        self.state = State::Leading(Leader::new(self.config.id, accepted_epoch, self.history.last()));
+        self.choose_epoch();
+    }
+
+    /// This peer's part as the leader. Only called while it is one.
+    pub(super) fn leader(&mut self) -> &mut Leader {
+        match &mut self.state {
+            State::Leading(leader) => leader,
+            State::Settling | State::Looking(_) | State::Learning(_) => unreachable!("asked while leading"),
+        }
+    }
+
+    pub(super) fn learner_said(&mut self, link: LinkId, packet: Packet, out: Out<'_>) {
+        let handler = self.leader().learners.get_mut(&link).expect("the link was just seen");
+        handler.silent = 0;
+        let (peer, stage) = (handler.peer, handler.stage);
+        let votes = self.config.is_voter(peer);
+        let result = match (packet, stage) {
+            (Packet::FollowerInfo { accepted_epoch }, Progress::Linked) => {
+                self.greeted(link, peer, accepted_epoch, out);
+                Ok(())
+            }
+            (Packet::AckEpoch { current_epoch, last }, Progress::Invited) => {
+                self.epoch_acknowledged(link, peer, current_epoch, last, out);
+                Ok(())
+            }
+            (Packet::FollowerInfo { .. } | Packet::AckEpoch { .. }, _) => Err(Violation::State),
+            (Packet::AckNewLeader { epoch }, Progress::Synchronizing) => {
+                self.new_leader_acknowledged(link, peer, epoch, out)
+            }
+            (Packet::Ack { zxid }, Progress::Synced | Progress::Serving) if votes => {
+                self.proposal_acknowledged(link, peer, zxid, out)
+            }
+            (Packet::AckNewLeader { .. } | Packet::Ack { .. }, _) => Err(Violation::Ack),
+            (Packet::Ping, _) => Ok(()),
+            (
+                Packet::LeaderInfo { .. }
+                | Packet::Diff
+                | Packet::Trunc { .. }
+                | Packet::Snap(_)
+                | Packet::Proposal(_)
+                | Packet::NewLeader { .. }
+                | Packet::UpToDate { .. }
+                | Packet::Commit { .. }
+                | Packet::Inform(_),
+                _,
+            ) => Err(Violation::Message),
+        };
+        if let Err(violation) = result {
+            self.violated(violation, out);
+            self.hang(link, out);
+        }
+    }
+
+    fn hang(&mut self, link: LinkId, out: Out<'_>) {
+        if let State::Leading(leader) = &mut self.state {
+            leader.unlinked(link);
+            out.push(Output::Hang { link });
+        }
+    }
+
+    /// A learner has told which epoch it promised to follow.
+    fn greeted(&mut self, link: LinkId, peer: ServerId, accepted: u32, out: Out<'_>) {
+        let leader = self.leader();
+        // It has begun again: a former link of its is dead, though that may not be known here yet.
+        let former = leader.learners.iter().find(|(other, handler)| **other != link && handler.peer == peer);
+        if let Some(former) = former.map(|(former, _)| *former) {
+            self.hang(former, out);
+        }
+        self.set_progress(link, Progress::Greeted);
+        let leader = self.leader();
+        match leader.stage {
+            Stage::Gathering => {
+                leader.told.insert(peer, accepted);
+                self.choose_epoch();
+            }
+            _ if leader.must_give_way(accepted) => self.leave(out),
+            Stage::Promising => {}
+            Stage::Discovering | Stage::Synchronizing | Stage::Broadcasting => self.invite(link, out),
+        }
+    }
+
+    pub(super) fn set_progress(&mut self, link: LinkId, stage: Progress) {
+        self.leader().learners.get_mut(&link).expect("the link was just seen").stage = stage;
+    }
+
+    /// An epoch newer than all that a quorum has promised. It is on this peer's disk before anybody hears of it.
+    fn choose_epoch(&mut self) {
+        let config = self.config.clone();
+        let leader = self.leader();
+        if !config.is_quorum(&leader.told.keys().copied().collect()) {
+            return;
+        }
+        let newest = *leader.told.values().max().expect("a leader has told itself");
+        // After four thousand million elections there is no safe way on: it waits, and looks again by ticks.
+        let Some(epoch) = newest.checked_add(1) else { return };
+        leader.epoch = epoch;
+        leader.stage = Stage::Promising;
+        self.storage.push(Write::AcceptedEpoch(epoch));
+    }
+
+    fn invite(&mut self, link: LinkId, out: Out<'_>) {
+        self.set_progress(link, Progress::Invited);
+        let epoch = self.leader().epoch;
+        out.push(Output::Send { link, packet: Packet::LeaderInfo { epoch } });
+    }
+
+    pub(super) fn leader_written(&mut self, write: &Write, out: Out<'_>) {
+        let me = self.config.id;
+        let durable = self.storage.durable();
+        let leader = self.leader();
+        match (write, leader.stage) {
+            (Write::AcceptedEpoch(_), Stage::Promising) => {
+                leader.stage = Stage::Discovering;
+                for link in leader.learners_in(|stage| stage == Progress::Greeted) {
+                    self.invite(link, out);
+                }
+                self.leader().promised.insert(me);
+                self.discover(out);
+            }
+            (Write::CurrentEpoch(_), Stage::Synchronizing) => {
+                leader.synced.insert(me);
+                self.establish(out);
+            }
+            (Write::Append(_), Stage::Broadcasting) => {
+                leader.acknowledge(me, durable);
+                self.commit(out);
+            }
+            (
+                Write::AcceptedEpoch(_)
+                | Write::CurrentEpoch(_)
+                | Write::Append(_)
+                | Write::Truncate { .. }
+                | Write::Restart(_),
+                _,
+            ) => {}
+        }
+    }
+
+    /// A learner follows, and has told its history.
+    fn epoch_acknowledged(
+        &mut self,
+        link: LinkId,
+        peer: ServerId,
+        current_epoch: Option<u32>,
+        last: Zxid,
+        out: Out<'_>,
+    ) {
+        self.set_progress(link, Progress::Promised { last });
+        let stage = self.leader().stage;
+        if stage >= Stage::Synchronizing {
+            return self.synchronize(link, last, out);
+        }
+        let (true, Some(current_epoch)) = (self.config.is_voter(peer), current_epoch) else { return };
+        if self.is_behind(current_epoch, last) {
+            // This history may lack what stands. Its owner is the one to lead.
+            return self.leave(out);
+        }
+        self.leader().promised.insert(peer);
+        self.discover(out);
+    }
+
+    /// Whether a follower has more of the history than this peer.
+    fn is_behind(&self, current_epoch: u32, last: Zxid) -> bool {
+        (current_epoch, last) > (self.storage.current_epoch(), self.history.last())
+    }
+
+    /// With a quorum's promises nothing more can stand that this peer does not have: its history is the epoch's.
+    fn discover(&mut self, out: Out<'_>) {
+        let config = self.config.clone();
+        let leader = self.leader();
+        if !config.is_quorum(&leader.promised) {
+            return;
+        }
+        leader.stage = Stage::Synchronizing;
+        let epoch = leader.epoch;
+        out.push(Output::Note(Note::Promised { epoch }));
+        self.storage.push(Write::CurrentEpoch(epoch));
+        self.synchronize_waiting(out);
+    }
+
+    /// A learner has the history and the epoch on disk.
+    fn new_leader_acknowledged(
+        &mut self,
+        link: LinkId,
+        peer: ServerId,
+        epoch: u32,
+        out: Out<'_>,
+    ) -> Result<(), Violation> {
+        let votes = self.config.is_voter(peer);
+        let committed = self.committed;
+        let leader = self.leader();
+        if epoch != leader.epoch {
+            return Err(Violation::Ack);
+        }
+        let handler = leader.learners.get_mut(&link).expect("the link was just seen");
+        handler.stage = Progress::Synced;
+        let acked = handler.acked;
+        if votes {
+            leader.synced.insert(peer);
+            leader.acknowledge(peer, acked);
+        }
+        if leader.stage == Stage::Broadcasting {
+            self.let_serve(link, committed, out);
+            self.commit(out);
+        } else {
+            self.establish(out);
+        }
+        Ok(())
+    }
+
+    fn let_serve(&mut self, link: LinkId, committed: Zxid, out: Out<'_>) {
+        self.set_progress(link, Progress::Serving);
+        out.push(Output::Send { link, packet: Packet::UpToDate { committed } });
+    }
+
+    /// With the history on a quorum's disks, this peer's among them, it stands, and the leader serves.
+    fn establish(&mut self, out: Out<'_>) {
+        let config = self.config.clone();
+        let leader = self.leader();
+        if !leader.synced.contains(&config.id) || !config.is_quorum(&leader.synced) {
+            return;
+        }
+        leader.stage = Stage::Broadcasting;
+        let (epoch, initial) = (leader.epoch, leader.initial);
+        let synced = leader.learners_in(|stage| stage == Progress::Synced);
+        let committed = self.committed.max(initial);
+        self.committed = committed;
+        out.push(Output::Note(Note::Established { epoch }));
+        self.deliver(out);
+        self.become_role(Role::Leading { epoch }, out);
+        for link in synced {
+            self.let_serve(link, committed, out);
+        }
+        self.synchronize_waiting(out);
+    }
+
+    /// Time passes: who is silent for too long is given up, and so is leading without a quorum.
+    pub(super) fn tick_leader(&mut self, out: Out<'_>) {
+        let config = self.config.clone();
+        let leader = self.leader();
+        leader.waited += u32::from(leader.stage != Stage::Broadcasting);
+        let mut silent = Vec::new();
+        let mut serving = BTreeSet::from([config.id]);
+        for (link, handler) in &mut leader.learners {
+            handler.silent += 1;
+            let serves = handler.stage == Progress::Serving;
+            let limit = if serves { config.sync_limit_ticks } else { config.init_limit_ticks };
+            if handler.silent > limit {
+                silent.push(*link);
+                continue;
+            }
+            serving.extend(serves.then_some(handler.peer));
+            if handler.stage.is_forwarded() {
+                out.push(Output::Send { link: *link, packet: Packet::Ping });
+            }
+        }
+        let in_time = leader.waited <= config.init_limit_ticks;
+        let keeps = if leader.stage == Stage::Broadcasting { config.is_quorum(&serving) } else { in_time };
+        silent.into_iter().for_each(|link| self.hang(link, out));
+        if keeps { self.set_tick(out) } else { self.leave(out) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,17 @@
+//! Peers of an ensemble with all that can go wrong between them.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `disk` | a disk that may lose what was not synced, and an owner's state |
+//! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
+//! | `calm` | the rig when faults are over |
+//! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `explore` | every order of events within small bounds |
+//! | `paths` | single cases, each driven to a point where something could go wrong |
+
+mod calm;
+mod chaos;
+mod disk;
+mod explore;
+mod paths;
+mod rig;

@@ -1,0 +1,463 @@
+//! An ensemble of peers with their disks, timers, datagrams and links, of which every action is a choice.
+
+use crate::disk::{Disk, Entry, Machine, decode, encode, entry};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use zk_api::{SessionId, Zxid};
+use zk_proto::message::Xid;
+use zk_proto::server::ServerId;
+use zk_proto::txn::TxnBody;
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::message::{LinkId, Notification, Packet, Snapshot, Stand, Vote};
+use zk_proto::zab::{Draft, Event, Output, Peer, PeerConfig, Role, Timer, Write, invariants};
+
+/// A peer and what belongs to its machine.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Node {
+    pub config: PeerConfig,
+    /// None while it is down.
+    pub peer: Option<Peer>,
+    pub disk: Disk,
+    pub writing: Option<Write>,
+    pub timers: BTreeSet<Timer>,
+    pub machine: Machine,
+    /// Learners that wait for a snapshot.
+    pub imaging: BTreeSet<LinkId>,
+}
+
+/// A link; end 0 has dialled.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Link {
+    pub ends: [ServerId; 2],
+    /// An end that hung up or heard of it is closed.
+    open: [bool; 2],
+    /// What is on its way to each end.
+    inbox: [VecDeque<Packet>; 2],
+    /// Behind it, the news that the other end is gone.
+    gone: [bool; 2],
+}
+
+/// Something that can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// The oldest datagram arrives, or is lost.
+    Datagram {
+        from: ServerId,
+        to: ServerId,
+        lost: bool,
+    },
+    /// A dialled link comes about, or not.
+    Dialled {
+        from: ServerId,
+        to: ServerId,
+        lost: bool,
+    },
+    /// The next packet, or the news that the link is gone, gets to an end.
+    Packet {
+        link: LinkId,
+        end: usize,
+    },
+    Fire {
+        server: ServerId,
+        timer: Timer,
+    },
+    /// A peer that looks for a leader is made to believe in one, as by datagrams from long ago. Nothing that is
+    /// safe may rest on an election.
+    Mislead {
+        server: ServerId,
+        leader: ServerId,
+    },
+    Written {
+        server: ServerId,
+    },
+    Image {
+        server: ServerId,
+        link: LinkId,
+    },
+    Propose {
+        server: ServerId,
+    },
+    /// The owner writes a snapshot.
+    Trim {
+        server: ServerId,
+    },
+    /// The write under way ends as it may; what was sent last is lost with it, or not.
+    Crash {
+        server: ServerId,
+        outcome: usize,
+        mute: bool,
+    },
+    Restart {
+        server: ServerId,
+    },
+    /// Packets and datagrams stay where they are.
+    Cut {
+        from: ServerId,
+        to: ServerId,
+    },
+    Mend {
+        from: ServerId,
+        to: ServerId,
+    },
+    /// A link breaks; of what is on its way to each end, so much arrives.
+    Break {
+        link: LinkId,
+        arrives: [usize; 2],
+    },
+}
+
+/// The ensemble.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Rig {
+    pub nodes: BTreeMap<ServerId, Node>,
+    pub links: BTreeMap<LinkId, Link>,
+    pub datagrams: BTreeMap<(ServerId, ServerId), VecDeque<Notification>>,
+    pub dials: BTreeSet<(ServerId, ServerId)>,
+    pub cut: BTreeSet<(ServerId, ServerId)>,
+    pub ghost: Ghost,
+    /// How many datagrams may be on their way between two peers; older ones are lost.
+    pub datagrams_max: usize,
+    next_link: u64,
+    drafts: i64,
+}
+
+impl Rig {
+    /// An ensemble that is switched on for the first time. The first servers vote, the others observe.
+    pub fn new(voters: u8, observers: u8, tune: impl Fn(&mut PeerConfig)) -> Rig {
+        let voting: Vec<ServerId> = (1..=voters).map(ServerId).collect();
+        let observing: Vec<ServerId> = (voters + 1..=voters + observers).map(ServerId).collect();
+        let mut rig = Rig {
+            nodes: BTreeMap::new(),
+            links: BTreeMap::new(),
+            datagrams: BTreeMap::new(),
+            dials: BTreeSet::new(),
+            cut: BTreeSet::new(),
+            ghost: Ghost::default(),
+            datagrams_max: 3,
+            next_link: 0,
+            drafts: 0,
+        };
+        for id in voting.iter().chain(&observing) {
+            let mut config = PeerConfig::new(*id, voting.clone(), observing.clone());
+            (config.init_limit_ticks, config.sync_limit_ticks) = (4, 3);
+            tune(&mut config);
+            let (disk, timers, imaging) = (Disk::empty(), BTreeSet::new(), BTreeSet::new());
+            let node = Node { config, peer: None, disk, writing: None, timers, machine: Vec::new(), imaging };
+            rig.nodes.insert(*id, node);
+        }
+        for id in voting.into_iter().chain(observing) {
+            rig.restart(id);
+        }
+        rig
+    }
+
+    /// Everything that can happen without a fault.
+    pub fn actions(&self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        for ((from, to), _) in self.datagrams.iter().filter(|(pair, _)| !self.cut.contains(pair)) {
+            actions.push(Action::Datagram { from: *from, to: *to, lost: false });
+        }
+        for (from, to) in &self.dials {
+            let is_cut = self.cut.contains(&(*from, *to)) || self.cut.contains(&(*to, *from));
+            let up = self.nodes[to].peer.is_some();
+            actions.push(Action::Dialled { from: *from, to: *to, lost: is_cut || !up });
+        }
+        for (link, state) in &self.links {
+            for end in [0, 1] {
+                let is_cut = self.cut.contains(&(state.ends[1 - end], state.ends[end]));
+                let news = !state.inbox[end].is_empty() || state.gone[end];
+                if state.open[end] && news && !is_cut {
+                    actions.push(Action::Packet { link: *link, end });
+                }
+            }
+        }
+        for (server, node) in &self.nodes {
+            let server = *server;
+            if node.peer.is_some() {
+                actions.extend(node.timers.iter().map(|timer| Action::Fire { server, timer: *timer }));
+                actions.extend(node.writing.iter().map(|_| Action::Written { server }));
+                actions.extend(node.imaging.iter().map(|link| Action::Image { server, link: *link }));
+            }
+        }
+        actions
+    }
+
+    /// Does it, and gives what the peers wanted done.
+    pub fn act(&mut self, action: Action) -> Vec<Output> {
+        match action {
+            Action::Datagram { from, to, lost } => self.datagram(from, to, lost),
+            Action::Dialled { from, to, lost } => self.dialled(from, to, lost),
+            Action::Packet { link, end } => self.packet(link, end),
+            Action::Fire { server, timer } => {
+                self.node(server).timers.remove(&timer);
+                self.step(server, Event::Timer(timer))
+            }
+            Action::Mislead { server, leader } => self.mislead(server, leader),
+            Action::Written { server } => {
+                let node = self.node(server);
+                let write = node.writing.take().expect("a write is under way");
+                node.disk.write(&write);
+                self.step(server, Event::Written)
+            }
+            Action::Image { server, link } => {
+                let node = self.node(server);
+                node.imaging.remove(&link);
+                let zxid = node.machine.last().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+                let snapshot = Snapshot { zxid, image: encode(&node.machine) };
+                self.step(server, Event::Snapshot { link, snapshot })
+            }
+            Action::Propose { server } => {
+                self.drafts += 1;
+                let (session, body) = (SessionId::NONE, TxnBody::Delete { path: "/".into() });
+                let draft = Draft { session, xid: Xid(0), time_ms: self.drafts, body };
+                self.step(server, Event::Propose(draft))
+            }
+            Action::Trim { server } => {
+                let node = self.node(server);
+                let machine = node.machine.clone();
+                node.disk.snapshot(&machine);
+                let to = machine.last().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+                self.step(server, Event::Trimmed { to })
+            }
+            Action::Crash { server, outcome, mute } => self.crash(server, outcome, mute),
+            Action::Restart { server } => self.restart(server),
+            Action::Cut { from, to } => {
+                self.cut.insert((from, to));
+                Vec::new()
+            }
+            Action::Mend { from, to } => {
+                self.cut.remove(&(from, to));
+                Vec::new()
+            }
+            Action::Break { link, arrives } => {
+                let state = self.links.get_mut(&link).expect("a link");
+                for end in [0, 1] {
+                    state.inbox[end].truncate(arrives[end]);
+                    state.gone[end] = true;
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    pub fn node(&mut self, server: ServerId) -> &mut Node {
+        self.nodes.get_mut(&server).expect("a server of the ensemble")
+    }
+
+    pub fn peer(&self, server: u8) -> &Peer {
+        self.nodes[&ServerId(server)].peer.as_ref().expect("it is up")
+    }
+
+    fn datagram(&mut self, from: ServerId, to: ServerId, lost: bool) -> Vec<Output> {
+        let waiting = self.datagrams.get_mut(&(from, to)).expect("a datagram");
+        let notification = waiting.pop_front().expect("no queue is kept empty");
+        if waiting.is_empty() {
+            self.datagrams.remove(&(from, to));
+        }
+        if lost { Vec::new() } else { self.step(to, Event::Notified { from, notification }) }
+    }
+
+    /// A leader is elected by all others; a follower hears of an established leader.
+    fn mislead(&mut self, server: ServerId, leader: ServerId) -> Vec<Output> {
+        let mut out = Vec::new();
+        let Some(peer) = &self.nodes[&server].peer else { return out };
+        let others: Vec<ServerId> = peer.config().voters.iter().copied().filter(|id| *id != server).collect();
+        let round = peer.round() + 1;
+        let mut vote = Vote { epoch: 0, zxid: Zxid::ZERO, leader };
+        for from in
+            others.iter().copied().filter(|from| server == leader || *from == leader).chain(others.clone())
+        {
+            let stand = match from {
+                _ if server == leader => Stand::Looking,
+                from if from == leader => Stand::Leading,
+                _ => Stand::Following,
+            };
+            let notification = Notification { round, vote: Some(vote), stand };
+            out.extend(self.step(server, Event::Notified { from, notification }));
+            let now = self.nodes[&server].peer.as_ref().and_then(|peer| peer.vote());
+            // By the newer round it is for itself again, and so are all others now.
+            vote = now.filter(|now| now.leader == server && server == leader).unwrap_or(vote);
+        }
+        out
+    }
+
+    fn dialled(&mut self, from: ServerId, to: ServerId, lost: bool) -> Vec<Output> {
+        self.dials.remove(&(from, to));
+        if lost {
+            return Vec::new();
+        }
+        self.next_link += 1;
+        let link = LinkId(self.next_link);
+        let inbox = [VecDeque::new(), VecDeque::new()];
+        self.links.insert(link, Link { ends: [from, to], open: [true; 2], inbox, gone: [false; 2] });
+        let mut out = self.step(to, Event::Accepted { link, from });
+        out.extend(self.step(from, Event::Dialled { link, to }));
+        out
+    }
+
+    fn packet(&mut self, link: LinkId, end: usize) -> Vec<Output> {
+        let state = self.links.get_mut(&link).expect("a link");
+        let server = state.ends[end];
+        if let Some(packet) = state.inbox[end].pop_front() {
+            return self.step(server, Event::Received { link, packet });
+        }
+        state.open[end] = false;
+        self.sweep();
+        self.step(server, Event::Unlinked { link })
+    }
+
+    /// One end will hear no more; the other will, when it has heard everything.
+    fn close(&mut self, link: LinkId, end: usize) {
+        if let Some(state) = self.links.get_mut(&link) {
+            state.open[end] = false;
+            state.inbox[end].clear();
+            state.gone[1 - end] = true;
+        }
+        self.sweep();
+    }
+
+    fn sweep(&mut self) {
+        self.links.retain(|_, link| link.open[0] || link.open[1]);
+    }
+
+    fn crash(&mut self, server: ServerId, outcome: usize, mute: bool) -> Vec<Output> {
+        let node = self.node(server);
+        node.peer = None;
+        if let Some(write) = node.writing.take() {
+            node.disk.tear(&write, outcome);
+        }
+        node.timers.clear();
+        node.imaging.clear();
+        node.machine.clear();
+        self.dials.retain(|(from, _)| *from != server);
+        self.datagrams.retain(|(_, to), _| *to != server);
+        let links: Vec<_> = self.links.iter().map(|(link, state)| (*link, state.ends)).collect();
+        for (link, ends) in links {
+            for end in (0..2).filter(|end| ends[*end] == server) {
+                if mute && let Some(state) = self.links.get_mut(&link) {
+                    state.inbox[1 - end].clear();
+                }
+                self.close(link, end);
+            }
+        }
+        Vec::new()
+    }
+
+    fn restart(&mut self, server: ServerId) -> Vec<Output> {
+        let node = self.node(server);
+        let (recovered, machine) = node.disk.recover();
+        node.machine = machine;
+        let (peer, out) = Peer::start(node.config.clone(), recovered);
+        self.ghost.started(&peer);
+        self.node(server).peer = Some(peer);
+        self.settle(server, &out);
+        // Its writes begin with the first step; there are none before.
+        out
+    }
+
+    /// Takes one step of a peer; nothing happens to one that is down.
+    pub fn step(&mut self, server: ServerId, event: Event) -> Vec<Output> {
+        let mut out = Vec::new();
+        if let Some(peer) = &mut self.node(server).peer {
+            peer.step(event, &mut out);
+        }
+        self.settle(server, &out);
+        out
+    }
+
+    /// Does what a peer wants done.
+    fn settle(&mut self, server: ServerId, out: &[Output]) {
+        if let Some(peer) = &self.nodes[&server].peer {
+            self.ghost.observe(peer, out);
+        }
+        for output in out {
+            match output {
+                Output::Notify { to, notification } if self.nodes[to].peer.is_some() => {
+                    let max = self.datagrams_max;
+                    let waiting = self.datagrams.entry((server, *to)).or_default();
+                    if waiting.back() != Some(notification) {
+                        waiting.push_back(*notification);
+                    }
+                    waiting.drain(..waiting.len().saturating_sub(max));
+                }
+                Output::Send { link, packet } => self.send(server, *link, packet),
+                Output::Dial { to } => {
+                    self.dials.insert((server, *to));
+                }
+                Output::Hang { link } => {
+                    let ends = self.links.get(link).map(|state| state.ends);
+                    if let Some(end) = ends.and_then(|ends| ends.iter().position(|end| *end == server)) {
+                        self.close(*link, end);
+                    }
+                }
+                Output::Write(write) => {
+                    let before = self.node(server).writing.replace(write.clone());
+                    assert!(before.is_none(), "one write at a time");
+                }
+                Output::SetTimer { timer, .. } => {
+                    self.node(server).timers.insert(*timer);
+                }
+                Output::NeedSnapshot { link } => {
+                    self.node(server).imaging.insert(*link);
+                }
+                Output::Restore(snapshot) => self.node(server).machine = decode(&snapshot.image),
+                Output::Deliver(txn) => self.node(server).machine.push(entry(txn)),
+                Output::Notify { .. } | Output::Role(_) | Output::Note(_) => {}
+            }
+        }
+    }
+
+    fn send(&mut self, server: ServerId, link: LinkId, packet: &Packet) {
+        if let Some(state) = self.links.get_mut(&link) {
+            let from = state.ends.iter().position(|end| *end == server).expect("an end of its own link");
+            assert!(state.open[from], "nothing is sent on a link that this end gave up");
+            // On a broken link it goes nowhere.
+            if state.open[1 - from] && !state.gone[1 - from] {
+                state.inbox[1 - from].push_back(packet.clone());
+            }
+        }
+    }
+
+    /// What is wrong, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        let peers: Vec<&Peer> = self.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
+        invariants::check(&peers, &self.ghost)
+            .map_err(|broken| format!("{}: {}", broken.invariant, broken.what))?;
+        self.machines_agree()?;
+        self.what_stands_is_on_a_quorum()
+    }
+
+    /// What owners made of what was delivered is what stands, from the beginning.
+    fn machines_agree(&self) -> Result<(), String> {
+        let stands: Vec<Entry> = self.ghost.committed.values().map(|txn| entry(txn)).collect();
+        match self.nodes.iter().find(|(_, node)| !stands.starts_with(&node.machine)) {
+            Some((server, node)) => Err(format!("{server:?} made {:?} of {stands:?}", node.machine)),
+            None => Ok(()),
+        }
+    }
+
+    fn what_stands_is_on_a_quorum(&self) -> Result<(), String> {
+        let config = &self.nodes[&ServerId(1)].config;
+        let stands: Vec<Entry> = self.ghost.committed.values().map(|txn| entry(txn)).collect();
+        let have = self.nodes.iter().filter(|(_, node)| node.disk.entries().starts_with(&stands));
+        if config.is_quorum(&have.map(|(server, _)| *server).collect()) {
+            return Ok(());
+        }
+        // Not one quorum has it all; then each has to be on some quorum's.
+        for entry in stands {
+            let have = self.nodes.iter().filter(|(_, node)| node.disk.entries().contains(&entry));
+            if !config.is_quorum(&have.map(|(server, _)| *server).collect()) {
+                return Err(format!("{} stands and is on no quorum's disks", entry.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// The established leader of the newest epoch.
+    pub fn leader(&self) -> Option<ServerId> {
+        let leads = |node: &Node| match node.peer.as_ref()?.role() {
+            Role::Leading { epoch } => Some((epoch, node.config.id)),
+            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
+        };
+        self.nodes.values().filter_map(leads).max().map(|(_, server)| server)
+    }
+}
