@@ -56,8 +56,8 @@ pub struct Limits {
     /// Watches of one connection. Whoever asks for more is closed.
     pub watches: usize,
     /// Bytes for a client that it does not read. If there are more than these when there is something more to
-    /// send, the connection is closed; one answer may have any length. Long before
-    /// that, at [`stall_bytes`](Limits::stall_bytes), its requests are not looked at.
+    /// send, the connection is closed; one answer may have any length. Long before that, with an eighth of them,
+    /// its requests are not looked at.
     pub unsent_bytes: usize,
     /// How long a connection may take for its first message.
     pub first_message: Duration,
