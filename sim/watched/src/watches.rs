@@ -254,7 +254,7 @@ impl Of {
         self.recursive.iter().any(|root| {
             **root == *path
                 || &**root == "/"
-                || path.strip_prefix(&**root).is_some_and(|rest| rest.starts_with('/'))
+                || (!root.is_empty() && path.strip_prefix(&**root).is_some_and(|rest| rest.starts_with('/')))
         })
     }
 
@@ -385,6 +385,18 @@ mod tests {
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         assert_eq!(report.broken.len(), 1);
+    }
+
+    #[test]
+    fn a_recursive_watch_of_no_path_is_above_nothing() {
+        let (mut watches, mut report) = (Watches::default(), Report::default());
+        for path in ["", "/b", "/lo"] {
+            let add = Request::AddWatch { path: path.into(), mode: AddWatchMode::PersistentRecursive };
+            watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
+        }
+        watches.applied(&delete(7), &BTreeSet::new());
+        watches.answering(C, z(8), &mut report);
+        assert_eq!(report.broken, []);
     }
 
     #[test]
