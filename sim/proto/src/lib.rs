@@ -9,6 +9,7 @@
 //! | [`disk`], [`codec`], [`log`], [`snapshot`], [`recovery`] | from transactions to bytes and back |
 //! | [`server`] | a server: all of the above behind one `step` |
 //! | [`client`] | a client's session |
+//! | [`zab`] | atomic broadcast among servers; [`server`] does not stand on it yet |
 
 pub mod client;
 pub mod codec;
