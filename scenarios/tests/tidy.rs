@@ -12,10 +12,10 @@ const ARROWS: [(&str, &str, &[&str]); 13] = [
     ("sim/watched", "zk-watched", &["zk-api", "zk-proto"]),
     ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials", "zk-watched"]),
     ("sim/serve", "zk-serve", &["zk-api", "zk-proto", "zk-watched", "zk-wire"]),
-    ("sim/conform", "zk-conform", &["zk-api", "zk-proto", "zk-wire"]),
+    ("sim/conform", "zk-conform", &["zk-api"]),
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
-    ("recipes/live", "zk-live", &["zk-api", "zk-trials"]),
+    ("recipes/live", "zk-live", &["zk-api"]),
     ("model", "zk-model", &["zk-api", "zk-proto", "zk-trials"]),
     ("reports", "zk-reports", &[]),
     (
