@@ -8,6 +8,8 @@ use crate::codec::{Decoder, Malformed, put_txn, put_zxid};
 use crate::disk::{DiskOp, FileId};
 use crate::server::Output;
 use crate::txn::Txn;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use zk_api::Zxid;
 
 /// Bytes of a record before the transaction.
@@ -27,7 +29,9 @@ pub struct Record {
 pub struct Scan {
     /// The valid records from the beginning on.
     pub records: Vec<Record>,
-    /// Where they end, in bytes. Less than the file's length if it has a torn tail.
+    /// Where each of them ends, in bytes.
+    pub ends: Vec<(Zxid, u64)>,
+    /// Where the last ends. Less than the file's length if it has a torn tail.
     pub valid_len: usize,
 }
 
@@ -51,10 +55,12 @@ pub fn encode(previous: Zxid, txn: &Txn) -> Vec<u8> {
 /// Reads a log file up to its end or to a torn tail; fails if a record in the middle is corrupt.
 pub fn scan(bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
     let mut records: Vec<Record> = Vec::new();
+    let mut ends = Vec::new();
     let mut valid_len = 0;
     while let Ok((record, len)) = decode(&bytes[valid_len..]) {
-        records.push(record);
         valid_len += len;
+        ends.push((record.txn.zxid, valid_len as u64));
+        records.push(record);
     }
     // A crash tears only the end. Lengths cannot be trusted here, so look at every offset. An older record is
     // no successor: a disk may show what some former file had in the place of a tail.
@@ -63,7 +69,7 @@ pub fn scan(bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
     if (valid_len + 1..bytes.len()).any(is_successor) {
         return Err(CorruptMiddle(valid_len));
     }
-    Ok(Scan { records, valid_len })
+    Ok(Scan { records, ends, valid_len })
 }
 
 /// The record at the beginning of `bytes`, and its length.
@@ -89,39 +95,78 @@ fn checksum(record: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Writes a server's log, one sync at a time.
+/// Writes a server's log.
 ///
-/// Records that come while a sync is under way are held back and written together when it is done. So
-/// everything in a file is durable before a later file gets its first byte, and a log never has a hole.
+/// Nothing is written before the sync of what came before is done, so everything in a file is durable before a
+/// later file gets its first byte, and a log never has a hole. That is its owner's part: see `zab::Write`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LogWriter {
-    /// The file that is written; none until the first record.
-    file: Option<FileId>,
+    /// The logs there are by their first transactions, and where each of their records ends, in bytes.
+    files: LogFiles,
     /// Whether the next record begins a new file.
     roll: bool,
-    /// The last record given to the writer; the next one names it.
+    /// The last record; the next one names it.
     last: Zxid,
-    /// Everything up to here is durable. synced <= last
-    synced: Zxid,
-    /// Records that wait for the sync under way, with their transactions.
-    held: Vec<(Zxid, Vec<u8>)>,
-    /// The sync under way: its ticket, and what will be durable by it.
-    syncing: Option<(u64, Zxid)>,
 }
+
+/// Log files by the transactions that name them, and where their records end, in bytes.
+pub type LogFiles = BTreeMap<Zxid, Vec<(Zxid, u64)>>;
 
 impl LogWriter {
     /// Goes on behind `last`, in a new file.
-    pub fn new(last: Zxid) -> LogWriter {
-        LogWriter { file: None, roll: true, last, synced: last, held: Vec::new(), syncing: None }
+    pub fn new(last: Zxid, files: LogFiles) -> LogWriter {
+        LogWriter { files, roll: true, last }
     }
 
-    /// Takes a transaction to be logged. Gives the bytes of its record.
-    pub fn append(&mut self, txn: &Txn) -> usize {
-        let record = encode(self.last, txn);
-        let bytes = record.len();
-        self.held.push((txn.zxid, record));
-        self.last = txn.zxid;
-        bytes
+    /// Writes transactions, and begins a sync. Gives how many bytes they take.
+    pub fn append(&mut self, txns: &[Arc<Txn>], ticket: u64, out: &mut Vec<Output>) -> u64 {
+        let Some(first) = txns.first() else { return 0 };
+        let name = match self.files.keys().next_back() {
+            Some(current) if !self.roll => *current,
+            Some(_) | None => first.zxid,
+        };
+        self.roll = false;
+        let (file, ends) = (FileId::Log(name), self.files.entry(name).or_default());
+        let begin = ends.last().map_or(0, |(_, end)| *end);
+        let mut end = begin;
+        for txn in txns {
+            let bytes = encode(self.last, txn);
+            end += bytes.len() as u64;
+            ends.push((txn.zxid, end));
+            self.last = txn.zxid;
+            out.push(Output::Disk(DiskOp::Append { file, bytes }));
+        }
+        out.push(Output::Disk(DiskOp::Sync { file, ticket }));
+        end - begin
+    }
+
+    /// Cuts everything behind `to`, and begins a sync; does nothing and says so if there is nothing.
+    ///
+    /// Later files go first: whatever a crash leaves is a beginning of what there was.
+    pub fn truncate(&mut self, to: Zxid, ticket: u64, out: &mut Vec<Output>) -> bool {
+        let is_cut = |ends: &Vec<(Zxid, u64)>| ends.last().is_some_and(|(last, _)| *last > to);
+        let cut: Vec<Zxid> =
+            self.files.iter().filter(|(_, ends)| is_cut(ends)).map(|(name, _)| *name).collect();
+        let Some((first, later)) = cut.split_first() else { return false };
+        for name in later.iter().rev() {
+            self.files.remove(name);
+            out.push(Output::Disk(DiskOp::Remove { file: FileId::Log(*name) }));
+        }
+        let (file, ends) = (FileId::Log(*first), self.files.get_mut(first).expect("it was just seen"));
+        ends.truncate(ends.partition_point(|(zxid, _)| *zxid <= to));
+        let len = ends.last().map_or(0, |(_, end)| *end);
+        out.push(Output::Disk(DiskOp::Truncate { file, len }));
+        out.push(Output::Disk(DiskOp::Sync { file, ticket }));
+        // Files of nothing would be taken for the current one.
+        self.roll = true;
+        self.last = to;
+        true
+    }
+
+    /// Goes on behind a snapshot that is in the place of everything logged.
+    pub fn restart_at(&mut self, zxid: Zxid) {
+        self.roll = true;
+        self.last = zxid;
     }
 
     /// Begins a new file with the next record that is written.
@@ -129,45 +174,13 @@ impl LogWriter {
         self.roll = true;
     }
 
-    /// Everything up to this transaction is durable.
-    pub fn synced(&self) -> Zxid {
-        self.synced
-    }
-
-    /// Writes what is held back, unless a sync is under way. Gives the file if it is a new one.
-    pub fn flush(&mut self, tickets: &mut u64, out: &mut Vec<Output>) -> Option<Zxid> {
-        let first = self.held.first()?.0;
-        if self.syncing.is_some() {
-            return None;
-        }
-        let mut begun = None;
-        let file = match self.file {
-            Some(file) if !self.roll => file,
-            Some(_) | None => {
-                begun = Some(first);
-                FileId::Log(first)
-            }
-        };
-        self.file = Some(file);
-        self.roll = false;
-        for (_, bytes) in self.held.drain(..) {
-            out.push(Output::Disk(DiskOp::Append { file, bytes }));
-        }
-        *tickets += 1;
-        self.syncing = Some((*tickets, self.last));
-        out.push(Output::Disk(DiskOp::Sync { file, ticket: *tickets }));
-        begun
-    }
-
-    /// Takes the disk's word for a sync; tells whether it was the one under way.
-    pub fn on_synced(&mut self, ticket: u64) -> bool {
-        match self.syncing {
-            Some((expected, up_to)) if expected == ticket => {
-                self.syncing = None;
-                self.synced = up_to;
-                true
-            }
-            Some(_) | None => false,
+    /// Removes the files that nobody needs who has a snapshot from `oldest` on. A file goes on up to the first
+    /// transaction of the next one, so it is needless only if that one begins early enough.
+    pub fn purge(&mut self, oldest: Zxid, out: &mut Vec<Output>) {
+        let Some(needed) = self.files.range(..=oldest).next_back().map(|(name, _)| *name) else { return };
+        let needed = self.files.split_off(&needed);
+        for name in std::mem::replace(&mut self.files, needed).into_keys() {
+            out.push(Output::Disk(DiskOp::Remove { file: FileId::Log(name) }));
         }
     }
 }

@@ -1,7 +1,9 @@
-//! What clients and servers say to each other.
+//! What clients and servers say to each other, and servers among themselves.
 
+use crate::zab::message::Packet;
 use std::fmt;
-use zk_api::{ErrorCode, Request, Response, SessionId, Text, WatchedEvent, Zxid};
+use std::sync::Arc;
+use zk_api::{ErrorCode, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 
 /// A connection between a client and a server, named by whoever carries the messages. Never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +53,50 @@ pub enum ToClient {
     Pong { zxid: Zxid },
     /// A watch fired. `zxid` is that of the change; `None` where it is told by `SetWatches`.
     Event { zxid: Option<Zxid>, event: WatchedEvent },
+}
+
+/// From one server to another over a learner's link. First in, first out per direction.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ToPeer {
+    /// Of the peers' own.
+    Zab(Packet),
+    /// From a learner to its leader, for a client.
+    Ask(Ask),
+    /// From the leader.
+    Answer(Answer),
+}
+
+/// What a learner asks of its leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ask {
+    /// Open a session. Answered by its transaction.
+    Open { session: SessionId, password: Password, timeout_ms: u32 },
+    /// A client has come with this session, on a connection of the learner's: may it?
+    Attach { conn: ConnId, session: SessionId, password: Password, timeout_ms: u32 },
+    /// A client writes. Answered by the transaction, which names the session and the request.
+    Write { session: SessionId, xid: Xid, write: ForwardedWrite },
+    /// A client on this connection of the learner's wants to see everything that stands.
+    Sync { conn: ConnId },
+    /// Clients with these sessions, and these timeouts, were heard of.
+    Touch { sessions: Vec<(SessionId, u32)> },
+}
+
+/// A write on its way to the leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ForwardedWrite {
+    /// By whoever the client was when it asked.
+    Request { request: Request, identities: Arc<[Identity]> },
+    /// One that cannot be read, and takes a zxid all the same.
+    Malformed(ErrorCode),
+}
+
+/// What a leader answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// To [`Ask::Attach`]: whether the session lives and is the client's.
+    Attached { conn: ConnId, valid: bool },
+    /// To [`Ask::Sync`]: the commits of all that it waits for were sent.
+    Synced { conn: ConnId },
 }
 
 /// Opens a session or takes one over.

@@ -2,11 +2,13 @@
 
 use crate::codec::{Decoder, put_u32};
 use crate::disk::{DiskOp, FileId, Files};
-use crate::log::{self, CorruptMiddle, Record};
+use crate::log::{self, CorruptMiddle, LogFiles, Record};
 use crate::sessions::SessionTable;
 use crate::snapshot::{self, Snapshot};
 use crate::tree::DataTree;
+use crate::txn::Txn;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use zk_api::Zxid;
 
 /// Why a server will not start from what it found on its disk.
@@ -41,23 +43,26 @@ impl std::error::Error for RecoveryError {}
 /// What a server starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
-    /// The tree.
+    /// The tree at the last transaction of which the newest snapshot shows something. It was delivered once, so
+    /// it stands.
     pub tree: DataTree,
-    /// The open sessions.
+    /// The sessions that are open then.
     pub sessions: SessionTable,
+    /// What is logged behind that. Some of it may not stand.
+    pub log: Vec<Arc<Txn>>,
     /// The newest epoch this server has promised to follow, zero at first.
     pub accepted_epoch: u32,
     /// The newest epoch whose history this server has, zero at first.
     pub current_epoch: u32,
-    /// How many transactions were replayed.
+    /// How many transactions were replayed over the newest snapshot.
     pub replayed: u32,
     /// What to do to the files before anything else: cut torn tails, remove what was never finished.
     pub repairs: Vec<DiskOp>,
     /// Logs to be synced before another log is begun: those that were cut, and the last one. If only the
     /// process died, what was read from it need not be durable yet.
     pub to_sync: Vec<FileId>,
-    /// The logs there are, by their first transactions.
-    pub logs: BTreeSet<Zxid>,
+    /// The logs there are.
+    pub logs: LogFiles,
     /// The valid snapshots there are.
     pub snapshots: BTreeSet<Zxid>,
 }
@@ -71,19 +76,21 @@ pub fn encode_epoch(epoch: u32) -> Vec<u8> {
     bytes
 }
 
-/// Recovers a server's state: the newest valid snapshot, and over it every transaction since it was begun.
+/// Recovers a server's state: the newest valid snapshot, over it every transaction of which it may show
+/// something, and what is logged behind that.
 ///
-/// Transactions that were replayed were all durable, but some may never have been acknowledged.
+/// What is logged was durable, but some of it may never have been acknowledged, or may stand nowhere.
 pub fn recover(files: &Files) -> Result<Recovered, RecoveryError> {
     let mut recovered = Recovered {
         tree: DataTree::new(),
         sessions: SessionTable::default(),
+        log: Vec::new(),
         accepted_epoch: read_epoch(files, FileId::AcceptedEpoch)?,
         current_epoch: read_epoch(files, FileId::CurrentEpoch)?,
         replayed: 0,
         repairs: Vec::new(),
         to_sync: Vec::new(),
-        logs: BTreeSet::new(),
+        logs: LogFiles::new(),
         snapshots: BTreeSet::new(),
     };
     let base = load_snapshots(files, &mut recovered);
@@ -94,7 +101,7 @@ pub fn recover(files: &Files) -> Result<Recovered, RecoveryError> {
         recovered.sessions = snapshot.sessions;
     }
     let records = read_logs(files, &mut recovered)?;
-    replay(&mut recovered, &records, has_snapshot)?;
+    replay(&mut recovered, records, shows, has_snapshot)?;
     let last = recovered.tree.last_zxid();
     if last < shows {
         // The snapshot shows transactions that were durable once: without them it is inconsistent.
@@ -132,7 +139,7 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
     let mut bad: Option<(FileId, u64)> = None;
     for (at, (first, bytes)) in logs.iter().enumerate() {
         let file = FileId::Log(*first);
-        recovered.logs.insert(*first);
+        let ends = recovered.logs.entry(*first).or_default();
         // A log before one that begins at or before the snapshot has nothing that is newer than it.
         if logs.get(at + 1).is_some_and(|(next, _)| *next <= recovered.tree.last_zxid()) {
             continue;
@@ -145,6 +152,7 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
             // A tail is cut for good before the next log is begun, so this is no tail.
             return Err(RecoveryError::CorruptLog { file, offset });
         }
+        *ends = scan.ends;
         if bytes.is_empty() {
             recovered.logs.remove(first);
             recovered.repairs.push(DiskOp::Remove { file });
@@ -160,22 +168,33 @@ fn read_logs(files: &Files, recovered: &mut Recovered) -> Result<Vec<Record>, Re
     Ok(records)
 }
 
-fn replay(recovered: &mut Recovered, records: &[Record], has_snapshot: bool) -> Result<(), RecoveryError> {
+/// Replays what the snapshot may show, and keeps what comes behind. Every record must go on from the last.
+fn replay(
+    recovered: &mut Recovered,
+    records: Vec<Record>,
+    shows: Zxid,
+    has_snapshot: bool,
+) -> Result<(), RecoveryError> {
+    let mut after = recovered.tree.last_zxid();
     for Record { previous, txn } in records {
-        let after = recovered.tree.last_zxid();
         if txn.zxid <= after {
             continue;
         }
-        if *previous != after {
-            return Err(if has_snapshot || recovered.replayed > 0 {
+        if previous != after {
+            return Err(if has_snapshot || !recovered.log.is_empty() {
                 RecoveryError::Gap { after, found: txn.zxid }
             } else {
                 RecoveryError::NoSnapshot
             });
         }
-        recovered.tree.apply(txn);
-        recovered.sessions.apply(txn);
-        recovered.replayed += 1;
+        after = txn.zxid;
+        if txn.zxid <= shows {
+            recovered.replayed += 1;
+            recovered.tree.apply(&txn);
+            recovered.sessions.apply(&txn);
+        } else {
+            recovered.log.push(Arc::new(txn));
+        }
     }
     Ok(())
 }

@@ -65,6 +65,18 @@ pub fn load(bytes: &[u8]) -> Result<Snapshot, Malformed> {
     Ok(Snapshot { tree, sessions, shows })
 }
 
+/// A whole snapshot of a state that does not change meanwhile, as it goes over a link to a learner.
+pub fn encode(tree: &DataTree, sessions: &SessionTable) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut writer = SnapshotWriter::begin(tree, sessions, &mut out);
+    writer.step(tree, u32::MAX, &mut 0, &mut out);
+    let pieces = out.into_iter().filter_map(|output| match output {
+        Output::Disk(DiskOp::Append { bytes, .. }) => Some(bytes),
+        _ => None,
+    });
+    pieces.flatten().collect()
+}
+
 /// Writes one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SnapshotWriter {
@@ -138,7 +150,8 @@ impl SnapshotWriter {
         out.push(Output::Disk(DiskOp::Append { file: self.file(), bytes }));
     }
 
-    fn file(&self) -> FileId {
+    /// The file it is written to.
+    pub fn file(&self) -> FileId {
         FileId::Snapshot(self.zxid)
     }
 }

@@ -1,19 +1,20 @@
 //! What a committed transaction does on this server: the tree changes, watches fire, answers go out.
 
 use super::{Note, Server, Step};
-use crate::message::{ConnId, ToClient};
+use crate::message::{ConnId, ToClient, Xid};
 use crate::prepare::{acl, answer};
 use crate::server::request::Waiting;
 use crate::txn::{Txn, TxnBody};
-use zk_api::{AclList, ErrorCode, Perms, Response};
+use std::sync::Arc;
+use zk_api::{AclList, ErrorCode, Perms, Response, Zxid};
 
 impl Server {
     /// Applies a committed transaction. Events go out before its answer, and before any other answer that
     /// could show the change.
-    pub(super) fn apply(&mut self, txn: &Txn, step: &mut Step<'_>) {
+    pub(super) fn apply(&mut self, txn: &Arc<Txn>, step: &mut Step<'_>) {
         let applied = self.tree.apply(txn);
         self.sessions.apply(txn);
-        step.note(Note::Applied(txn.zxid));
+        step.note(Note::Applied(txn.clone()));
         let connections = &self.connections;
         let may_read = |conn, list: &AclList| {
             let of = connections.get(&conn).map_or(&[][..], |connection| &connection.identities);
@@ -23,11 +24,15 @@ impl Server {
             step.send(conn, ToClient::Event { zxid: Some(txn.zxid), event });
         }
         let asker = self.owners.get(&txn.session).copied();
+        if self.forwarded.get(&txn.session) == Some(&txn.xid) {
+            self.forwarded.remove(&txn.session);
+        }
         if let Some(conn) = asker {
             self.answer_write(conn, txn, applied.result, step);
         }
-        if let (TxnBody::CloseSession { .. }, Some(conn)) = (&txn.body, asker) {
-            self.close(conn, step);
+        if let TxnBody::CloseSession { .. } = &txn.body {
+            self.forwarded.remove(&txn.session);
+            asker.into_iter().for_each(|conn| self.close(conn, step));
         }
         let due = |waiting: Option<&Waiting>| waiting.is_some_and(|first| first.is_due(txn.zxid));
         let is_ready = |conn: &ConnId| due(self.connections.get(conn).and_then(|c| c.waiting.front()));
@@ -47,20 +52,31 @@ impl Server {
         step: &mut Step<'_>,
     ) {
         let Some(connection) = self.connections.get_mut(&conn) else { return };
-        match connection.waiting.front() {
-            Some(Waiting::Write { xid, zxid, request }) if *zxid == txn.zxid => {
-                let result = answer(request, result);
-                step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
-                connection.waiting.pop_front();
-                self.waits(conn);
+        let is_it = |xid: &Xid, zxid: &Option<Zxid>| zxid.map_or(*xid == txn.xid, |zxid| zxid == txn.zxid);
+        let (xid, result) = match connection.waiting.front_mut() {
+            Some(Waiting::Write { xid, zxid, request }) if is_it(xid, zxid) => {
+                (*xid, answer(request, result))
             }
-            Some(Waiting::RefusedWrite { xid, zxid }) if *zxid == txn.zxid => {
-                step.send(conn, ToClient::Reply { xid: *xid, zxid: *zxid, result });
+            Some(Waiting::RefusedWrite { xid, zxid }) if is_it(xid, zxid) => (*xid, result),
+            Some(Waiting::Connect { after: after @ None, .. })
+                if matches!(txn.body, TxnBody::CreateSession { .. }) =>
+            {
+                *after = Some(txn.zxid);
+                return;
+            }
+            Some(Waiting::FormerForwarded { xid }) if *xid == txn.xid => {
                 connection.waiting.pop_front();
-                self.waits(conn);
+                return self.drain(conn, step);
             }
             // Another write is first, or none: this one was asked on a former connection, or is an expiry.
-            Some(_) | None => {}
+            Some(_) | None => return,
+        };
+        connection.waiting.pop_front();
+        if result == Err(ErrorCode::SessionMoved) {
+            // The session lives on elsewhere, and this connection is the former one.
+            return self.close(conn, step);
         }
+        step.send(conn, ToClient::Reply { xid, zxid: txn.zxid, result });
+        self.waits(conn);
     }
 }

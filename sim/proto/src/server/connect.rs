@@ -1,16 +1,17 @@
 //! Connections come and go; sessions open, move from one to another, and end.
 
+use super::lead::Place;
 use super::{Server, Step};
-use crate::message::{ConnId, ConnectRequest, ConnectResponse, Password, ToClient, Xid};
+use crate::message::{Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToServer, Xid};
 use crate::server::request::Waiting;
 use crate::sessions::grant_timeout;
 use crate::txn::TxnBody;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
-use zk_api::{Identity, SessionId};
+use zk_api::{ErrorCode, Identity, SessionId, Zxid};
 
-/// A client's connection. Its session exists ahead, at least.
+/// A client's connection. Its session exists ahead, at least, or the leader was asked for it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Connection {
     pub(super) session: SessionId,
@@ -23,6 +24,17 @@ pub(super) struct Connection {
     /// Whether whatever else comes on it is lost: the client has asked for its session's end, or has failed
     /// to prove who it is.
     pub(super) deaf: bool,
+    /// Whether the leader has not said yet that the session is the client's.
+    pub(super) joining: bool,
+    /// What came meanwhile.
+    pub(super) early: Vec<Early>,
+}
+
+/// What came from a client whose session the leader has not spoken of yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Early {
+    Message(ToServer),
+    Refused { xid: Xid, code: ErrorCode, takes_zxid: bool },
 }
 
 impl Server {
@@ -38,7 +50,7 @@ impl Server {
         step: &mut Step<'_>,
     ) {
         // A server that is not ready closes, and so does one that is behind what the client has seen.
-        let refused = !self.is_serving() || request.last_zxid > self.tree.last_zxid();
+        let refused = !self.is_serving() || request.last_zxid > self.shown();
         if refused || self.connections.contains_key(&conn) {
             self.close(conn, step);
         } else if request.session == SessionId::NONE {
@@ -59,42 +71,56 @@ impl Server {
         (session, password): (SessionId, Password),
         step: &mut Step<'_>,
     ) {
-        if session == SessionId::NONE || self.ahead_sessions.find(session).is_some() {
+        let sessions = self.lead.as_ref().map_or(&self.sessions, |lead| &lead.sessions);
+        if session == SessionId::NONE || sessions.find(session).is_some() {
             self.close(conn, step);
             return;
         }
         let timeout_ms = grant_timeout(asked_ms, self.config.tick_ms);
-        let body = TxnBody::CreateSession { timeout_ms, password };
-        let after = self.propose(session, Xid(0), body, step);
-        self.tracker.track(session, timeout_ms);
+        let after = if let Some(lead) = &mut self.lead {
+            lead.tracker.track(session, timeout_ms);
+            lead.owners.insert(session, Place::Here);
+            let body = TxnBody::CreateSession { timeout_ms, password };
+            self.propose(session, Xid(0), body, step)
+        } else {
+            self.ask(Ask::Open { session, password, timeout_ms }, step);
+            None
+        };
         let response = ConnectResponse { timeout_ms, session, password };
         self.occupy(conn, Waiting::Connect { after, response }, timeout_ms, session);
     }
 
     /// Takes a session over.
     fn attach(&mut self, conn: ConnId, request: &ConnectRequest, step: &mut Step<'_>) {
-        let session = request.session;
-        // The owner's connection goes before the password is looked at.
+        let ConnectRequest { session, password, .. } = *request;
+        // The owner's connection to this server goes before the password is looked at.
         if let Some(former) = self.owners.get(&session).copied() {
             self.close(former, step);
         }
         let timeout_ms = grant_timeout(request.timeout_ms, self.config.tick_ms);
-        let proven = self.ahead_sessions.find(session).is_some_and(|s| s.password == request.password);
-        // A session that is closing is not touched: it is as good as dead.
-        if !proven || !self.tracker.touch(session, timeout_ms) {
-            let response = ConnectResponse { timeout_ms: 0, session: SessionId::NONE, password: [0; 16] };
-            step.send(conn, ToClient::Connected(response));
-            self.close(conn, step);
+        let response = ConnectResponse { timeout_ms, session, password };
+        let Some(lead) = &mut self.lead else {
+            self.ask(Ask::Attach { conn, session, password, timeout_ms }, step);
+            self.occupy(conn, Waiting::Connect { after: None, response }, timeout_ms, session);
+            let former = self.forwarded.get(&session).map(|xid| Waiting::FormerForwarded { xid: *xid });
+            let connection = self.connections.get_mut(&conn).expect("it has just come");
+            connection.joining = true;
+            connection.waiting.extend(former);
             return;
-        }
-        let after = match self.sessions.find(session) {
-            Some(_) => self.tree.last_zxid(),
-            None => self.proposed(),
         };
-        let response = ConnectResponse { timeout_ms, session, password: request.password };
-        self.occupy(conn, Waiting::Connect { after, response }, timeout_ms, session);
+        let proven = lead.sessions.find(session).is_some_and(|found| found.password == password);
+        // A session that is closing is not touched: it is as good as dead.
+        if !proven || !lead.tracker.touch(session, timeout_ms) {
+            return self.refuse_session(conn, step);
+        }
+        lead.owners.insert(session, Place::Here);
+        let after = match self.sessions.find(session) {
+            Some(_) => Zxid::ZERO,
+            None => self.sync_point(),
+        };
+        self.occupy(conn, Waiting::Connect { after: Some(after), response }, timeout_ms, session);
         if let (Some(after), Some(connection)) =
-            (self.pipeline.last_of(session), self.connections.get_mut(&conn))
+            (self.last_in_flight_of(session), self.connections.get_mut(&conn))
         {
             connection.waiting.push_back(Waiting::Former { after });
         }
@@ -102,8 +128,15 @@ impl Server {
     }
 
     fn occupy(&mut self, conn: ConnId, first: Waiting, timeout_ms: u32, session: SessionId) {
-        let waiting = VecDeque::from([first]);
-        let connection = Connection { session, timeout_ms, identities: Arc::default(), waiting, deaf: false };
+        let connection = Connection {
+            session,
+            timeout_ms,
+            identities: Arc::default(),
+            waiting: VecDeque::from([first]),
+            deaf: false,
+            joining: false,
+            early: Vec::new(),
+        };
         self.connections.insert(conn, connection);
         self.waiters.insert(conn);
         self.owners.insert(session, conn);

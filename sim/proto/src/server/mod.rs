@@ -1,40 +1,50 @@
 //! A server: `step` takes what happened and says what to do.
 //!
-//! A write goes prepare → propose → log → sync → commit → apply. `prepare` looks at the tree *ahead*, as it
-//! will be when everything proposed is applied; reads look at the tree as it is applied.
+//! A write goes prepare → propose → log → sync → commit → apply. `prepare` looks at the leader's tree *ahead*, as
+//! it will be when everything proposed is applied; reads look at the tree as it is applied here. What is between
+//! is Zab's work: a server stands on a [`Peer`], also when it is alone.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `pipeline` | propose, acknowledge, commit |
+//! | `ensemble` | what the peer wants done, and what it makes of this server |
+//! | `lead` | what only the leader has: the tree ahead, the watch over sessions |
+//! | `forward` | what a learner asks of its leader for its clients |
 //! | `apply` | what a committed transaction does here: the tree, watches, answers |
 //! | `connect` | connections come and go, sessions open and move |
 //! | `request` | requests take their places in their session's order, and are answered |
-//! | `upkeep` | timers, snapshots, the purge of old files |
+//! | `storage` | what is written to the disk: log, epochs, snapshots |
+//! | `upkeep` | timers |
 //! | `frame` | how long a message is on ZooKeeper's wire |
 
 mod apply;
 mod connect;
+mod ensemble;
+mod forward;
 mod frame;
-mod pipeline;
+mod lead;
 mod request;
+mod storage;
 mod upkeep;
 
 use crate::disk::{DiskOp, FileId, Files};
-use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
+use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToPeer, ToServer, Xid};
 use crate::prepare::TreeConfig;
 pub use crate::recovery::RecoveryError;
 use crate::recovery::{Recovered, recover};
-use crate::sessions::{SessionTable, SessionTracker};
+use crate::sessions::SessionTable;
 use crate::tree::DataTree;
 use crate::txn::Txn;
 use crate::watch::WatchTable;
+use crate::zab::message::{LinkId, Notification};
+use crate::zab::{self, Peer, PeerConfig, RecoveredHistory, Role};
 use connect::Connection;
+use ensemble::Mending;
 pub use frame::{FRAME_BYTES_MAX, frame_bytes};
-use pipeline::Pipeline;
+use lead::Lead;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
-use upkeep::Storage;
+use storage::Storage;
 use zk_api::{ErrorCode, SessionId, Text, Zxid};
 
 /// A server's place in the ensemble (`myid`).
@@ -44,8 +54,9 @@ pub struct ServerId(pub u8);
 /// How a server is set up. The same over restarts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerConfig {
-    /// Its id.
-    pub id: ServerId,
+    /// Who it is, and with whom it makes an ensemble. Its tick is half of this server's, as in ZooKeeper a
+    /// leader pings twice in a tick.
+    pub zab: PeerConfig,
     /// The length of a tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
     /// A snapshot is begun after so many transactions; zero stands for never.
@@ -96,6 +107,16 @@ pub enum Event {
     Timer(Timer),
     /// The disk has done a `Sync` or a `Replace`.
     Synced { file: FileId, ticket: u64 },
+    /// Another server's datagram of the election arrived.
+    Notified { from: ServerId, notification: Notification },
+    /// A link that this server dialled is there.
+    Dialled { link: LinkId, to: ServerId },
+    /// A link that another server dialled is there.
+    Accepted { link: LinkId, from: ServerId },
+    /// Something came over a link.
+    FromPeer { link: LinkId, message: ToPeer },
+    /// The other end of a link has hung up, or it broke. Nothing more comes over it.
+    Unlinked { link: LinkId },
     /// Ends a session as if it had been silent for its timeout (a fault).
     Expire { session: SessionId },
     /// This server's wall clock was set, and goes on from there. Without being told, a server takes a clock
@@ -112,6 +133,8 @@ pub enum Timer {
     Containers,
     /// Writes the next piece of a snapshot.
     Snapshot,
+    /// One of the peer's.
+    Zab(zab::Timer),
 }
 
 /// What a server wants done, in this order.
@@ -123,6 +146,14 @@ pub enum Output {
     Close { conn: ConnId },
     /// Work for the disk.
     Disk(DiskOp),
+    /// Send a datagram to another server.
+    Notify { to: ServerId, notification: Notification },
+    /// Send over a link to another server.
+    SendPeer { link: LinkId, message: ToPeer },
+    /// Try to get a link to another server: `Event::Dialled` here and `Event::Accepted` there if it comes about.
+    Dial { to: ServerId },
+    /// Hang up a link, after what was sent. The other end hears `Event::Unlinked`, this one nothing more.
+    Hang { link: LinkId },
     /// Fire `timer` so many milliseconds from now by this server's clock.
     SetTimer { timer: Timer, after_ms: u32 },
     /// Not for doing but for knowing: observers outside follow the transactions by it.
@@ -132,40 +163,40 @@ pub enum Output {
 /// What observers follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
-    /// The transaction was prepared and proposed.
-    Proposed(Arc<Txn>),
-    /// A quorum has it on disk.
-    Committed(Zxid),
-    /// It is applied to this server's tree.
-    Applied(Zxid),
+    /// The peer's: what was proposed, committed, and by whom.
+    Zab(zab::Note),
+    /// It is applied to this server's tree. After a start, what was logged and not in a snapshot is applied again.
+    Applied(Arc<Txn>),
+    /// The leader's state, up to here, has taken the place of this server's.
+    Restored(Zxid),
 }
 
 /// A ZooKeeper server as a pure state machine.
 ///
-/// It serves from the moment its new epoch is on its disk; connections that come earlier are closed.
+/// It serves while its peer leads, follows or observes; connections that come at other times are closed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Server {
     config: ServerConfig,
-    /// The tree as it is applied. Nothing in it is unacknowledged by the log. tree.last_zxid() <= committed
+    /// The tree as it is applied: everything the peer has delivered. Nothing in it is not in the log.
     tree: DataTree,
     /// The sessions as they are applied.
     sessions: SessionTable,
-    /// The tree as it will be when everything proposed is applied; equals `tree` when nothing is in flight.
-    ahead: DataTree,
-    /// The sessions, likewise.
-    ahead_sessions: SessionTable,
-    pipeline: Pipeline,
+    peer: Peer,
+    /// Until what recovery has mended is on the disk.
+    mending: Option<Mending>,
+    /// While it leads.
+    lead: Option<Lead>,
     storage: Storage,
-    /// Watches over the sessions that are open ahead and not closing.
-    tracker: SessionTracker,
     connections: BTreeMap<ConnId, Connection>,
     /// Those on which something waits, which are few among thousands.
     waiters: BTreeSet<ConnId>,
     /// Which connection a session uses. connections[owners[s]].session == s
     owners: BTreeMap<SessionId, ConnId>,
     watches: WatchTable<ConnId>,
-    /// What must be durable before this server serves: the tickets of its new epoch.
-    awaited: BTreeSet<u64>,
+    /// Sessions that were heard of since the leader was told, and their timeouts.
+    touched: BTreeMap<SessionId, u32>,
+    /// The last write of each session that went to the leader and has not come back.
+    forwarded: BTreeMap<SessionId, Xid>,
 }
 
 /// One step: when it is taken, and what it gives.
@@ -190,57 +221,62 @@ impl Step<'_> {
 
 impl Server {
     /// Starts a server from its disk, which is empty the first time. Gives the server and what to do before
-    /// anything else (cutting a torn tail, writing the new epoch).
+    /// anything else (cutting a torn tail, looking for a leader).
     pub fn start(
         config: ServerConfig,
         files: &Files,
         now_ms: i64,
     ) -> Result<(Server, Vec<Output>), RecoveryError> {
-        let Recovered {
-            tree,
-            sessions,
-            accepted_epoch,
-            current_epoch,
-            replayed,
-            repairs,
-            to_sync,
-            logs,
-            snapshots,
-        } = recover(files)?;
-        let last = tree.last_zxid();
+        let found = recover(files)?;
+        let Recovered { tree, sessions, replayed, repairs, to_sync, logs, snapshots, .. } = found;
+        let history = RecoveredHistory {
+            accepted_epoch: found.accepted_epoch,
+            current_epoch: found.current_epoch,
+            base: tree.last_zxid(),
+            log: found.log,
+        };
+        let last = history.log.last().map_or(history.base, |txn| txn.zxid);
+        let (peer, first) = Peer::start(config.zab.clone(), history);
         let mut server = Server {
-            ahead: tree.clone(),
-            ahead_sessions: sessions.clone(),
             tree,
             sessions,
-            pipeline: Pipeline::new(config.id, last, accepted_epoch.max(current_epoch)),
+            peer,
+            mending: None,
+            lead: None,
             storage: Storage::new(last, replayed, logs, snapshots),
-            tracker: SessionTracker::new(config.tick_ms, now_ms),
             connections: BTreeMap::new(),
             waiters: BTreeSet::new(),
             owners: BTreeMap::new(),
             watches: WatchTable::new(),
-            awaited: BTreeSet::new(),
+            touched: BTreeMap::new(),
+            forwarded: BTreeMap::new(),
             config,
         };
         let mut out: Vec<Output> = repairs.into_iter().map(Output::Disk).collect();
+        let mut awaited = BTreeSet::new();
         for file in to_sync {
             // A tail that is cut but comes back would stand in the middle of the log.
             let ticket = server.storage.ticket();
-            server.awaited.insert(ticket);
+            awaited.insert(ticket);
             out.push(Output::Disk(DiskOp::Sync { file, ticket }));
         }
-        server.begin_epoch(&mut Step { now_ms, out: &mut out });
+        if awaited.is_empty() {
+            server.zab_outputs(first, &mut Step { now_ms, out: &mut out });
+        } else {
+            server.mending = Some(Mending { awaited, first });
+        }
         Ok((server, out))
     }
 
     /// Takes what happened and adds what to do.
     pub fn step(&mut self, input: Input, out: &mut Vec<Output>) {
         let mut step = Step { now_ms: input.now_ms, out };
-        if let Event::ClockSet { by_ms } = input.event {
-            self.tracker.jumped(by_ms);
+        if let Some(lead) = &mut self.lead {
+            if let Event::ClockSet { by_ms } = input.event {
+                lead.tracker.jumped(by_ms);
+            }
+            lead.tracker.pass(input.now_ms);
         }
-        self.tracker.pass(input.now_ms);
         match input.event {
             Event::Connecting { conn, request, offer, address } => {
                 self.connecting(conn, &request, offer, address, &mut step);
@@ -254,10 +290,15 @@ impl Server {
             Event::Synced { file, ticket } => self.on_synced(file, ticket, &mut step),
             Event::Expire { session } => self.expire(session, &mut step),
             Event::ClockSet { by_ms: _ } => {}
-        }
-        self.storage.flush(step.out);
-        if self.is_serving() && self.pipeline.is_worn_out() {
-            self.begin_epoch(&mut step);
+            Event::Notified { from, notification } => {
+                self.peer_event(zab::Event::Notified { from, notification }, &mut step);
+            }
+            Event::Dialled { link, to } => self.peer_event(zab::Event::Dialled { link, to }, &mut step),
+            Event::Accepted { link, from } => {
+                self.peer_event(zab::Event::Accepted { link, from }, &mut step);
+            }
+            Event::FromPeer { link, message } => self.peer_said(link, message, &mut step),
+            Event::Unlinked { link } => self.peer_event(zab::Event::Unlinked { link }, &mut step),
         }
     }
 
@@ -271,9 +312,9 @@ impl Server {
         &self.sessions
     }
 
-    /// The sessions that are open and not closing, and how long each may be silent yet.
+    /// The sessions that are open and not closing, and how long each may be silent yet. Only a leader knows.
     pub fn sessions_left_ms(&self) -> impl Iterator<Item = (SessionId, i64)> {
-        self.tracker.left_ms()
+        self.lead.iter().flat_map(|lead| lead.tracker.left_ms())
     }
 
     /// The watches of all connections.
@@ -281,8 +322,16 @@ impl Server {
         &self.watches
     }
 
-    /// Whether the server answers clients: its epoch is on its disk.
+    /// Its part in the ensemble.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    /// Whether the server answers clients.
     pub fn is_serving(&self) -> bool {
-        self.awaited.is_empty()
+        match self.peer.role() {
+            Role::Leading { .. } | Role::Following { .. } | Role::Observing { .. } => true,
+            Role::Looking | Role::Joining { .. } => false,
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Requests take their places in their session's order, and are answered in it.
 //!
-//! A write is prepared and proposed as it comes. Everything waits for what its own session asked before, on
+//! A write is prepared and proposed as it comes, or goes to the leader. Everything waits for what its own session asked before, on
 //! this connection or on a former one: a read for earlier writes and syncs. Other sessions do not wait.
 
+use super::connect::{Connection, Early};
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
-use crate::message::{ConnId, ConnectResponse, ToClient, ToServer, WatchList, Xid};
+use crate::message::{Ask, ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer, WatchList, Xid};
 use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
@@ -18,19 +19,23 @@ use zk_api::{Data, ErrorCode, Identity, Request, Response, Zxid};
 /// What a client asked and was not answered yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Waiting {
-    /// To be connected; answered when everything up to `after` is applied.
-    Connect { after: Zxid, response: ConnectResponse },
+    /// To be connected; answered when everything up to `after` is applied. `None` until the leader has said
+    /// what that is.
+    Connect { after: Option<Zxid>, response: ConnectResponse },
     /// Not asked by anybody: what the session asked on its former connection must be applied before what
     /// it asks on this one is answered.
     Former { after: Zxid },
-    /// A write; answered when its own transaction is applied.
-    Write { xid: Xid, zxid: Zxid, request: Request },
+    /// The same where that went to the leader: this write was the last.
+    FormerForwarded { xid: Xid },
+    /// A write; answered when its own transaction is applied. `None` where it went to the leader: its
+    /// transaction names the session and the request.
+    Write { xid: Xid, zxid: Option<Zxid>, request: Request },
     /// A request that cannot be read, and takes no zxid.
     Refused { xid: Xid, code: ErrorCode },
     /// One that takes a zxid; answered when its transaction, which changes nothing, is applied.
-    RefusedWrite { xid: Xid, zxid: Zxid },
-    /// A sync; answered when everything that was proposed before it is applied.
-    Sync { xid: Xid, after: Zxid, request: Request },
+    RefusedWrite { xid: Xid, zxid: Option<Zxid> },
+    /// A sync; answered when everything up to `after` is applied. `None` until the leader has said what that is.
+    Sync { xid: Xid, after: Option<Zxid>, request: Request },
     /// Anything else, by whoever the client was when it asked.
     Read { xid: Xid, request: Request, identities: Arc<[Identity]> },
     /// Credentials, which count from the moment they came.
@@ -46,10 +51,11 @@ impl Waiting {
     /// A write is answered as it is applied, and only then.
     pub(super) fn is_due(&self, applied: Zxid) -> bool {
         match self {
-            Waiting::Connect { after, .. } | Waiting::Former { after } | Waiting::Sync { after, .. } => {
-                *after <= applied
+            Waiting::Connect { after, .. } | Waiting::Sync { after, .. } => {
+                after.is_some_and(|after| after <= applied)
             }
-            Waiting::Write { .. } | Waiting::RefusedWrite { .. } => false,
+            Waiting::Former { after } => *after <= applied,
+            Waiting::FormerForwarded { .. } | Waiting::Write { .. } | Waiting::RefusedWrite { .. } => false,
             Waiting::Refused { .. }
             | Waiting::Read { .. }
             | Waiting::Auth { .. }
@@ -60,19 +66,21 @@ impl Waiting {
 }
 
 impl Server {
-    /// The last transaction proposed.
-    pub(super) fn proposed(&self) -> Zxid {
-        self.pipeline.proposed()
+    /// A connection on which something came that is to be looked at. Nothing is that comes after a closeSession,
+    /// or of a session that is being expired: its connection is closed when that is committed.
+    fn listen(&mut self, conn: ConnId) -> Option<&mut Connection> {
+        let connection = self.connections.get(&conn)?;
+        let (session, timeout_ms) = (connection.session, connection.timeout_ms);
+        let listens = !connection.deaf && self.touch(session, timeout_ms);
+        self.connections.get_mut(&conn).filter(|_| listens)
     }
 
     /// A client's later message.
     pub(super) fn received(&mut self, conn: ConnId, message: ToServer, step: &mut Step<'_>) {
-        let Some(connection) = self.connections.get_mut(&conn) else { return };
-        // Nothing that comes after a closeSession is looked at, and nothing of a session that is being
-        // expired: its connection is closed when that is committed.
-        if connection.deaf || !self.tracker.touch(connection.session, connection.timeout_ms) {
-            return;
+        if let Some(connection) = self.connections.get_mut(&conn).filter(|connection| connection.joining) {
+            return connection.early.push(Early::Message(message));
         }
+        let Some(connection) = self.listen(conn) else { return };
         let waiting = match message {
             ToServer::Connect(_) => return self.close(conn, step),
             ToServer::Ping => Waiting::Ping,
@@ -81,11 +89,16 @@ impl Server {
                 return self.close(conn, step);
             }
             ToServer::Request { xid, request: request @ Request::Sync { .. } } => {
-                Waiting::Sync { xid, after: self.pipeline.proposed(), request }
+                let after = self.lead.is_some().then(|| self.sync_point());
+                if after.is_none() {
+                    self.ask(Ask::Sync { conn }, step);
+                }
+                Waiting::Sync { xid, after, request }
             }
             ToServer::Request { xid, request: Request::Auth { scheme, credentials } } => {
-                let accepted =
-                    connection.authenticate(&scheme, &credentials, self.config.super_digest.as_deref());
+                let super_digest = self.config.super_digest.clone();
+                let connection = self.connections.get_mut(&conn).expect("it was just seen");
+                let accepted = connection.authenticate(&scheme, &credentials, super_digest.as_deref());
                 connection.deaf = !accepted;
                 Waiting::Auth { xid, accepted }
             }
@@ -109,15 +122,18 @@ impl Server {
         takes_zxid: bool,
         step: &mut Step<'_>,
     ) {
-        let Some(connection) = self.connections.get_mut(&conn) else { return };
-        let (session, timeout_ms) = (connection.session, connection.timeout_ms);
-        if connection.deaf || !self.tracker.touch(session, timeout_ms) {
-            return;
+        if let Some(connection) = self.connections.get_mut(&conn).filter(|connection| connection.joining) {
+            return connection.early.push(Early::Refused { xid, code, takes_zxid });
         }
-        let waiting = if takes_zxid {
+        let Some(connection) = self.listen(conn) else { return };
+        let session = connection.session;
+        let waiting = if !takes_zxid {
+            Waiting::Refused { xid, code }
+        } else if self.lead.is_some() {
             Waiting::RefusedWrite { xid, zxid: self.propose(session, xid, TxnBody::Error(code), step) }
         } else {
-            Waiting::Refused { xid, code }
+            self.forward(session, xid, ForwardedWrite::Malformed(code), step);
+            Waiting::RefusedWrite { xid, zxid: None }
         };
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.waiting.push_back(waiting);
@@ -125,15 +141,22 @@ impl Server {
         self.drain(conn, step);
     }
 
-    /// Works out what a write does and proposes it.
+    /// Works out what a write does and proposes it; or has the leader do so.
     fn write(&mut self, conn: ConnId, xid: Xid, request: Request, step: &mut Step<'_>) -> Waiting {
         let connection = self.connections.get_mut(&conn).expect("whoever writes is connected");
         let session = connection.session;
+        let closes = request == Request::CloseSession;
+        connection.deaf |= closes;
+        let Some(lead) = &mut self.lead else {
+            let identities = connection.identities.clone();
+            let write = ForwardedWrite::Request { request: request.clone(), identities };
+            self.forward(session, xid, write, step);
+            return Waiting::Write { xid, zxid: None, request };
+        };
         let caller = Caller { session, identities: &connection.identities };
-        let body = prepare(&self.ahead, &self.config.tree, caller, &request);
-        if request == Request::CloseSession {
-            connection.deaf = true;
-            self.tracker.forget(session);
+        let body = prepare(&lead.ahead, &self.config.tree, caller, &request);
+        if closes {
+            lead.tracker.forget(session);
         }
         let zxid = self.propose(session, xid, body, step);
         Waiting::Write { xid, zxid, request }
@@ -162,7 +185,7 @@ impl Server {
 
     /// Answers one request whose turn it is.
     fn serve(&mut self, conn: ConnId, waiting: Waiting, step: &mut Step<'_>) {
-        let zxid = self.tree.last_zxid();
+        let zxid = self.shown();
         match waiting {
             Waiting::Connect { after: _, response } => step.send(conn, ToClient::Connected(response)),
             Waiting::Former { after: _ } => {}
@@ -191,7 +214,7 @@ impl Server {
                 step.send(conn, ToClient::WatchesSet { zxid });
             }
             Waiting::Ping => step.send(conn, ToClient::Pong { zxid }),
-            Waiting::Write { .. } | Waiting::RefusedWrite { .. } => {
+            Waiting::Write { .. } | Waiting::RefusedWrite { .. } | Waiting::FormerForwarded { .. } => {
                 unreachable!("a write is answered as it is applied")
             }
         }
@@ -244,7 +267,7 @@ impl Server {
     }
 }
 
-impl super::Connection {
+impl Connection {
     /// Looks at credentials: whether they are of a known scheme. Those of `digest` are always good, as they
     /// only say who somebody is; whether that helps depends on the ACLs.
     ///

@@ -16,6 +16,12 @@ pub(super) struct Flight {
     acks: BTreeSet<ServerId>,
 }
 
+impl Flight {
+    pub(super) fn txn(&self) -> &Arc<Txn> {
+        &self.txn
+    }
+}
+
 impl Leader {
     /// A server has everything up to `zxid` on its disk.
     pub(super) fn acknowledge(&mut self, server: ServerId, zxid: Zxid) {

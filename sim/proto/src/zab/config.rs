@@ -50,6 +50,23 @@ impl PeerConfig {
         }
     }
 
+    /// The same limits in time for a server with ticks of `tick_ms`. A peer's tick is half of it: a leader pings
+    /// twice in a tick.
+    pub fn for_server(
+        id: ServerId,
+        voters: impl IntoIterator<Item = ServerId>,
+        observers: impl IntoIterator<Item = ServerId>,
+        tick_ms: u32,
+    ) -> PeerConfig {
+        let usual = PeerConfig::new(id, voters, observers);
+        PeerConfig {
+            tick_ms: (tick_ms / 2).max(1),
+            init_limit_ticks: usual.init_limit_ticks * 2,
+            sync_limit_ticks: usual.sync_limit_ticks * 2,
+            ..usual
+        }
+    }
+
     /// Whether a server votes. An observer is in no quorum.
     pub fn is_voter(&self, server: ServerId) -> bool {
         self.voters.contains(&server)

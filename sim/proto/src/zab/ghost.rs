@@ -42,10 +42,7 @@ impl Ghost {
         for output in outputs {
             match output {
                 Output::Note(note) => self.note(peer, note),
-                Output::Deliver(txn) => {
-                    self.delivered.entry(id).or_default().push(txn.clone());
-                    self.keep_most(id);
-                }
+                Output::Deliver(txn) => self.deliver(id, txn),
                 Output::Restore(snapshot) => self.show(id, snapshot.zxid),
                 Output::Notify { .. }
                 | Output::Send { .. }
@@ -59,7 +56,14 @@ impl Ghost {
         }
     }
 
-    fn note(&mut self, peer: &Peer, note: &Note) {
+    /// A peer has delivered a transaction.
+    pub fn deliver(&mut self, id: ServerId, txn: &Arc<Txn>) {
+        self.delivered.entry(id).or_default().push(txn.clone());
+        self.keep_most(id);
+    }
+
+    /// A peer notes something. It is as it is after that step.
+    pub fn note(&mut self, peer: &Peer, note: &Note) {
         let id = peer.config().id;
         match note {
             Note::Promised { epoch } => {
@@ -71,8 +75,8 @@ impl Ghost {
                 self.initial.insert(*epoch, history);
             }
             Note::Proposed(txn) => {
-                let before = self.delivered.get(&id).cloned().unwrap_or_default();
-                self.delivered_before.entry(txn.zxid.epoch).or_insert(before);
+                let before = || self.delivered.get(&id).cloned().unwrap_or_default();
+                self.delivered_before.entry(txn.zxid.epoch).or_insert_with(before);
                 self.broadcast.entry(txn.zxid.epoch).or_default().push(txn.clone());
             }
             Note::Committed(txn) => {
@@ -93,7 +97,8 @@ impl Ghost {
         shown.chain(peer.history().log()).cloned().collect()
     }
 
-    fn show(&mut self, id: ServerId, up_to: Zxid) {
+    /// A peer's state shows everything up to here.
+    pub fn show(&mut self, id: ServerId, up_to: Zxid) {
         let shown = self.committed.range(..=up_to).map(|(_, txn)| txn.clone()).collect();
         self.delivered.insert(id, shown);
         self.keep_most(id);

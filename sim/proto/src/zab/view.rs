@@ -1,10 +1,13 @@
 //! What can be seen of a peer from outside.
 
+use super::broadcast::Flight;
 use super::leader::{Progress, Stage};
 use super::message::{LinkId, Vote};
 use super::{History, Peer, PeerConfig, Role, State, Violation};
 use crate::server::ServerId;
+use crate::txn::Txn;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use zk_api::Zxid;
 
 impl Peer {
@@ -95,6 +98,15 @@ impl Peer {
             State::Learning(learner) => learner.link(),
             State::Settling | State::Looking(_) | State::Leading(_) => None,
         }
+    }
+
+    /// What this leader has proposed and no quorum is known to have, in order.
+    pub fn in_flight(&self) -> impl DoubleEndedIterator<Item = &Arc<Txn>> {
+        let flights = match &self.state {
+            State::Leading(leader) => Some(leader.in_flight.iter()),
+            State::Settling | State::Looking(_) | State::Learning(_) => None,
+        };
+        flights.into_iter().flatten().map(Flight::txn)
     }
 
     /// The links from learners that serve.

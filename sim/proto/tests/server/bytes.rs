@@ -1,6 +1,6 @@
 //! What torn tails and rotten bits do to logs, snapshots and epochs.
 
-use crate::disk::Disk;
+use crate::disk::{Disk, recovered_tree};
 use crate::facts::{create, set};
 use crate::rig::{Rig, config};
 use crate::robust::requests;
@@ -169,7 +169,7 @@ fn the_log(files: &Files) -> (FileId, Vec<Record>) {
 }
 
 fn last_zxid(files: &Files) -> Result<Zxid, RecoveryError> {
-    recover(files).map(|recovered| recovered.tree.last_zxid())
+    recovered_tree(files).map(|tree| tree.last_zxid())
 }
 
 #[test]
@@ -198,9 +198,9 @@ fn every_truncation_of_a_log_recovers_a_prefix() {
 fn survives_flip(files: &Files, whole: &Server, file: FileId, at: usize, bit: u8) {
     let mut rotten = files.clone();
     rotten.get_mut(&file).unwrap()[at] ^= 1 << bit;
-    let Ok(recovered) = recover(&rotten) else { return };
-    if recovered.tree.last_zxid() == whole.tree().last_zxid() {
-        assert_eq!(&recovered.tree, whole.tree(), "{file:?} byte {at} bit {bit}");
+    let Ok(recovered) = recovered_tree(&rotten) else { return };
+    if recovered.last_zxid() == whole.tree().last_zxid() {
+        assert_eq!(&recovered, whole.tree(), "{file:?} byte {at} bit {bit}");
         return;
     }
     // Only the very last record may go, and only without anything behind it.
@@ -347,7 +347,7 @@ fn a_torn_snapshot_is_ignored_where_the_logs_reach_back() {
     for len in 0..files[&snapshot].len() {
         let mut torn = files.clone();
         torn.get_mut(&snapshot).unwrap().truncate(len);
-        assert_eq!(recover(&torn).unwrap().tree, *whole.tree());
+        assert_eq!(recovered_tree(&torn).unwrap(), *whole.tree());
         // And it is out of the way of the next one.
         let mut rig = Rig::new(config());
         rig.disk = Disk::with(torn);

@@ -152,6 +152,7 @@ fn old_snapshots_and_logs_are_purged_and_those_needed_are_kept() {
     rig.crash(0);
     rig.disk.flip(newest, 20);
     rig.start().unwrap();
+    rig.settle();
     assert_eq!(*rig.server.as_ref().unwrap().tree(), expected);
     // Without any snapshot, the logs are not.
     rig.crash(0);
@@ -185,6 +186,7 @@ proptest! {
         let expected = rig.server.clone().unwrap();
         rig.crash(0);
         rig.start().unwrap();
+        rig.settle();
         let recovered = rig.server.as_ref().unwrap();
         prop_assert_eq!(recovered.tree(), expected.tree());
         prop_assert_eq!(recovered.sessions(), expected.sessions());
@@ -205,6 +207,7 @@ fn what_a_dead_process_left_unsynced_is_made_durable_before_it_counts() {
     assert!(rig.server.as_ref().unwrap().tree().node("/a").is_some());
     rig.crash(0);
     rig.start().unwrap();
+    rig.settle();
     assert!(rig.server.as_ref().unwrap().tree().node("/a").is_some());
 }
 
@@ -244,6 +247,7 @@ proptest! {
         rig.crash(kept);
         rig.disk.limit = None;
         rig.start().unwrap();
+        rig.settle();
         let tree = rig.server.as_ref().unwrap().tree();
         prop_assert!(tree.last_zxid() >= applied);
         prop_assert!(

@@ -29,6 +29,7 @@ use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
 use zk_proto::server::{Event, Note, Output};
 use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab;
 
 /// What a script's log shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -208,9 +209,15 @@ impl Driver {
         match output {
             Output::Close { conn } => (!storage).then(|| format!("server closes {}", self.name_of(*conn))),
             Output::Disk(op) => storage.then(|| disk_line(op)),
-            Output::Note(Note::Proposed(txn)) => Some(format!("propose {}", txn_line(txn))),
-            Output::Note(Note::Committed(zxid)) => Some(format!("commit {zxid}")),
-            Output::Note(Note::Applied(_)) | Output::Send { .. } | Output::SetTimer { .. } => None,
+            Output::Note(Note::Zab(zab::Note::Proposed(txn))) => Some(format!("propose {}", txn_line(txn))),
+            Output::Note(Note::Zab(zab::Note::Committed(txn))) => Some(format!("commit {}", txn.zxid)),
+            Output::Note(_)
+            | Output::Send { .. }
+            | Output::SetTimer { .. }
+            | Output::Notify { .. }
+            | Output::SendPeer { .. }
+            | Output::Dial { .. }
+            | Output::Hang { .. } => None,
         }
     }
 

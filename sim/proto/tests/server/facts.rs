@@ -6,8 +6,9 @@ use zk_api::{
     open_acl,
 };
 use zk_proto::message::{ConnId, ConnectRequest, ConnectResponse, ToClient, ToServer, WatchList, Xid};
-use zk_proto::server::Event;
+use zk_proto::server::{Event, Note, Output};
 use zk_proto::txn::TxnBody;
+use zk_proto::zab;
 
 pub fn create(path: &str, mode: CreateMode) -> Request {
     Request::Create { path: path.into(), data: Data::NULL, acl: open_acl(), mode, stat: false }
@@ -524,9 +525,7 @@ fn the_expiry_says_so_in_its_transaction() {
     let (_, granted) = raw_session(&mut rig, 1000);
     rig.serve(Event::Expire { session: granted.session });
     let expired = rig.lines.iter().any(|line| {
-        let crate::rig::Line::Server(zk_proto::server::Output::Note(zk_proto::server::Note::Proposed(txn))) =
-            line
-        else {
+        let crate::rig::Line::Server(Output::Note(Note::Zab(zab::Note::Proposed(txn)))) = line else {
             return false;
         };
         matches!(txn.body, TxnBody::CloseSession { expired: true, .. })

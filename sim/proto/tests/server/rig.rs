@@ -9,12 +9,13 @@ use zk_proto::client::{
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, RecoveryError, Server, ServerConfig, ServerId, Timer};
+use zk_proto::zab::PeerConfig;
 
 pub const TICK_MS: u32 = 500;
 
 pub fn config() -> ServerConfig {
     ServerConfig {
-        id: ServerId(1),
+        zab: PeerConfig::for_server(ServerId(1), [ServerId(1)], [], TICK_MS),
         tick_ms: TICK_MS,
         snapshot_every: 0,
         snapshot_step: 2,
@@ -153,7 +154,7 @@ impl Rig {
 
     /// A new client, which begins to connect.
     pub fn client(&mut self, timeout_ms: u32) -> usize {
-        let config = ClientConfig { servers: vec![self.config.id], timeout_ms };
+        let config = ClientConfig { servers: vec![self.config.zab.id], timeout_ms };
         let session = ClientSession::new(config);
         self.clients.push(Client { session, conn: None, calls: 0, told: Vec::new() });
         let id = self.clients.len() - 1;
@@ -339,7 +340,7 @@ impl Rig {
     fn carry_out(&mut self, out: Vec<Output>) {
         for output in out {
             self.lines.push(Line::Server(output.clone()));
-            match output {
+            match output.clone() {
                 Output::Send { conn, message } => {
                     assert!(!self.gone.contains(&conn), "{message:?} to {conn:?}, which is gone");
                     self.down(conn, Some(message));
@@ -352,8 +353,17 @@ impl Rig {
                 Output::SetTimer { timer, after_ms } => {
                     self.alarms.insert(Alarm::Server(timer), self.now_ms + i64::from(after_ms));
                 }
-                Output::Note(Note::Applied(zxid)) => self.applied.push(zxid),
-                Output::Note(Note::Proposed(_) | Note::Committed(_)) => {}
+                // What is not in a snapshot is applied again after a start.
+                Output::Note(Note::Applied(txn)) if self.applied.last() >= Some(&txn.zxid) => {
+                    assert!(self.applied.contains(&txn.zxid), "{} was not applied before", txn.zxid);
+                }
+                Output::Note(Note::Applied(txn)) => self.applied.push(txn.zxid),
+                Output::Note(Note::Zab(_)) => {}
+                Output::Note(Note::Restored(_))
+                | Output::Notify { .. }
+                | Output::SendPeer { .. }
+                | Output::Dial { .. }
+                | Output::Hang { .. } => unreachable!("a server that is alone: {output:?}"),
             }
         }
     }

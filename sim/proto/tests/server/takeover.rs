@@ -2,7 +2,7 @@
 
 use crate::facts::{again, ask, create, exists, raw_session, replies};
 use crate::rig::{Rig, config};
-use zk_api::{CreateMode, Response};
+use zk_api::{CreateMode, Response, Zxid};
 use zk_proto::message::ToServer;
 
 /// First seen as `lock/no-recheck` stuck under seed 36: the look for a lost create came too early.
@@ -22,4 +22,23 @@ fn a_session_reads_behind_its_own_writes_of_its_former_connection() {
     rig.settle();
     assert!(matches!(&replies(&rig, conn)[..], [(2, Ok(Response::Exists(Some(_))))]));
     assert_eq!(rig.seen(conn).len(), 3);
+}
+
+#[test]
+fn a_server_whose_epoch_is_worn_out_goes_on_in_the_next() {
+    let mut config = config();
+    config.zab.last_counter = 3;
+    let mut rig = Rig::serving(config);
+    let (conn, _) = raw_session(&mut rig, 1000);
+    ask(&mut rig, conn, 1, create("/a", CreateMode::Persistent));
+    ask(&mut rig, conn, 2, create("/b", CreateMode::Persistent));
+    rig.settle();
+    // Its last transaction stands all the same, and the next epoch begins at one.
+    assert_eq!(rig.seen(conn).last(), Some(&None));
+    assert_eq!(rig.applied, [1, 2, 3].map(|counter| Zxid::new(1, counter)));
+    let (conn, _) = raw_session(&mut rig, 1000);
+    ask(&mut rig, conn, 1, exists("/b", false));
+    rig.settle();
+    assert_eq!(rig.applied.last(), Some(&Zxid::new(2, 1)));
+    assert!(matches!(&replies(&rig, conn)[..], [(1, Ok(Response::Exists(Some(_))))]));
 }

@@ -1,0 +1,113 @@
+//! What only the leader has: the tree ahead of what stands, and the watch over sessions.
+
+use super::{Server, Step, Timer};
+use crate::message::{ConnId, Xid};
+use crate::sessions::{SessionTable, SessionTracker};
+use crate::tree::DataTree;
+use crate::txn::{Txn, TxnBody};
+use crate::zab::message::LinkId;
+use crate::zab::{self, Draft};
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Zxid};
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Lead {
+    /// Its epoch.
+    epoch: u32,
+    /// The tree as it will be when everything proposed is applied; the tree itself when nothing is in flight.
+    pub(super) ahead: DataTree,
+    /// The sessions, likewise.
+    pub(super) sessions: SessionTable,
+    /// Watches over the sessions that are open ahead and not closing.
+    pub(super) tracker: SessionTracker,
+    /// Where sessions were last attached, as far as this leader knows: it has not heard of all that were
+    /// attached under another.
+    pub(super) owners: BTreeMap<SessionId, Place>,
+    /// Syncs of learners' clients, by what must be committed first.
+    pub(super) syncs: Vec<(Zxid, LinkId, ConnId)>,
+}
+
+/// Where a session is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Place {
+    /// At the leader itself.
+    Here,
+    /// At the learner on this link.
+    Learner(LinkId),
+}
+
+impl Lead {
+    /// Takes a proposal into account.
+    pub(super) fn proposed(&mut self, txn: &Txn) {
+        self.ahead.apply(txn);
+        self.sessions.apply(txn);
+        if matches!(txn.body, TxnBody::CloseSession { .. }) {
+            self.owners.remove(&txn.session);
+        }
+    }
+
+    /// Whether a session is attached at this place, as far as is known; if nothing is, it is from now on.
+    pub(super) fn is_owned_by(&mut self, session: SessionId, place: Place) -> bool {
+        *self.owners.entry(session).or_insert(place) == place
+    }
+}
+
+impl Server {
+    /// The epoch is established: every session gets its full timeout, and the leader's timers begin.
+    pub(super) fn begin_leading(&mut self, epoch: u32, step: &mut Step<'_>) {
+        let mut tracker = SessionTracker::new(self.config.tick_ms, step.now_ms);
+        for (id, session) in self.sessions.iter() {
+            tracker.track(id, session.timeout_ms);
+        }
+        step.set_timer(Timer::Sessions, tracker.next_tick_ms());
+        step.set_timer(Timer::Containers, self.config.container_check_ms);
+        self.lead = Some(Lead {
+            epoch,
+            ahead: self.tree.clone(),
+            sessions: self.sessions.clone(),
+            tracker,
+            owners: BTreeMap::new(),
+            syncs: Vec::new(),
+        });
+    }
+
+    /// Gives a transaction its place in the order and sends it on its way. `None` if the epoch is at its end:
+    /// then everybody is sent away soon, and nothing comes of it.
+    pub(super) fn propose(
+        &mut self,
+        session: SessionId,
+        xid: Xid,
+        body: TxnBody,
+        step: &mut Step<'_>,
+    ) -> Option<Zxid> {
+        let zxid = self.peer.next_zxid()?;
+        let draft = Draft { session, xid, time_ms: step.now_ms, body };
+        self.zab(zab::Event::Propose(draft), step);
+        Some(zxid)
+    }
+
+    /// The last transaction in flight that a session has asked for.
+    pub(super) fn last_in_flight_of(&self, session: SessionId) -> Option<Zxid> {
+        self.peer.in_flight().rev().find(|txn| txn.session == session).map(|txn| txn.zxid)
+    }
+
+    /// What a `sync` at the leader waits for: the last transaction in flight. That is what released versions
+    /// do: where nothing is in flight, nobody is asked, neither the quorum nor this server's own tree. So a
+    /// deposed leader that does not know it yet answers, and one whose disk is behind its followers' does.
+    pub(super) fn sync_point(&self) -> Zxid {
+        self.peer.in_flight().next_back().map_or(Zxid::ZERO, |txn| txn.zxid)
+    }
+
+    /// The last transaction that this server shows to clients. A leader of an ensemble counts from the
+    /// beginning of its epoch, though nothing has happened in it.
+    ///
+    /// Source: measured; a server that is alone does not.
+    pub(super) fn shown(&self) -> Zxid {
+        let last = self.tree.last_zxid();
+        match &self.lead {
+            Some(lead) if self.config.zab.voters.len() > 1 => last.max(Zxid::new(lead.epoch, 0)),
+            Some(_) | None => last,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What a server has on its disk, and what it writes there: the log, epochs, fuzzy snapshots.
+
+use super::{Output, Server, ServerConfig, Step, Timer};
+use crate::disk::{DiskOp, FileId};
+use crate::log::{LogFiles, LogWriter};
+use crate::recovery::encode_epoch;
+use crate::sessions::SessionTable;
+use crate::snapshot::SnapshotWriter;
+use crate::tree::DataTree;
+use crate::zab::Write;
+use std::collections::BTreeSet;
+use zk_api::Zxid;
+
+/// Between two pieces of a snapshot.
+const SNAPSHOT_PIECE_MS: u32 = 1;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Storage {
+    log: LogWriter,
+    /// The ticket of the peer's write that is under way.
+    writing: Option<u64>,
+    snapshot: Option<SnapshotWriter>,
+    /// Transactions applied since the last snapshot was begun.
+    since_snapshot: u32,
+    /// The bytes logged since then.
+    bytes_since_snapshot: u64,
+    /// The last ticket given out.
+    tickets: u64,
+    /// The complete snapshots there are.
+    snapshots: BTreeSet<Zxid>,
+}
+
+impl Storage {
+    /// What recovery has found, and a new log behind `last`.
+    pub(super) fn new(last: Zxid, replayed: u32, logs: LogFiles, snapshots: BTreeSet<Zxid>) -> Storage {
+        Storage {
+            log: LogWriter::new(last, logs),
+            writing: None,
+            snapshot: None,
+            since_snapshot: replayed,
+            bytes_since_snapshot: 0,
+            tickets: 0,
+            snapshots,
+        }
+    }
+
+    /// A ticket that was not given out before.
+    pub(super) fn ticket(&mut self) -> u64 {
+        self.tickets += 1;
+        self.tickets
+    }
+
+    /// Begins a write of the peer's. False if there is nothing to wait for.
+    pub(super) fn write(&mut self, write: &Write, out: &mut Vec<Output>) -> bool {
+        let ticket = self.ticket();
+        let mut replace = |file, bytes| out.push(Output::Disk(DiskOp::Replace { file, bytes, ticket }));
+        let waits = match write {
+            Write::Append(txns) => {
+                let bytes = self.log.append(txns, ticket, out);
+                self.bytes_since_snapshot = self.bytes_since_snapshot.saturating_add(bytes);
+                !txns.is_empty()
+            }
+            Write::Truncate { to } => self.log.truncate(*to, ticket, out),
+            Write::Restart(snapshot) => {
+                // The log may stay: recovery begins at the newest snapshot, and nothing logged is newer.
+                self.log.restart_at(snapshot.zxid);
+                replace(FileId::Snapshot(snapshot.zxid), snapshot.image.to_vec());
+                true
+            }
+            Write::AcceptedEpoch(epoch) => {
+                replace(FileId::AcceptedEpoch, encode_epoch(*epoch));
+                true
+            }
+            Write::CurrentEpoch(epoch) => {
+                replace(FileId::CurrentEpoch, encode_epoch(*epoch));
+                true
+            }
+        };
+        self.writing = waits.then_some(ticket);
+        waits
+    }
+
+    /// Whether the disk has done what the peer waits for.
+    pub(super) fn is_written(&mut self, ticket: u64) -> bool {
+        let is = self.writing == Some(ticket);
+        if is {
+            self.writing = None;
+        }
+        is
+    }
+
+    /// Another state is in the place of the one that a snapshot is being written of: together they would be
+    /// neither. The state is a snapshot itself.
+    pub(super) fn restored(&mut self, zxid: Zxid, config: &ServerConfig, out: &mut Vec<Output>) {
+        if let Some(snapshot) = self.snapshot.take() {
+            out.push(Output::Disk(DiskOp::Remove { file: snapshot.file() }));
+        }
+        self.since_snapshot = 0;
+        self.bytes_since_snapshot = 0;
+        self.keep_snapshot(zxid, config, out);
+    }
+
+    /// A snapshot was synced: it counts now, and what it makes needless is removed. Gives the oldest that is
+    /// kept.
+    pub(super) fn on_snapshot_synced(
+        &mut self,
+        ticket: u64,
+        config: &ServerConfig,
+        out: &mut Vec<Output>,
+    ) -> Option<Zxid> {
+        let zxid = self.snapshot.as_ref().and_then(|snapshot| snapshot.on_synced(ticket))?;
+        self.snapshot = None;
+        self.keep_snapshot(zxid, config, out);
+        self.snapshots.first().copied()
+    }
+
+    /// Removes all snapshots but the newest, and the logs that none of these needs.
+    fn keep_snapshot(&mut self, zxid: Zxid, config: &ServerConfig, out: &mut Vec<Output>) {
+        self.snapshots.insert(zxid);
+        let kept = config.snapshots_kept.max(1) as usize;
+        let Some(oldest) = self.snapshots.iter().nth_back(kept - 1).copied() else { return };
+        for zxid in self.snapshots.iter().take_while(|zxid| **zxid < oldest) {
+            out.push(Output::Disk(DiskOp::Remove { file: FileId::Snapshot(*zxid) }));
+        }
+        self.snapshots = self.snapshots.split_off(&oldest);
+        self.log.purge(oldest, out);
+    }
+
+    /// Counts a transaction that was applied; begins a snapshot if it is time.
+    fn applied(
+        &mut self,
+        config: &ServerConfig,
+        tree: &DataTree,
+        sessions: &SessionTable,
+        step: &mut Step<'_>,
+    ) {
+        self.since_snapshot = self.since_snapshot.saturating_add(1);
+        let due = config.snapshot_every != 0 && self.since_snapshot >= config.snapshot_every
+            || config.snapshot_bytes != 0 && self.bytes_since_snapshot >= config.snapshot_bytes;
+        if due && self.snapshot.is_none() {
+            self.since_snapshot = 0;
+            self.bytes_since_snapshot = 0;
+            self.log.roll();
+            self.snapshot = Some(SnapshotWriter::begin(tree, sessions, step.out));
+            step.set_timer(Timer::Snapshot, SNAPSHOT_PIECE_MS);
+        }
+    }
+
+    /// Writes the next piece of the snapshot.
+    fn continue_snapshot(&mut self, config: &ServerConfig, tree: &DataTree, step: &mut Step<'_>) {
+        let Some(snapshot) = &mut self.snapshot else { return };
+        snapshot.step(tree, config.snapshot_step, &mut self.tickets, step.out);
+        if snapshot.is_open() {
+            step.set_timer(Timer::Snapshot, SNAPSHOT_PIECE_MS);
+        }
+    }
+}
+
+impl Server {
+    /// A transaction was applied.
+    pub(super) fn count_for_snapshot(&mut self, step: &mut Step<'_>) {
+        self.storage.applied(&self.config, &self.tree, &self.sessions, step);
+    }
+
+    pub(super) fn continue_snapshot(&mut self, step: &mut Step<'_>) {
+        self.storage.continue_snapshot(&self.config, &self.tree, step);
+    }
+}
