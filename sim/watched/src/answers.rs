@@ -1,8 +1,9 @@
 //! Every answer is that of the reference.
 
+use crate::executed::{Executed, own};
 use crate::reference::{Asker, Own, Reference, proves};
 use crate::{Invariant, Report};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Text, Zxid};
 use zk_proto::message::{ConnId, Xid};
@@ -20,13 +21,16 @@ pub struct Answers {
     writes: BTreeMap<(SessionId, Xid), Write>,
     /// What the reference answers to writes that are applied, while their connections are there.
     expected: BTreeMap<Zxid, (ConnId, Answer)>,
+    /// The connections on which each session was asked for. Leaders hear of them in any order.
+    asked_on: BTreeMap<SessionId, BTreeSet<ConnId>>,
     /// What is proven on each connection.
     proven: BTreeMap<ConnId, Proven>,
     /// Who proves this `digest` identity is the super user.
     pub super_digest: Option<Text>,
 }
 
-type Proven = Arc<[Identity]>;
+/// Whom a client is taken for.
+pub type Proven = Arc<[Identity]>;
 
 #[derive(Debug)]
 struct Asked {
@@ -38,7 +42,7 @@ struct Asked {
 
 /// What a server got.
 #[derive(Clone, Debug)]
-enum What {
+pub enum What {
     Request(Request),
     /// What cannot be read, and is answered with this.
     Refused(ErrorCode),
@@ -98,11 +102,11 @@ impl Answers {
         }
     }
 
-    /// What came on it and is not proposed by now will never be.
-    pub fn closed(&mut self, conn: ConnId) {
+    /// What came on it and is not proposed by now will never be, unless it is on its way to a leader elsewhere.
+    pub fn closed(&mut self, conn: ConnId, is_alone: bool) {
         self.proven.remove(&conn);
         for Asked { session, xid, .. } in self.asked.remove(&conn).unwrap_or_default() {
-            if self.writes.get(&(session, xid)).is_some_and(|write| !write.is_proposed) {
+            if is_alone && self.writes.get(&(session, xid)).is_some_and(|write| !write.is_proposed) {
                 self.writes.remove(&(session, xid));
             }
         }
@@ -116,49 +120,69 @@ impl Answers {
 
     /// Nothing more comes from this session.
     pub fn forget(&mut self, session: SessionId) {
+        self.asked_on.remove(&session);
         let all = (session, Xid(i32::MIN))..=(session, Xid(i32::MAX));
         for key in self.writes.range(all).map(|(key, _)| *key).collect::<Vec<_>>() {
             self.writes.remove(&key);
         }
     }
 
-    /// A transaction is applied: the reference executes the request it comes from.
-    pub fn applied(&mut self, reference: &mut Reference, txn: &Txn, report: &mut Report) {
-        let (zxid, time_ms, session) = (txn.zxid, txn.time_ms, txn.session);
+    /// A transaction is first applied: the reference executes the request it comes from.
+    pub fn applied(&mut self, reference: &mut Reference, txn: &Arc<Txn>, report: &mut Report) -> Executed {
+        let zxid = txn.zxid;
         report.check(NAME, zxid > reference.zxid, || format!("{zxid} came after {}", reference.zxid));
-        let own = match &txn.body {
-            TxnBody::CreateSession { .. } => Some(Own::Open(session)),
-            TxnBody::CloseSession { expired: true, .. } => Some(Own::Expire(session)),
-            TxnBody::Delete { path } if session == SessionId::NONE => Some(Own::Remove(path)),
-            _ => None,
+        let own = own(txn);
+        let write = if own.is_some() { None } else { self.writes.remove(&(txn.session, txn.xid)) };
+        let refused = self.is_refused(reference, txn, write.as_ref());
+        let (conn, asked) = match write {
+            Some(Write { conn, what, proven, .. }) => (Some(conn), Some((what, proven)).filter(|_| !refused)),
+            None => (None, None),
         };
-        if let Some(own) = own {
-            let done = reference.own(zxid, time_ms, own);
-            report.check(NAME, done.is_ok(), || format!("{zxid}: {}", done.clone().unwrap_err()));
-            if let Own::Remove(_) = own {
-                report.case("container or TTL znode removed");
-            }
-            return;
+        let executed = Executed { txn: txn.clone(), asked };
+        if executed.asked.is_none() && own.is_none() && !refused {
+            report.broken(NAME, format!("{zxid} is nobody's request: {:?}", txn.body));
         }
-        match self.writes.remove(&(session, txn.xid)) {
-            Some(Write { conn, what, proven, .. }) => {
-                let asker = Asker { session, proven: &proven };
-                let answer = match what {
-                    What::Request(request) => reference.write(zxid, time_ms, asker, &request),
-                    What::Refused(code) => reference.refuse(zxid, code),
-                };
-                if self.asked.contains_key(&conn) {
-                    self.expected.insert(zxid, (conn, answer));
-                }
+        if refused {
+            report.case("write refused as its session had moved or ended");
+        }
+        match (executed.execute(reference), conn) {
+            (Ok(Some(answer)), Some(conn)) if !refused && self.asked.contains_key(&conn) => {
+                self.expected.insert(zxid, (conn, answer));
             }
-            None => report.broken(NAME, format!("{zxid} is nobody's request: {:?}", txn.body)),
+            (Ok(_), _) => {}
+            (Err(what), _) => report.broken(NAME, format!("{zxid}: {what}")),
+        }
+        if let Some(Own::Remove(_)) = own {
+            report.case("container or TTL znode removed");
+        }
+        executed
+    }
+
+    /// Whether a transaction rightly says that a write came from where its session is no more, or of one that is
+    /// no more at all.
+    fn is_refused(&self, reference: &Reference, txn: &Txn, write: Option<&Write>) -> bool {
+        match &txn.body {
+            TxnBody::Error(ErrorCode::SessionMoved) => {
+                let asked_on = self.asked_on.get(&txn.session);
+                write.is_some_and(|write| {
+                    asked_on.is_some_and(|conns| conns.iter().any(|conn| *conn != write.conn))
+                })
+            }
+            TxnBody::Error(ErrorCode::SessionExpired) => !reference.is_open(txn.session),
+            _ => false,
         }
     }
 
-    /// A server answers. Gives the request.
+    /// A client asks for a session on a connection.
+    pub fn attaches(&mut self, conn: ConnId, session: SessionId) {
+        self.asked_on.entry(session).or_default().insert(conn);
+    }
+
+    /// A server answers that has applied what the reference has. One that leads an epoch in which nothing has
+    /// happened shows its beginning. Gives the request.
     pub fn answering(
         &mut self,
-        reference: &Reference,
+        (reference, begun): (&Reference, Zxid),
         conn: ConnId,
         xid: Xid,
         zxid: Zxid,
@@ -174,10 +198,13 @@ impl Answers {
             report.broken(NAME, format!("{conn:?}: an answer to {xid:?}, but {asked:?} is first"));
             return None;
         }
-        let own = self.expected.remove(&zxid).map(|(_, answer)| answer);
+        let is_own = self.expected.get(&zxid).is_some_and(|(of, _)| *of == conn);
         let request = match what {
             What::Request(request) => request,
             What::Refused(code) => {
+                if is_own {
+                    self.expected.remove(&zxid);
+                }
                 report.check(NAME, *answer == Err(code), || {
                     format!("what cannot be read was answered {answer:?} at {zxid}, should be {code:?}")
                 });
@@ -186,12 +213,13 @@ impl Answers {
             }
         };
         let expected = if request.is_write() {
+            let own = self.expected.remove(&zxid).filter(|_| is_own).map(|(_, answer)| answer);
             if own.is_none() {
                 report.broken(NAME, format!("{request:?} was answered at {zxid}, which is not its own"));
             }
             own
         } else {
-            let now = reference.zxid;
+            let now = reference.zxid.max(begun);
             let of_none = matches!(request, Request::Auth { .. }) && zxid == Zxid::ZERO;
             report.check(NAME, of_none || zxid == now, || {
                 format!("an answer at {zxid}, when {now} was applied")
@@ -262,6 +290,10 @@ mod tests {
         Txn { zxid: z(counter), session: S, xid: Xid(xid), time_ms: 1000, body }
     }
 
+    fn atxn(counter: u32, xid: i32, body: TxnBody) -> Arc<Txn> {
+        Arc::new(txn(counter, xid, body))
+    }
+
     fn create() -> Request {
         let (path, data, acl) = ("/a".into(), Data::from("x"), open_acl());
         Request::Create { path, data, acl, mode: CreateMode::Ephemeral, stat: false }
@@ -272,13 +304,13 @@ mod tests {
         let (mut answers, mut reference, mut report) =
             (Answers::default(), Reference::new(), Report::default());
         let open = TxnBody::CreateSession { timeout_ms: 1, password: [0; 16] };
-        answers.applied(&mut reference, &txn(1, 0, open), &mut report);
+        answers.applied(&mut reference, &atxn(1, 0, open), &mut report);
         answers.arrived(C, S, Xid(1), &create());
         answers.arrived(C, S, Xid(2), &Request::Exists { path: "/a".into(), watch: false });
         let kind = NodeKind::Ephemeral(S);
         let made =
             TxnBody::Create { path: "/a".into(), data: "x".into(), acl: open_acl(), kind, parent_created: 1 };
-        answers.applied(&mut reference, &txn(2, 1, made), &mut report);
+        answers.applied(&mut reference, &atxn(2, 1, made), &mut report);
         (answers, reference, report)
     }
 
@@ -302,18 +334,21 @@ mod tests {
     #[test]
     fn right_answers_pass() {
         let (mut answers, reference, mut report) = history();
-        assert_eq!(answers.answering(&reference, C, Xid(1), z(2), &created(), &mut report), Some(create()));
+        assert_eq!(
+            answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &created(), &mut report),
+            Some(create())
+        );
         let there = Ok(Response::Exists(Some(stat())));
-        answers.answering(&reference, C, Xid(2), z(2), &there, &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(2), z(2), &there, &mut report);
         assert!(report.broken.is_empty(), "{report:?}");
     }
 
     #[test]
     fn a_stat_that_is_wrong_in_one_place_is_caught() {
         let (mut answers, reference, mut report) = history();
-        answers.answering(&reference, C, Xid(1), z(2), &created(), &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &created(), &mut report);
         let wrong = Ok(Response::Exists(Some(Stat { ctime_ms: 1001, ..stat() })));
-        answers.answering(&reference, C, Xid(2), z(2), &wrong, &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(2), z(2), &wrong, &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
 
@@ -321,22 +356,29 @@ mod tests {
     fn a_wrong_error_is_caught() {
         let (mut answers, reference, mut report) = history();
         let wrong = Err(ErrorCode::NodeExists);
-        answers.answering(&reference, C, Xid(1), z(2), &wrong, &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &wrong, &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
 
     #[test]
     fn an_answer_from_before_the_last_transaction_is_caught() {
         let (mut answers, reference, mut report) = history();
-        answers.answering(&reference, C, Xid(1), z(2), &created(), &mut report);
-        answers.answering(&reference, C, Xid(2), z(1), &Ok(Response::Exists(None)), &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &created(), &mut report);
+        answers.answering(
+            (&reference, Zxid::ZERO),
+            C,
+            Xid(2),
+            z(1),
+            &Ok(Response::Exists(None)),
+            &mut report,
+        );
         assert!(report.broken.iter().all(|(name, _)| *name == NAME) && report.broken.len() == 2);
     }
 
     #[test]
     fn a_transaction_that_nobody_asked_for_is_caught() {
         let (mut answers, mut reference, mut report) = history();
-        answers.applied(&mut reference, &txn(3, 9, TxnBody::Delete { path: "/a".into() }), &mut report);
+        answers.applied(&mut reference, &atxn(3, 9, TxnBody::Delete { path: "/a".into() }), &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
 
@@ -345,14 +387,28 @@ mod tests {
         let (mut answers, mut reference, mut report) = history();
         answers.refused(C, S, Xid(3), ErrorCode::BadArguments, true);
         let failed = TxnBody::Error(ErrorCode::BadArguments);
-        answers.applied(&mut reference, &txn(3, 3, failed), &mut report);
+        answers.applied(&mut reference, &atxn(3, 3, failed), &mut report);
         assert_eq!(reference.zxid, z(3));
-        answers.answering(&reference, C, Xid(1), z(2), &created(), &mut report);
-        answers.answering(&reference, C, Xid(2), z(3), &Ok(Response::Exists(Some(stat()))), &mut report);
-        answers.answering(&reference, C, Xid(3), z(3), &Err(ErrorCode::BadArguments), &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &created(), &mut report);
+        answers.answering(
+            (&reference, Zxid::ZERO),
+            C,
+            Xid(2),
+            z(3),
+            &Ok(Response::Exists(Some(stat()))),
+            &mut report,
+        );
+        answers.answering(
+            (&reference, Zxid::ZERO),
+            C,
+            Xid(3),
+            z(3),
+            &Err(ErrorCode::BadArguments),
+            &mut report,
+        );
         assert!(report.broken.is_empty() && answers.expected.is_empty(), "{report:?}");
         answers.refused(C, S, Xid(4), ErrorCode::BadArguments, false);
-        answers.answering(&reference, C, Xid(4), z(3), &Err(ErrorCode::NoNode), &mut report);
+        answers.answering((&reference, Zxid::ZERO), C, Xid(4), z(3), &Err(ErrorCode::NoNode), &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
 
@@ -369,12 +425,12 @@ mod tests {
     fn a_connection_that_is_gone_leaves_nothing_behind() {
         let (mut answers, _, _) = history();
         answers.arrived(C, S, Xid(3), &create());
-        answers.closed(C);
+        answers.closed(C, true);
         assert!(answers.asked.is_empty() && answers.expected.is_empty() && answers.writes.is_empty());
         // A write that is proposed may still be applied, which nobody will be told.
         answers.arrived(C, S, Xid(4), &create());
         answers.proposed(&txn(3, 4, TxnBody::Error(ErrorCode::NodeExists)));
-        answers.closed(C);
+        answers.closed(C, true);
         assert_eq!(answers.writes.len(), 1);
         answers.forget(S);
         assert!(answers.writes.is_empty());
@@ -384,7 +440,7 @@ mod tests {
     fn a_session_that_expires_takes_its_ephemerals_with_it() {
         let (mut answers, mut reference, mut report) = history();
         let close = TxnBody::CloseSession { ephemerals: vec!["/a".into()], expired: true };
-        answers.applied(&mut reference, &txn(3, 0, close), &mut report);
+        answers.applied(&mut reference, &atxn(3, 0, close), &mut report);
         assert!(report.broken.is_empty() && reference.stat("/a").is_none());
         assert_eq!(reference.stat("/").map(|s| (s.cversion, s.pzxid)), Some((1, z(3))));
     }

@@ -1,7 +1,7 @@
-//! No session expires before it was silent for its timeout, by its server's own clock.
+//! No session expires before it was silent for its timeout, by its leader's own clock.
 //!
-//! What a server hears of a session is its messages, and its connecting where that was granted. A server that
-//! starts gives every session its whole timeout again. Who was expired by force is none of this.
+//! What a leader hears of a session is its messages, its connecting where that was granted, and what learners tell
+//! of it. A server that begins to lead gives every session its whole timeout again. Who was expired by force is none of this.
 
 use crate::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +39,11 @@ impl EarlyExpiry {
         }
     }
 
+    /// A learner says that it was.
+    pub fn told(&mut self, session: SessionId, now_ms: i64) {
+        self.hear(session, now_ms);
+    }
+
     /// Something of a connected client arrives, whatever it is.
     pub fn heard(&mut self, conn: ConnId, session: SessionId, now_ms: i64) {
         if !self.deaf.contains(&conn) {
@@ -72,8 +77,8 @@ impl EarlyExpiry {
         self.deaf.remove(&conn);
     }
 
-    /// A server starts.
-    pub fn started(&mut self, now_ms: i64) {
+    /// A server begins to lead.
+    pub fn leads(&mut self, now_ms: i64) {
         self.heard_ms.values_mut().for_each(|heard_ms| *heard_ms = now_ms);
         self.connecting_ms.clear();
     }
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn an_expiry_too_early_after_a_restart_is_caught() {
-        assert_eq!(expired_at(4500, |early| early.started(2000)).broken[0].0, NAME);
+        assert_eq!(expired_at(4500, |early| early.leads(2000)).broken[0].0, NAME);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! | `early` | no session expires before it was silent for its timeout |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //! | `reference` | a naive tree that executes requests, which the others compare with |
+//! | `executed` | what was executed, which each server of an ensemble must do in this order |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
@@ -18,6 +19,7 @@
 mod answers;
 mod early;
 mod ephemerals;
+mod executed;
 mod fifo;
 mod real_time;
 mod reference;
@@ -28,9 +30,11 @@ mod zxids;
 use crate::reference::Reference;
 use answers::Answers;
 use early::EarlyExpiry;
+use executed::History;
 use fifo::SessionFifo;
 use real_time::RealTime;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use survive::Survive;
 use watches::Watches;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
@@ -51,6 +55,8 @@ pub enum Invariant {
     WatchBeforeAnswer,
     EphemeralsOfDeadSessionsGone,
     NoEarlyExpiry,
+    ServersAgree,
+    EveryServerServes,
     NoPanic,
     NoSpin,
     StepBudget,
@@ -58,7 +64,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 11] = [
+    pub const ALL: [Invariant; 13] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -67,6 +73,8 @@ impl Invariant {
         Invariant::WatchBeforeAnswer,
         Invariant::EphemeralsOfDeadSessionsGone,
         Invariant::NoEarlyExpiry,
+        Invariant::ServersAgree,
+        Invariant::EveryServerServes,
         Invariant::NoPanic,
         Invariant::NoSpin,
         Invariant::StepBudget,
@@ -83,6 +91,8 @@ impl Invariant {
             Invariant::WatchBeforeAnswer => "watch-before-answer",
             Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
             Invariant::NoEarlyExpiry => "no-early-expiry",
+            Invariant::ServersAgree => "servers-agree",
+            Invariant::EveryServerServes => "every-server-serves",
             Invariant::NoPanic => "no-panic",
             Invariant::NoSpin => "no-spin",
             Invariant::StepBudget => "step-budget",
@@ -102,6 +112,8 @@ const MOST_TOLD: usize = 1000;
 /// How often each was put to the test, and what was broken.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// There is one server, and nobody whom it could differ from.
+    is_alone: bool,
     tested: [u64; Invariant::ALL.len()],
     /// The first of what was broken.
     pub broken: Vec<(Invariant, String)>,
@@ -135,14 +147,39 @@ impl Report {
 
     /// By name, how often each was put to the test.
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
-        Invariant::ALL.into_iter().map(|i| (i.name(), self.tested[i as usize])).collect()
+        let concerned = |i: &Invariant| !self.is_alone || *i != Invariant::ServersAgree;
+        Invariant::ALL.into_iter().filter(concerned).map(|i| (i.name(), self.tested[i as usize])).collect()
     }
 }
+
+/// What a server shows to its clients.
+#[derive(Debug, Default)]
+struct View {
+    /// At what the server has applied. `None` for a server that is alone: then it is the newest.
+    reference: Option<Reference>,
+    /// The epoch it leads.
+    epoch: u32,
+    watches: Watches,
+    /// How often it has applied something.
+    applied: u64,
+}
+
+/// The trees are compared each time a server has applied so many transactions.
+const COMPARE_EVERY: u64 = 16;
 
 /// Everything that is always watched.
 pub struct Watched {
     pub report: Report,
+    /// How many servers vote.
+    voters: usize,
+    /// At the last transaction that any server has applied.
     reference: Reference,
+    history: History,
+    views: BTreeMap<u8, View>,
+    /// The server that has last begun to lead.
+    leader: Option<u8>,
+    /// To which servers connections go.
+    servers: BTreeMap<ConnId, u8>,
     /// The sessions of connections, once a server said so.
     sessions: BTreeMap<ConnId, SessionId>,
     survive: Survive,
@@ -150,21 +187,25 @@ pub struct Watched {
     real_time: RealTime,
     zxids: Zxids,
     fifo: SessionFifo,
-    watches: Watches,
     early: EarlyExpiry,
 }
 
 impl Default for Watched {
     fn default() -> Watched {
-        Watched::new()
+        Watched::new(1)
     }
 }
 
 impl Watched {
-    /// Nothing has happened yet.
-    pub fn new() -> Watched {
+    /// Nothing has happened yet, to an ensemble of so many voters.
+    pub fn new(voters: usize) -> Watched {
         Watched {
-            report: Report::default(),
+            report: Report { is_alone: voters == 1, ..Report::default() },
+            voters,
+            history: History::default(),
+            views: BTreeMap::new(),
+            leader: None,
+            servers: BTreeMap::new(),
             reference: Reference::new(),
             sessions: BTreeMap::new(),
             survive: Survive::default(),
@@ -172,7 +213,6 @@ impl Watched {
             real_time: RealTime::default(),
             zxids: Zxids::default(),
             fifo: SessionFifo::default(),
-            watches: Watches::default(),
             early: EarlyExpiry::default(),
         }
     }
@@ -192,9 +232,11 @@ impl Watched {
 
     /// It arrives at a server, which is to answer it with this error.
     pub fn refused(&mut self, conn: ConnId, xid: Xid, code: ErrorCode, takes_zxid: bool, now_ms: i64) {
-        if let Some(session) = self.sessions.get(&conn) {
-            self.early.heard(conn, *session, now_ms);
-            self.answers.refused(conn, *session, xid, code, takes_zxid);
+        if let Some(session) = self.sessions.get(&conn).copied() {
+            if self.is_at_leader(conn) {
+                self.early.heard(conn, session, now_ms);
+            }
+            self.answers.refused(conn, session, xid, code, takes_zxid);
         }
     }
 
@@ -210,12 +252,40 @@ impl Watched {
 
     /// How many watches a connection has.
     pub fn watches_of(&self, conn: ConnId) -> usize {
-        self.watches.count(conn)
+        let view = self.servers.get(&conn).and_then(|server| self.views.get(server));
+        view.map_or(0, |view| view.watches.count(conn))
     }
 
-    /// A client asks to be connected. Times are by the server's clock, without its jumps.
-    pub fn connecting(&mut self, conn: ConnId, now_ms: i64) {
-        self.early.connecting(conn, now_ms);
+    /// A client asks a server to be connected, with a session it has or for a new one. Times are by that server's
+    /// clock, without its jumps.
+    pub fn connecting(&mut self, conn: ConnId, server: u8, session: SessionId, now_ms: i64) {
+        self.servers.insert(conn, server);
+        if self.leader == Some(server) {
+            self.early.connecting(conn, now_ms);
+        }
+        if session != SessionId::NONE {
+            self.answers.attaches(conn, session);
+        }
+    }
+
+    /// A learner tells a server of sessions that it has heard of.
+    pub fn touched(&mut self, server: u8, sessions: impl IntoIterator<Item = SessionId>, now_ms: i64) {
+        if self.leader == Some(server) {
+            sessions.into_iter().for_each(|session| self.early.told(session, now_ms));
+        }
+    }
+
+    fn is_at_leader(&self, conn: ConnId) -> bool {
+        self.leader.is_some() && self.servers.get(&conn).copied() == self.leader
+    }
+
+    fn is_alone(&self) -> bool {
+        self.voters == 1
+    }
+
+    fn watches(&mut self, conn: ConnId) -> &mut Watches {
+        let server = self.servers.get(&conn).copied().unwrap_or_default();
+        &mut self.views.entry(server).or_default().watches
     }
 
     /// The rate of a server's clock has changed by so many parts per thousand.
@@ -230,8 +300,10 @@ impl Watched {
 
     /// A client's message arrives at a server.
     pub fn arrived(&mut self, conn: ConnId, message: &ToServer, now_ms: i64) {
-        if let Some(session) = self.sessions.get(&conn) {
-            self.early.arrived(conn, *session, message, now_ms);
+        if let Some(session) = self.sessions.get(&conn).copied()
+            && self.is_at_leader(conn)
+        {
+            self.early.arrived(conn, session, message, now_ms);
         }
         match message {
             ToServer::Request { xid, request } => {
@@ -239,7 +311,7 @@ impl Watched {
                     self.answers.arrived(conn, *session, *xid, request);
                 }
             }
-            ToServer::SetWatches { since, watches } => self.watches.asked_again(conn, *since, watches),
+            ToServer::SetWatches { since, watches } => self.watches(conn).asked_again(conn, *since, watches),
             ToServer::Connect(_) | ToServer::Ping => {}
         }
     }
@@ -247,13 +319,14 @@ impl Watched {
     /// A server tells a client which session it has.
     pub fn connected(&mut self, conn: ConnId, session: SessionId) {
         self.sessions.insert(conn, session);
+        self.answers.attaches(conn, session);
         self.early.connected(conn, session);
     }
 
     /// A server's end of a connection is closed: nothing is sent on it any more.
     pub fn closed(&mut self, conn: ConnId) {
-        self.answers.closed(conn);
-        self.watches.closed(conn);
+        self.answers.closed(conn, self.is_alone());
+        self.watches(conn).closed(conn);
         self.early.closed(conn);
     }
 
@@ -261,6 +334,8 @@ impl Watched {
     /// forgotten, so that a server may be watched for as long as it serves.
     pub fn finished(&mut self, conn: ConnId) {
         self.fifo.finished(conn);
+        self.zxids.finished(conn);
+        self.servers.remove(&conn);
         if let Some(session) = self.sessions.remove(&conn) {
             self.forget_dead(session);
         }
@@ -278,68 +353,133 @@ impl Watched {
     }
 
     /// A server proposes a transaction.
-    pub fn proposed(&mut self, txn: &Txn, timeout_ms: u32, now_ms: i64) {
+    pub fn proposed(&mut self, server: u8, txn: &Txn, timeout_ms: u32, now_ms: i64) {
         self.answers.proposed(txn);
-        self.survive.proposed(txn.zxid);
-        self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
+        // What a leader proposes that does not know of another one comes to nothing.
+        if self.leader == Some(server) {
+            self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
+        }
     }
 
-    /// What was proposed before is in a log, up to this length.
-    pub fn logged(&mut self, file: FileId, end: usize) {
-        self.survive.logged(file, end);
+    /// A server appends bytes to a file, which is so long then.
+    pub fn appended(&mut self, server: u8, file: FileId, end: usize, bytes: &[u8]) {
+        self.survive.appended(server, file, end, bytes);
     }
 
-    /// A file is durable up to this length.
-    pub fn synced(&mut self, file: FileId, length: usize) {
-        self.survive.synced(file, length);
+    /// A server's file is durable up to this length.
+    pub fn synced(&mut self, server: u8, file: FileId, length: usize) {
+        self.survive.synced(server, file, length);
     }
 
-    /// A transaction is committed: by a quorum, or by having been recovered.
+    /// A server's file is cut to this length.
+    pub fn truncated(&mut self, server: u8, file: FileId, length: usize) {
+        self.survive.truncated(server, file, length);
+    }
+
+    /// A transaction is committed: by a quorum, or by having been found in the history of a leader.
     pub fn committed(&mut self, txn: &Txn, recovered: bool) {
-        self.survive.committed(txn.zxid, recovered, &mut self.report);
-        self.real_time.committed(txn.session, txn.xid, txn.zxid, &mut self.report);
-        self.fifo.committed(txn.session, txn.xid, &mut self.report);
+        if !recovered {
+            self.survive.committed(txn.zxid, self.voters, &mut self.report);
+        }
+        let is_refused =
+            matches!(txn.body, TxnBody::Error(ErrorCode::SessionMoved | ErrorCode::SessionExpired));
+        if !is_refused {
+            self.real_time.committed(txn.session, txn.xid, txn.zxid, &mut self.report);
+            self.fifo.committed(txn.session, txn.xid, &mut self.report);
+        }
     }
 
     /// A transaction is applied to a server's tree.
-    pub fn applied(&mut self, txn: &Txn, tree: &DataTree) {
+    pub fn applied(&mut self, server: u8, txn: &Arc<Txn>, tree: &DataTree) {
+        let is_first = txn.zxid > self.reference.zxid;
         let touched = Watches::touched(txn);
-        let mut private: BTreeSet<Text> =
-            touched.iter().filter(|path| self.reference.is_private(path)).cloned().collect();
-        self.answers.applied(&mut self.reference, txn, &mut self.report);
-        private.extend(touched.into_iter().filter(|path| self.reference.is_private(path)));
+        let before = self.private_among(server, &touched);
+        if is_first {
+            let executed = self.answers.applied(&mut self.reference, txn, &mut self.report);
+            if !self.is_alone() {
+                self.history.push(executed);
+            }
+        } else if self.is_alone() {
+            // Again, after a start.
+            return;
+        }
+        if !self.is_alone() && !self.follow(server, txn) {
+            return;
+        }
+        let mut private = before;
+        private.extend(self.private_among(server, &touched));
         Watches::created_private(&txn.body, &mut private);
-        self.watches.applied(txn, &private);
+        let view = self.views.entry(server).or_default();
+        view.watches.applied(txn, &private);
+        view.applied += 1;
+        // More may have been applied in the same step.
+        let is_now = tree.last_zxid() == txn.zxid;
+        let compares = self.voters != 1 && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
+        if compares {
+            self.compare(server, tree, Invariant::ServersAgree);
+        }
         if let TxnBody::CloseSession { .. } = txn.body {
             self.forget_dead(txn.session);
         }
     }
 
+    /// A server of an ensemble applies what was executed next behind what it had applied, and nothing else.
+    fn follow(&mut self, server: u8, txn: &Arc<Txn>) -> bool {
+        let view = self.views.entry(server).or_default();
+        let reference = view.reference.get_or_insert_with(Reference::new);
+        let next = self.history.after(reference.zxid);
+        let agrees = next.is_some_and(|next| next.txn == *txn);
+        self.report.check(Invariant::ServersAgree, agrees, || {
+            let next = next.map(|next| &next.txn);
+            format!("s{server} applied {txn:?} behind {}, others {next:?}", reference.zxid)
+        });
+        if let Some(next) = next.filter(|_| agrees) {
+            next.execute(reference).ok();
+        }
+        agrees
+    }
+
+    /// Those that a server knows and that not everybody may read.
+    fn private_among(&self, server: u8, paths: &BTreeSet<Text>) -> BTreeSet<Text> {
+        let reference = self.reference_of(server);
+        paths.iter().filter(|path| reference.is_private(path)).cloned().collect()
+    }
+
+    /// The reference at what a server has applied.
+    fn reference_of(&self, server: u8) -> &Reference {
+        let view = self.views.get(&server);
+        view.and_then(|view| view.reference.as_ref()).unwrap_or(&self.reference)
+    }
+
     /// A server sends something.
     pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
-        let report = &mut self.report;
+        let server = self.servers.get(&conn).copied().unwrap_or_default();
+        let Watched { report, views, reference, answers, survive, early, voters, .. } = self;
+        let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
+        let reference = own.as_ref().unwrap_or(reference);
         match message {
             ToClient::Reply { xid, zxid, result } => {
-                self.watches.answering(conn, *zxid, report);
+                watches.answering(conn, *zxid, report);
+                let begun = if *voters == 1 { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
                 if let Some(request) =
-                    self.answers.answering(&self.reference, conn, *xid, *zxid, result, report)
+                    answers.answering((reference, begun), conn, *xid, *zxid, result, report)
                 {
                     if request.is_write() {
-                        self.survive.acknowledged(*zxid);
+                        survive.acknowledged(*zxid);
                     }
                     if matches!((&request, result), (Request::Auth { .. }, Ok(_))) {
-                        self.early.accepted(conn);
+                        early.accepted(conn);
                     }
-                    self.watches.answered(conn, &request, result, report);
+                    watches.answered(conn, &request, result, report);
                 }
             }
-            ToClient::Event { zxid, event } => self.watches.event(conn, *zxid, event, report),
+            ToClient::Event { zxid, event } => watches.event(conn, *zxid, event, report),
             ToClient::WatchesSet { zxid } => {
-                self.watches.answering(conn, *zxid, report);
-                self.watches.set_again(conn, &self.reference, report);
+                watches.answering(conn, *zxid, report);
+                watches.set_again(conn, reference, report);
             }
-            ToClient::Pong { zxid } => self.watches.answering(conn, *zxid, report),
+            ToClient::Pong { zxid } => watches.answering(conn, *zxid, report),
             ToClient::Connected(_) => {}
         }
     }
@@ -360,37 +500,65 @@ impl Watched {
             ToClient::Connected(_) => Zxid::ZERO,
         };
         if zxid != Zxid::ZERO {
-            self.zxids.delivered(session, zxid, report);
+            let counts = matches!(message, ToClient::Reply { .. } | ToClient::WatchesSet { .. });
+            self.zxids.delivered(conn, session, zxid, counts, report);
         }
     }
 
     /// A server's machine has crashed.
-    pub fn crashed(&mut self) {
-        self.survive.crashed();
+    pub fn crashed(&mut self, server: u8) {
+        self.stopped(server);
     }
 
-    /// A server starts.
-    pub fn started(&mut self, now_ms: i64) {
-        self.early.started(now_ms);
+    /// A server leads no more, or follows no more.
+    pub fn stopped(&mut self, server: u8) {
+        self.views.entry(server).or_default().epoch = 0;
     }
 
-    /// A server has recovered this tree.
-    pub fn recovered(&mut self, tree: &DataTree) {
-        self.survive.recovered(tree.last_zxid(), &mut self.report);
-        self.compare(tree, Invariant::AcknowledgedWritesSurvive);
-        self.answers.recovered();
-        self.real_time.recovered();
+    /// A server starts from its disk, or from another's state, which shows everything up to `zxid`; its tree may
+    /// have gone on from there.
+    pub fn started(&mut self, server: u8, zxid: Zxid, tree: &DataTree) {
+        if self.is_alone() {
+            return;
+        }
+        let reference = self.history.reference_at(zxid);
+        self.report.check(Invariant::ServersAgree, reference.is_some(), || {
+            format!("s{server} has a state at {zxid}, which nobody ever applied")
+        });
+        self.views.entry(server).or_default().reference = reference;
+        if tree.last_zxid() == zxid {
+            self.compare(server, tree, Invariant::ServersAgree);
+        }
+    }
+
+    /// A server begins to lead an epoch, with a history that ends with `last`. Sessions get their timeouts anew.
+    pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, now_ms: i64) {
+        self.leader = Some(server);
+        self.views.entry(server).or_default().epoch = epoch;
+        self.early.leads(now_ms);
+        self.survive.established(server, last, self.voters, &mut self.report);
+    }
+
+    /// A server serves from now on, with this tree.
+    pub fn serves(&mut self, server: u8, tree: &DataTree) {
+        if self.is_alone() {
+            self.answers.recovered();
+            self.real_time.recovered();
+        }
+        self.compare(server, tree, Invariant::AcknowledgedWritesSurvive);
     }
 
     /// The run is over. `is_open` tells of a session whether it is.
-    pub fn at_rest(&mut self, tree: &DataTree, is_open: impl Fn(SessionId) -> bool) {
-        self.compare(tree, Invariant::AnswersMatchReference);
+    pub fn at_rest(&mut self, server: u8, tree: &DataTree, is_open: impl Fn(SessionId) -> bool) {
+        self.compare(server, tree, Invariant::AnswersMatchReference);
         ephemerals::at_rest(tree.ephemeral_owners(), is_open, &mut self.report);
     }
 
-    fn compare(&mut self, tree: &DataTree, invariant: Invariant) {
-        let difference = self.reference.difference(tree);
-        self.report.check(invariant, difference.is_none(), || difference.clone().unwrap_or_default());
+    fn compare(&mut self, server: u8, tree: &DataTree, invariant: Invariant) {
+        let difference = self.reference_of(server).difference(tree);
+        self.report.check(invariant, difference.is_none(), || {
+            format!("s{server}: {}", difference.clone().unwrap_or_default())
+        });
     }
 }
 
@@ -411,7 +579,7 @@ mod tests {
 
     /// Which invariants this breaks.
     fn breaks(happens: impl Fn(&mut Watched)) -> Vec<Invariant> {
-        let mut watched = Watched::new();
+        let mut watched = Watched::new(1);
         watched.connected(C, S);
         happens(&mut watched);
         watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect()
@@ -421,9 +589,9 @@ mod tests {
     fn a_tree_that_no_request_made_is_caught_after_a_recovery_and_at_rest() {
         let mut tree = DataTree::new();
         tree.apply(&txn(1, 1));
-        assert_eq!(breaks(|w| w.recovered(&tree)), [Invariant::AcknowledgedWritesSurvive]);
-        assert_eq!(breaks(|w| w.at_rest(&tree, |_| true)), [Invariant::AnswersMatchReference]);
-        assert_eq!(breaks(|w| w.at_rest(&DataTree::new(), |_| true)), []);
+        assert_eq!(breaks(|w| w.serves(0, &tree)), [Invariant::AcknowledgedWritesSurvive]);
+        assert_eq!(breaks(|w| w.at_rest(0, &tree, |_| true)), [Invariant::AnswersMatchReference]);
+        assert_eq!(breaks(|w| w.at_rest(0, &DataTree::new(), |_| true)), []);
     }
 
     #[test]
@@ -448,18 +616,18 @@ mod tests {
 
     #[test]
     fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
-        let mut watched = Watched::new();
+        let mut watched = Watched::new(1);
         let (mut zxids, mut tree) = (1.., DataTree::new());
         let mut next = |session, xid, body| {
             let zxid = Zxid::new(1, zxids.next().expect("numbers enough"));
-            Txn { zxid, session, xid: Xid(xid), time_ms: 0, body }
+            Arc::new(Txn { zxid, session, xid: Xid(xid), time_ms: 0, body })
         };
         for n in 1..=3 {
             let (conn, session) = (ConnId(n as u64), SessionId(n));
             let open = next(session, 0, TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
-            watched.connecting(conn, 0);
+            watched.connecting(conn, 0, SessionId::NONE, 0);
             tree.apply(&open);
-            watched.applied(&open, &tree);
+            watched.applied(0, &open, &tree);
             watched.connected(conn, session);
             let request = Request::Delete { path: "/none".into(), version: -1 };
             for xid in 1..=2 {
@@ -467,20 +635,20 @@ mod tests {
                 watched.arrived(conn, &ToServer::Request { xid: Xid(xid), request: request.clone() }, 0);
             }
             let failed = next(session, 1, TxnBody::Error(ErrorCode::NoNode));
-            watched.proposed(&failed, 1000, 0);
+            watched.proposed(0, &failed, 1000, 0);
             watched.committed(&failed, true);
-            watched.applied(&failed, &tree);
+            watched.applied(0, &failed, &tree);
             watched.delivered(conn, &ToClient::Pong { zxid: failed.zxid });
             watched.closed(conn);
             watched.finished(conn);
             let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
             let close = next(session, 0, expired);
             tree.apply(&close);
-            watched.applied(&close, &tree);
+            watched.applied(0, &close, &tree);
         }
         assert!(watched.report.broken.is_empty(), "{:?}", watched.report);
         let left = format!("{:?}", (&watched.sessions, &watched.answers, &watched.real_time, &watched.zxids));
-        let left = left + &format!("{:?}", (&watched.fifo, &watched.watches, &watched.early));
+        let left = left + &format!("{:?}", (&watched.fifo, &watched.views, &watched.servers, &watched.early));
         assert!(!left.contains("0x") && !left.contains("c1") && !left.contains("Xid"), "{left}");
     }
 

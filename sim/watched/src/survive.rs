@@ -1,54 +1,86 @@
 //! Acknowledged and synced writes survive: the ghost history that no crash reaches.
+//!
+//! What is on a disk is read off what is written to it, not asked of a server.
 
 use crate::{Invariant, Report};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::disk::FileId;
 
-/// What has been promised, and where it is on disk.
+/// What has been promised, and where it is on disks.
 #[derive(Debug, Default)]
 pub struct Survive {
-    /// Proposed, and not yet in a log.
-    unlogged: Vec<Zxid>,
-    /// In a log up to this length, and not yet synced.
-    logged: BTreeMap<Zxid, (FileId, usize)>,
-    /// Everything up to here is synced.
-    synced: Zxid,
+    disks: BTreeMap<u8, OnDisk>,
     /// The newest write that was acknowledged.
     acknowledged: Zxid,
+    /// The newest that stands because it was found in the history of a leader.
+    recovered: Zxid,
+}
+
+/// What a server has on its disk, or is writing there.
+#[derive(Debug, Default)]
+struct OnDisk {
+    /// Everything up to here is shown by a snapshot.
+    shown: Zxid,
+    /// What is logged behind that: in which file up to which length, and whether it is synced.
+    logged: BTreeMap<Zxid, (FileId, usize, bool)>,
 }
 
 const NAME: Invariant = Invariant::AcknowledgedWritesSurvive;
 
+/// Where a record has its zxid.
+const RECORD_ZXID: std::ops::Range<usize> = 16..24;
+
+impl OnDisk {
+    fn has(&self, zxid: Zxid) -> bool {
+        zxid <= self.shown || self.logged.get(&zxid).is_some_and(|(_, _, synced)| *synced)
+    }
+
+    /// The last that is synced, with all before it.
+    fn synced(&self) -> Zxid {
+        let synced = self.logged.iter().take_while(|(_, (_, _, synced))| *synced);
+        synced.last().map_or(self.shown, |(zxid, _)| *zxid)
+    }
+}
+
 impl Survive {
-    pub fn proposed(&mut self, zxid: Zxid) {
-        self.unlogged.push(zxid);
+    /// A record is appended to a log, which is so long then.
+    pub fn appended(&mut self, server: u8, file: FileId, end: usize, record: &[u8]) {
+        let (FileId::Log(_), Some(zxid)) = (file, record.get(RECORD_ZXID)) else { return };
+        let zxid = i64::from_le_bytes(zxid.try_into().expect("eight bytes"));
+        let disk = self.disks.entry(server).or_default();
+        disk.logged.insert(Zxid::from_i64(zxid), (file, end, false));
     }
 
-    pub fn logged(&mut self, file: FileId, end: usize) {
-        self.logged.extend(self.unlogged.drain(..).map(|zxid| (zxid, (file, end))));
-    }
-
-    pub fn synced(&mut self, synced: FileId, length: usize) {
-        while let Some(entry) = self.logged.first_entry() {
-            let (file, end) = *entry.get();
-            if file != synced || end > length {
-                return;
+    /// A file is durable up to this length.
+    pub fn synced(&mut self, server: u8, synced: FileId, length: usize) {
+        let disk = self.disks.entry(server).or_default();
+        match synced {
+            FileId::Log(_) => {
+                for (file, end, is_synced) in disk.logged.values_mut() {
+                    *is_synced |= *file == synced && *end <= length;
+                }
             }
-            self.synced = self.synced.max(*entry.key());
-            entry.remove();
+            FileId::Snapshot(zxid) => {
+                disk.shown = disk.shown.max(zxid);
+                let shown = disk.shown;
+                disk.logged.retain(|logged, _| *logged > shown);
+            }
+            FileId::AcceptedEpoch | FileId::CurrentEpoch => {}
         }
     }
 
-    /// A transaction is committed. Unless it was recovered from the disk, it must have got there by a sync.
-    pub fn committed(&mut self, zxid: Zxid, recovered: bool, report: &mut Report) {
-        if recovered {
-            self.synced = self.synced.max(zxid);
-            return;
-        }
-        let synced = self.synced;
-        report.check(NAME, zxid <= synced, || {
-            format!("{zxid} was committed when {synced} was the last synced")
+    /// A file is cut to this length.
+    pub fn truncated(&mut self, server: u8, cut: FileId, length: usize) {
+        let disk = self.disks.entry(server).or_default();
+        disk.logged.retain(|_, (file, end, _)| *file != cut || *end <= length);
+    }
+
+    /// A transaction is committed. A quorum must have it on disk by a sync.
+    pub fn committed(&mut self, zxid: Zxid, voters: usize, report: &mut Report) {
+        let have = self.disks.values().filter(|disk| disk.has(zxid)).count();
+        report.check(NAME, have * 2 > voters, || {
+            format!("{zxid} was committed when {have} of {voters} had it on disk")
         });
     }
 
@@ -56,20 +88,22 @@ impl Survive {
         self.acknowledged = self.acknowledged.max(zxid);
     }
 
-    pub fn crashed(&mut self) {
-        self.unlogged.clear();
-        self.logged.clear();
-    }
-
-    /// A server has recovered everything up to `last`.
-    pub fn recovered(&mut self, last: Zxid, report: &mut Report) {
-        let (acknowledged, synced) = (self.acknowledged, self.synced);
+    /// A leader begins with a history that ends with `last`, which is on a quorum's disks: it stands.
+    pub fn established(&mut self, server: u8, last: Zxid, voters: usize, report: &mut Report) {
+        let acknowledged = self.acknowledged;
         report.check(NAME, last >= acknowledged, || {
-            format!("{acknowledged} was acknowledged, but only {last} was recovered")
+            format!("{acknowledged} was acknowledged, but s{server} leads with a history up to {last}")
         });
-        report.check(NAME, last >= synced, || format!("{synced} was synced, but only {last} was recovered"));
-        // What was recovered is on the disk.
-        self.synced = self.synced.max(last);
+        if voters == 1 {
+            let synced = self.disks.get(&server).map_or(Zxid::ZERO, OnDisk::synced);
+            report.check(NAME, last >= synced, || {
+                format!("{synced} was synced, but only {last} was recovered")
+            });
+        }
+        self.recovered = self.recovered.max(last);
+        // What was recovered of an unsynced end is on the disk by now.
+        let disk = self.disks.entry(server).or_default();
+        disk.shown = disk.shown.max(last);
     }
 }
 
@@ -83,47 +117,64 @@ mod tests {
         Zxid::new(1, counter)
     }
 
+    fn record(counter: u32) -> Vec<u8> {
+        let mut record = vec![0; 30];
+        record[16..24].copy_from_slice(&z(counter).to_i64().to_le_bytes());
+        record
+    }
+
     fn history() -> (Survive, Report) {
         let mut survive = Survive::default();
-        survive.proposed(z(1));
-        survive.proposed(z(2));
-        survive.logged(LOG, 100);
-        survive.proposed(z(3));
-        survive.logged(LOG, 150);
-        survive.synced(LOG, 100);
+        survive.appended(0, LOG, 50, &record(1));
+        survive.appended(0, LOG, 100, &record(2));
+        survive.appended(0, LOG, 150, &record(3));
+        survive.synced(0, LOG, 100);
         (survive, Report::default())
     }
 
     #[test]
     fn a_right_history_passes() {
         let (mut survive, mut report) = history();
-        survive.committed(z(1), false, &mut report);
-        survive.committed(z(2), false, &mut report);
+        survive.committed(z(1), 1, &mut report);
+        survive.committed(z(2), 1, &mut report);
         survive.acknowledged(z(2));
-        survive.crashed();
-        survive.recovered(z(2), &mut report);
+        survive.established(0, z(2), 1, &mut report);
         assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 4);
     }
 
     #[test]
     fn a_commit_before_its_sync_is_caught() {
         let (mut survive, mut report) = history();
-        survive.committed(z(3), false, &mut report);
+        survive.committed(z(3), 1, &mut report);
         assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn a_commit_that_one_of_three_has_on_disk_is_caught() {
+        let (mut survive, mut report) = history();
+        survive.appended(1, LOG, 50, &record(1));
+        survive.committed(z(1), 3, &mut report);
+        assert_eq!(report.broken[0].0, NAME);
+        survive.synced(1, LOG, 50);
+        survive.committed(z(1), 3, &mut report);
+        assert_eq!(report.broken.len(), 1);
+        survive.truncated(1, LOG, 0);
+        survive.committed(z(1), 3, &mut report);
+        assert_eq!(report.broken.len(), 2);
     }
 
     #[test]
     fn a_lost_acknowledged_write_is_caught() {
         let (mut survive, mut report) = history();
         survive.acknowledged(z(2));
-        survive.recovered(z(1), &mut report);
+        survive.established(0, z(1), 1, &mut report);
         assert!(report.broken[0].1.contains("1:2 was acknowledged"), "{report:?}");
     }
 
     #[test]
     fn a_lost_synced_write_is_caught_though_nobody_was_told_of_it() {
         let (mut survive, mut report) = history();
-        survive.recovered(z(1), &mut report);
+        survive.established(0, z(1), 1, &mut report);
         assert!(report.broken[0].1.contains("1:2 was synced"), "{report:?}");
     }
 }

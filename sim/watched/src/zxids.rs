@@ -3,11 +3,15 @@
 use crate::{Invariant, Report};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Zxid};
+use zk_proto::message::ConnId;
 
 /// The newest transaction each session has seen.
 #[derive(Debug, Default)]
 pub struct Zxids {
+    /// By answers: those are what a client tells the next server it comes to.
     seen: BTreeMap<SessionId, Zxid>,
+    /// By whatever has come on a connection.
+    on: BTreeMap<ConnId, Zxid>,
 }
 
 const NAME: Invariant = Invariant::ZxidsNeverGoBack;
@@ -18,11 +22,29 @@ impl Zxids {
         self.seen.remove(&session);
     }
 
-    pub fn delivered(&mut self, session: SessionId, zxid: Zxid, report: &mut Report) {
-        let seen = self.seen.entry(session).or_default();
-        let before = *seen;
+    /// A connection is over.
+    pub fn finished(&mut self, conn: ConnId) {
+        self.on.remove(&conn);
+    }
+
+    /// Something comes that shows what was done up to `zxid`.
+    /// It `counts` if the client tells the next server of it.
+    pub fn delivered(
+        &mut self,
+        conn: ConnId,
+        session: SessionId,
+        zxid: Zxid,
+        counts: bool,
+        report: &mut Report,
+    ) {
+        let on = self.on.entry(conn).or_default();
+        let before = (*on).max(self.seen.get(&session).copied().unwrap_or_default());
         report.check(NAME, zxid >= before, || format!("{session} was shown {zxid} after {before}"));
-        *seen = before.max(zxid);
+        *on = zxid.max(*on);
+        if counts {
+            let seen = self.seen.entry(session).or_default();
+            *seen = zxid.max(*seen);
+        }
     }
 }
 
@@ -30,16 +52,33 @@ impl Zxids {
 mod tests {
     use super::*;
 
+    const A: SessionId = SessionId(1);
+
+    /// Whether this is caught: a connection, a zxid, and whether an answer shows it.
+    fn is_caught(shown: &[(u64, u32, bool)]) -> bool {
+        let (mut zxids, mut report) = (Zxids::default(), Report::default());
+        for (conn, counter, counts) in shown {
+            zxids.delivered(ConnId(*conn), A, Zxid::new(1, *counter), *counts, &mut report);
+        }
+        !report.broken.is_empty()
+    }
+
     #[test]
     fn a_session_that_is_shown_older_things_is_caught_and_others_are_not() {
+        assert!(!is_caught(&[(1, 5, true), (1, 5, true)]));
+        assert!(is_caught(&[(1, 5, true), (1, 4, true)]));
+        assert!(is_caught(&[(1, 5, true), (2, 4, true)]));
         let (mut zxids, mut report) = (Zxids::default(), Report::default());
-        let (a, b) = (SessionId(1), SessionId(2));
-        zxids.delivered(a, Zxid::new(1, 5), &mut report);
-        zxids.delivered(a, Zxid::new(1, 5), &mut report);
-        zxids.delivered(b, Zxid::new(1, 3), &mut report);
-        assert!(report.broken.is_empty());
-        zxids.delivered(a, Zxid::new(1, 4), &mut report);
-        assert_eq!(report.broken[0].0, NAME);
-        assert_eq!(report.by_name()[NAME.name()], 4);
+        zxids.delivered(ConnId(1), A, Zxid::new(1, 5), true, &mut report);
+        zxids.delivered(ConnId(2), SessionId(2), Zxid::new(1, 3), true, &mut report);
+        assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 2);
+    }
+
+    /// Source: ZooKeeper's client takes no note of the zxids of events and pings; so the next server may be
+    /// behind them.
+    #[test]
+    fn an_event_counts_for_its_connection_alone() {
+        assert!(is_caught(&[(1, 5, false), (1, 4, true)]));
+        assert!(!is_caught(&[(1, 5, false), (2, 4, true)]));
     }
 }
