@@ -262,7 +262,7 @@ impl Core {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
                 let address = conn.peer.ip().to_canonical();
-                self.watched.connecting(id, steady_ms(now));
+                self.watched.connecting(id, super::ALONE, request.session, steady_ms(now));
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
                     // Until it is granted or refused, the session may have either.

@@ -41,12 +41,16 @@ use zk_proto::message::ConnId;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
 use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab::{self, PeerConfig};
 use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds since the start, by a clock that nobody sets.
 pub(crate) type Nanos = u64;
 
 const MS: Nanos = 1_000_000;
+
+/// The only server.
+const ALONE: u8 = 0;
 
 /// A snapshot is begun after so many transactions, so that the log does not fill the memory.
 const SNAPSHOT_EVERY: u32 = 20_000;
@@ -94,6 +98,10 @@ pub(crate) struct Core {
     offered: i64,
     /// Proposed, and not applied.
     proposed: BTreeMap<Zxid, Arc<Txn>>,
+    /// The last that was ever applied.
+    applied: Zxid,
+    /// Whether it has begun to serve since it started.
+    is_serving: bool,
     watched: Watched,
     record: Record,
     stats: Totals,
@@ -131,10 +139,10 @@ impl Core {
     /// A server with an empty disk, not started yet. `wall_ms` is the time at the start.
     pub(crate) fn new(options: &Options, port: u16, gate: Arc<Gate>, record: Record, wall_ms: i64) -> Core {
         let super_digest = options.super_digest.as_deref().map(Into::into);
-        let mut watched = Watched::new();
+        let mut watched = Watched::new(1);
         watched.super_user(super_digest.clone());
         let config = ServerConfig {
-            id: ServerId(0),
+            zab: PeerConfig::for_server(ServerId(0), [ServerId(0)], [], options.tick_ms),
             tick_ms: options.tick_ms,
             snapshot_every: SNAPSHOT_EVERY,
             snapshot_step: SNAPSHOT_STEP,
@@ -167,6 +175,8 @@ impl Core {
             // As ZooKeeper makes them: the time in the middle, so that no later run's are the same.
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
             proposed: BTreeMap::new(),
+            applied: Zxid::ZERO,
+            is_serving: false,
             watched,
             record,
             stats: Totals::default(),
@@ -180,14 +190,12 @@ impl Core {
 
     /// Starts the server from its disk.
     pub(crate) fn start(&mut self, now: Nanos) {
-        self.watched.started(steady_ms(now));
         match Server::start(self.config.clone(), self.disk.files(), self.now_ms(now)) {
             Ok((server, mut out)) => {
-                let last = server.tree().last_zxid();
+                self.watched.started(ALONE, server.tree().last_zxid(), server.tree());
                 self.server = Some(server);
                 self.starts += 1;
                 self.record.add_own(now, What::Started);
-                self.recovered(now, last);
                 self.outputs(now, &mut out);
                 self.run(now);
             }
@@ -198,25 +206,31 @@ impl Core {
         }
     }
 
-    /// What was replayed and had not been applied before the crash is committed by that.
-    fn recovered(&mut self, now: Nanos, last: Zxid) {
-        let replayed: Vec<Arc<Txn>> = self.proposed.range(..=last).map(|(_, txn)| txn.clone()).collect();
-        for txn in replayed {
-            self.watched.committed(&txn, true);
-            self.applied(now, &txn);
+    /// The server begins to lead. What it has replayed and had not applied before a crash is committed by that.
+    fn established(&mut self, now: Nanos, epoch: u32) {
+        let Some(server) = &self.server else { return };
+        let last = server.peer().history().last();
+        self.watched.established(ALONE, epoch, last, steady_ms(now));
+        self.proposed = self.proposed.split_off(&self.applied);
+        self.proposed.remove(&self.applied);
+        self.proposed.retain(|zxid, _| *zxid <= last);
+        for txn in self.proposed.values() {
+            self.watched.committed(txn, true);
         }
-        self.proposed.clear();
-        if let Some(server) = &self.server {
-            self.watched.recovered(server.tree());
-            // A server that starts gives each session the timeout that it was opened with.
-            let open = server.sessions().iter();
-            self.sessions = open
-                .map(|(id, session)| {
-                    let before = self.sessions.get(&id).copied().unwrap_or_default();
-                    (id, before.with_timeout(session.timeout_ms))
-                })
-                .collect();
-        }
+    }
+
+    /// The server serves from now on.
+    fn serves(&mut self) {
+        let Some(server) = &self.server else { return };
+        self.watched.serves(ALONE, server.tree());
+        // A server that starts gives each session the timeout that it was opened with.
+        let open = server.sessions().iter();
+        self.sessions = open
+            .map(|(id, session)| {
+                let before = self.sessions.get(&id).copied().unwrap_or_default();
+                (id, before.with_timeout(session.timeout_ms))
+            })
+            .collect();
     }
 
     /// The server's wall clock.
@@ -239,7 +253,7 @@ impl Core {
         while let Some(event) = self.events.pop_front() {
             if let Event::Synced { file, ticket } = &event {
                 let length = self.disk.done(*file, *ticket);
-                self.watched.synced(*file, length);
+                self.watched.synced(ALONE, *file, length);
             }
             let now_ms = self.now_ms(now);
             let Some(server) = &mut self.server else { continue };
@@ -265,40 +279,52 @@ impl Core {
 
     /// Does what the server wants done.
     fn outputs(&mut self, now: Nanos, out: &mut Vec<Output>) {
-        let mut logged = None;
         for output in out.drain(..) {
             match output {
                 Output::Send { conn, message } => self.send(now, conn, message),
                 Output::Close { conn } => self.closed_by_server(now, conn),
-                Output::Disk(op) => self.disk_op(now, op, &mut logged),
+                Output::Disk(op) => self.disk_op(now, op),
                 Output::SetTimer { timer, after_ms } => {
                     self.set_timer(now, timer, after_ms);
                 }
-                Output::Note(Note::Proposed(txn)) => {
-                    let timeout_ms = self.sessions.get(&txn.session).map_or(0, |s| s.timeout_ms);
-                    self.watched.proposed(&txn, timeout_ms, steady_ms(now));
-                    self.proposed.insert(txn.zxid, txn);
-                }
-                Output::Note(Note::Committed(zxid)) => {
-                    if let Some(txn) = self.proposed.get(&zxid) {
-                        self.watched.committed(txn, false);
-                    }
-                }
-                Output::Note(Note::Applied(zxid)) => {
-                    if let Some(txn) = self.proposed.remove(&zxid) {
-                        self.applied(now, &txn);
-                    }
-                }
+                Output::Note(Note::Zab(note)) => self.noted(now, note),
+                Output::Note(Note::Applied(txn)) => self.applied(now, &txn),
+                Output::Note(Note::Restored(_))
+                | Output::Notify { .. }
+                | Output::SendPeer { .. }
+                | Output::Dial { .. }
+                | Output::Hang { .. } => unreachable!("a server that is alone has nobody to talk to"),
             }
         }
-        if let Some((file, end)) = logged {
-            self.watched.logged(file, end);
+        let serves = self.server.as_ref().is_some_and(Server::is_serving);
+        if serves && !std::mem::replace(&mut self.is_serving, serves) {
+            self.serves();
+        }
+        self.is_serving = serves;
+    }
+
+    fn noted(&mut self, now: Nanos, note: zab::Note) {
+        match note {
+            zab::Note::Established { epoch } => self.established(now, epoch),
+            zab::Note::Proposed(txn) => {
+                let timeout_ms = self.sessions.get(&txn.session).map_or(0, |s| s.timeout_ms);
+                self.watched.proposed(ALONE, &txn, timeout_ms, steady_ms(now));
+                self.proposed.insert(txn.zxid, txn);
+            }
+            zab::Note::Committed(txn) => self.watched.committed(&txn, false),
+            zab::Note::Promised { .. } | zab::Note::Cut(_) | zab::Note::Violated(_) => {}
         }
     }
 
-    fn applied(&mut self, now: Nanos, txn: &Txn) {
+    fn applied(&mut self, now: Nanos, txn: &Arc<Txn>) {
+        // What no snapshot shows is applied again after a start.
+        if txn.zxid <= self.applied {
+            return;
+        }
+        self.applied = txn.zxid;
+        self.proposed.remove(&txn.zxid);
         if let Some(server) = &self.server {
-            self.watched.applied(txn, server.tree());
+            self.watched.applied(ALONE, txn, server.tree());
         }
         match txn.body {
             TxnBody::CreateSession { timeout_ms, .. } => {
@@ -315,13 +341,11 @@ impl Core {
         }
     }
 
-    fn disk_op(&mut self, now: Nanos, op: DiskOp, logged: &mut Option<(FileId, usize)>) {
+    fn disk_op(&mut self, now: Nanos, op: DiskOp) {
         match op {
             DiskOp::Append { file, bytes } => {
                 let end = self.disk.append(file, &bytes);
-                if matches!(file, FileId::Log(_)) {
-                    *logged = Some((file, end));
-                }
+                self.watched.appended(ALONE, file, end, &bytes);
             }
             DiskOp::Sync { file, ticket } => {
                 self.disk.begin_sync(file, ticket);
@@ -331,7 +355,10 @@ impl Core {
                     self.disk_busy(now, file, ticket);
                 }
             }
-            DiskOp::Truncate { file, len } => self.disk.truncate(file, len),
+            DiskOp::Truncate { file, len } => {
+                self.disk.truncate(file, len);
+                self.watched.truncated(ALONE, file, usize::try_from(len).unwrap_or(usize::MAX));
+            }
             DiskOp::Replace { file, bytes, ticket } => {
                 self.disk.begin_replace(file, ticket, bytes);
                 self.disk_busy(now, file, ticket);
@@ -372,7 +399,8 @@ impl Core {
         self.crash_at_sync_ms = None;
         self.slow_disk.busy_until = 0;
         self.disk.crash();
-        self.watched.crashed();
+        self.is_serving = false;
+        self.watched.crashed(ALONE);
         self.abort_all(now);
         // What the connections would have been told.
         self.events.clear();

@@ -116,8 +116,9 @@ impl Core {
     /// What the always-watched invariants say so far.
     pub(crate) fn verdict(&mut self) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
-        if let Some(server) = &self.server {
-            self.watched.at_rest(server.tree(), |session| server.sessions().find(session).is_some());
+        if let Some(server) = self.server.as_ref().filter(|server| server.is_serving()) {
+            let is_open = |session| server.sessions().find(session).is_some();
+            self.watched.at_rest(super::ALONE, server.tree(), is_open);
         }
         Verdict::new(&self.watched.report, self.requests)
     }

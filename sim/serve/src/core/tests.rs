@@ -12,6 +12,7 @@ use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
 use zk_proto::server::{Event, Note, Output};
 use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab;
 use zk_watched::Invariant;
 use zk_wire::{ClientSide, Frames, Piece};
 
@@ -226,10 +227,11 @@ fn an_event_that_is_not_told_is_seen() {
 fn a_write_before_one_that_was_acknowledged_is_seen() {
     let old = Zxid::new(1, 1);
     let broken = broken_by(each(move |output| match output {
-        Output::Note(Note::Proposed(txn)) if matches!(txn.body, TxnBody::SetData { .. }) => {
+        Output::Note(
+            Note::Zab(zab::Note::Proposed(txn) | zab::Note::Committed(txn)) | Note::Applied(txn),
+        ) if matches!(txn.body, TxnBody::SetData { .. }) => {
             *txn = Arc::new(Txn { zxid: old, ..(**txn).clone() });
         }
-        Output::Note(Note::Committed(zxid)) => *zxid = old,
         _ => {}
     }));
     assert!(broken.contains(&Invariant::RealTimeOrderOfWrites.name()), "{broken:?}");
@@ -238,7 +240,7 @@ fn a_write_before_one_that_was_acknowledged_is_seen() {
 #[test]
 fn ephemerals_that_outlive_their_session_are_seen() {
     let broken = broken_by(each(|output| {
-        if let Output::Note(Note::Proposed(txn)) = output
+        if let Output::Note(Note::Zab(zab::Note::Proposed(txn)) | Note::Applied(txn)) = output
             && let TxnBody::CloseSession { .. } = txn.body
         {
             // It says that the other one has ended, whose znode is still there.
