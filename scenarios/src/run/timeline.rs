@@ -80,7 +80,22 @@ impl Teller {
         };
         match &moment.what {
             Happening::Started { zxid } => {
-                self.add(at_ns, here, Mark::Event, format!("starts, with what was logged up to {zxid}"));
+                self.add(at_ns, here, Mark::Event, format!("starts, with a state up to {zxid}"));
+            }
+            Happening::Leads { epoch, last } => {
+                self.add(
+                    at_ns,
+                    here,
+                    Mark::Event,
+                    format!("leads epoch {epoch}, with a history up to {last}"),
+                );
+            }
+            Happening::Restored { zxid } => {
+                self.add(at_ns, here, Mark::Event, format!("takes over its leader's state up to {zxid}"));
+            }
+            Happening::Serves { serves: true } => self.add(at_ns, here, Mark::Event, "serves"),
+            Happening::Serves { serves: false } => {
+                self.add(at_ns, here, Mark::Event, "has no leader, and sends its clients away");
             }
             Happening::Down => self.add(at_ns, here, Mark::Event, "is down"),
             Happening::State(state) => {

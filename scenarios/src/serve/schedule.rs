@@ -109,6 +109,12 @@ impl Step {
             world::Fault::ClientCrash { .. } => Step::Not("client-crash"),
             world::Fault::ClientPause { .. } => Step::Not("client-pause"),
             world::Fault::ClockSkew { .. } => Step::Not("clock-skew"),
+            world::Fault::LeaderCrash { .. } => Step::Not("leader-crash"),
+            world::Fault::Partition { .. } => Step::Not("partition"),
+            world::Fault::ServerPause { .. } => Step::Not("server-pause"),
+            world::Fault::LeaderPause { .. } => Step::Not("leader-pause"),
+            world::Fault::ServerLag { .. } => Step::Not("server-lag"),
+            world::Fault::LinkBreak { .. } => Step::Not("link-break"),
             world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
                 Step::Not("clock-jump of a client")
             }

@@ -456,6 +456,22 @@ impl Bytes {
             Fault::ClockSkew { node: Node::Client(id), permille } => self.fault_at(9, id, &[permille as u64]),
             Fault::ClockJump { node: Node::Server(id), by_ms } => self.fault_at(10, id, &[by_ms as u64]),
             Fault::ClockJump { node: Node::Client(id), by_ms } => self.fault_at(11, id, &[by_ms as u64]),
+            Fault::LeaderCrash { down_ms, mid_sync } => {
+                self.fault_at(12, 0, &[down_ms, mid_sync.into()]);
+            }
+            Fault::Partition { ref cut, for_ms } => {
+                self.fault_at(13, 0, &[for_ms]);
+                self.list(cut, |b, [from, to]| {
+                    b.byte(*from);
+                    b.byte(*to);
+                });
+            }
+            Fault::ServerPause { server, for_ms } => self.fault_at(14, server, &[for_ms]),
+            Fault::LeaderPause { for_ms } => self.fault_at(15, 0, &[for_ms]),
+            Fault::ServerLag { server, factor, for_ms } => {
+                self.fault_at(16, server, &[factor.into(), for_ms]);
+            }
+            Fault::LinkBreak { between: [a, b] } => self.fault_at(17, a, &[b.into()]),
         }
     }
 

@@ -10,6 +10,9 @@ use zk_trials::event::{ActorId, Fact};
 /// A change and whose watches it fired.
 pub type Woken = BTreeMap<(Zxid, Text, EventKind), Vec<ActorId>>;
 
+/// Servers are behind each other by fewer transactions than this, or what both have woken is not added up.
+const REMEMBERED: u32 = 1000;
+
 /// An event type as part of a key.
 pub type EventKind = EventType;
 
@@ -34,6 +37,8 @@ pub struct Knowledge {
     pub applied: Zxid,
     /// The owners of all znodes that are not a server's own from the start.
     owners: BTreeMap<Text, SessionId>,
+    /// Whose watches each change has fired so far, on the servers that have applied it.
+    fired: Woken,
     /// What actors hold, by their own account.
     holding: BTreeSet<(ActorId, Text)>,
 }
@@ -84,19 +89,12 @@ impl Knowledge {
         self.proposed.insert(txn.zxid, txn);
     }
 
-    /// A transaction that is proposed and not applied.
-    pub fn txn(&self, zxid: Zxid) -> Option<Arc<Txn>> {
-        self.proposed.get(&zxid).cloned()
-    }
-
-    /// Transactions above `from` up to `to` that were proposed and not applied, in order.
-    pub fn between(&self, from: Zxid, to: Zxid) -> Vec<Zxid> {
-        self.proposed.keys().copied().filter(|zxid| *zxid > from && *zxid <= to).collect()
-    }
-
-    /// A server has lost what it had proposed above this.
-    pub fn lost_above(&mut self, zxid: Zxid) {
-        self.proposed.retain(|proposed, _| *proposed <= zxid);
+    /// A leader begins with a history that has those for which `stands` is true: those of them that are not known
+    /// to be committed, in order. The others are lost for good.
+    pub fn established(&mut self, stands: impl Fn(&Txn) -> bool) -> Vec<Arc<Txn>> {
+        let committed = self.committed;
+        self.proposed.retain(|_, txn| stands(txn));
+        self.proposed.values().filter(|txn| txn.zxid > committed).cloned().collect()
     }
 
     /// A transaction has first committed: gives the fact that follows.
@@ -120,6 +118,23 @@ impl Knowledge {
         self.applied = txn.zxid;
         self.proposed.remove(&txn.zxid);
         self.change(txn, &txn.body, woken, facts);
+        self.fired.retain(|(zxid, _, _), _| zxid.counter + REMEMBERED > txn.zxid.counter);
+    }
+
+    /// Another server applies a transaction later: its watches fire then. Told with all that it has fired so far,
+    /// as a herd is one wherever its members are connected.
+    pub fn apply_elsewhere(&mut self, zxid: Zxid, woken: &mut Woken, facts: &mut Vec<Fact>) {
+        for ((of, path, kind), more) in std::mem::take(woken) {
+            if of != zxid {
+                woken.insert((of, path, kind), more);
+                continue;
+            }
+            let all = self.fired.entry((zxid, path.clone(), kind)).or_default();
+            all.extend(more);
+            all.sort_unstable();
+            all.dedup();
+            facts.push(Fact::Fired { path, kind, woken: all.clone() });
+        }
     }
 
     fn change(&mut self, txn: &Txn, body: &TxnBody, woken: &mut Woken, facts: &mut Vec<Fact>) {
@@ -139,10 +154,12 @@ impl Knowledge {
                 };
                 self.owners.insert(path.clone(), owner);
                 facts.push(Fact::NodeCreated { path: path.clone(), by: txn.session, owner, czxid: txn.zxid });
-                fired(txn.zxid, path, EventType::NodeCreated, woken, facts);
+                self.fired(txn.zxid, path, EventType::NodeCreated, woken, facts);
             }
             TxnBody::Delete { path } => self.delete(txn.zxid, path, txn.session, woken, facts),
-            TxnBody::SetData { path, .. } => fired(txn.zxid, path, EventType::NodeDataChanged, woken, facts),
+            TxnBody::SetData { path, .. } => {
+                self.fired(txn.zxid, path, EventType::NodeDataChanged, woken, facts)
+            }
             TxnBody::Multi { ops } => {
                 for op in ops {
                     self.change(txn, op, woken, facts);
@@ -156,7 +173,7 @@ impl Knowledge {
         // An ephemeral that was listed but deleted meanwhile is not deleted twice.
         if let Some(owner) = self.owners.remove(path) {
             facts.push(Fact::NodeDeleted { path: path.clone(), by, owner });
-            fired(zxid, path, EventType::NodeDeleted, woken, facts);
+            self.fired(zxid, path, EventType::NodeDeleted, woken, facts);
         }
     }
 
@@ -184,16 +201,20 @@ impl Knowledge {
     pub fn is_holding(&self, actor: ActorId) -> bool {
         self.holding.iter().any(|(holder, _)| *holder == actor)
     }
-}
 
-/// A change of a znode, and for a creation or deletion that of its parent's children.
-fn fired(zxid: Zxid, path: &Text, kind: EventType, woken: &mut Woken, facts: &mut Vec<Fact>) {
-    let mut fire = |path: Text, kind| {
-        let woken = woken.remove(&(zxid, path.clone(), kind)).unwrap_or_default();
-        facts.push(Fact::Fired { path, kind, woken });
-    };
-    fire(path.clone(), kind);
-    if kind != EventType::NodeDataChanged {
-        fire(split(path).0.into(), EventType::NodeChildrenChanged);
+    /// A change of a znode, and for a creation or deletion that of its parent's children.
+    fn fired(&mut self, zxid: Zxid, path: &Text, kind: EventType, woken: &mut Woken, facts: &mut Vec<Fact>) {
+        let mut fire = |path: Text, kind| {
+            let key = (zxid, path.clone(), kind);
+            let woken = woken.remove(&key).unwrap_or_default();
+            if !woken.is_empty() {
+                self.fired.insert(key, woken.clone());
+            }
+            facts.push(Fact::Fired { path, kind, woken });
+        };
+        fire(path.clone(), kind);
+        if kind != EventType::NodeDataChanged {
+            fire(split(path).0.into(), EventType::NodeChildrenChanged);
+        }
     }
 }

@@ -10,15 +10,16 @@
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
-//! | `queue`, `clock`, `disk`, `network` | what the loop owns: small, and ignorant of each other |
+//! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
 //! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
+//! | `ensemble` | what goes from server to server, who leads, and what must hold among them |
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
 //! | `nemesis` | does the faults of the schedule |
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
-//! | `trace`, `encode` | what happened as a digest, and as lines of text |
+//! | `trace`, `encode`, `encode_peer` | what happened as a digest, and as lines of text |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
 #[cfg(not(madsim))]
@@ -34,9 +35,12 @@ mod clients;
 mod clock;
 mod disk;
 mod encode;
+mod encode_peer;
+mod ensemble;
 mod executor;
 mod judge;
 mod knowledge;
+mod links;
 mod lives;
 mod mailbox;
 mod nemesis;

@@ -5,7 +5,7 @@ use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::SessionId;
-use zk_proto::server::Event;
+use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
 
 impl World<'_> {
@@ -18,13 +18,7 @@ impl World<'_> {
         let fault = &schedule.faults[index].fault;
         self.note(Place::World, &What::Fault(fault));
         match *fault {
-            Fault::ServerCrash { server, down_ms, mid_sync } => {
-                match self.servers.get_mut(usize::from(server)) {
-                    Some(host) if mid_sync => host.crash_at_sync_ms = Some(down_ms),
-                    Some(_) => self.crash_server(server, down_ms),
-                    None => {}
-                }
-            }
+            Fault::ServerCrash { server, down_ms, mid_sync } => self.crash(server, down_ms, mid_sync),
             Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),
             Fault::Drop { client, when, what } => self.aim(client, when, Armed::Lose(what)),
             Fault::SlowLink { client, factor, for_ms } => self.slow_link(client, factor, for_ms),
@@ -38,6 +32,44 @@ impl World<'_> {
             Fault::ClientPause { client, when, for_ms } => self.aim(client, when, Armed::Pause { for_ms }),
             Fault::ClockSkew { node, permille } => self.skew(node, permille),
             Fault::ClockJump { node, by_ms } => self.jump(node, by_ms),
+            Fault::LeaderCrash { down_ms, mid_sync } => {
+                if let Some(server) = self.leader() {
+                    self.once("leader crashed");
+                    if self.servers[usize::from(server)].server.as_ref().is_some_and(is_proposing) {
+                        self.once("leader crashed with a proposal in flight");
+                    }
+                    self.crash(server, down_ms, mid_sync);
+                }
+            }
+            Fault::Partition { ref cut, for_ms } => {
+                let servers = self.scenario.servers;
+                let cut: Vec<[u8; 2]> =
+                    cut.iter().copied().filter(|pair| pair.iter().all(|server| *server < servers)).collect();
+                self.partition(&cut, for_ms);
+            }
+            Fault::ServerPause { server, for_ms } => self.pause_server(server, for_ms),
+            Fault::LeaderPause { for_ms } => {
+                if let Some(server) = self.leader() {
+                    self.pause_server(server, for_ms);
+                }
+            }
+            Fault::ServerLag { server, factor, for_ms } => self.lag(server, factor, for_ms),
+            Fault::LinkBreak { between: [a, b] } => {
+                for link in self.links.of(a) {
+                    if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
+                        self.once("link between servers broke");
+                        self.break_link(link);
+                    }
+                }
+            }
+        }
+    }
+
+    fn crash(&mut self, server: u8, down_ms: u64, mid_sync: bool) {
+        match self.servers.get_mut(usize::from(server)) {
+            Some(host) if mid_sync => host.crash_at_sync_ms = Some(down_ms),
+            Some(_) => self.crash_server(server, down_ms),
+            None => {}
         }
     }
 
@@ -148,7 +180,9 @@ impl World<'_> {
     pub fn expire_session(&mut self, session: SessionId) {
         self.watched.forces(Some(session));
         for server in 0..self.scenario.servers {
-            self.server_event(server, Event::Expire { session });
+            if self.host(server).held_back.is_none() {
+                self.server_event(server, Event::Expire { session });
+            }
         }
         self.watched.forces(None);
     }
@@ -224,9 +258,18 @@ impl World<'_> {
             let host = &mut self.servers[usize::from(server)];
             host.slow_sync_ns = None;
             host.crash_at_sync_ms = None;
+            host.lag_factor = 1;
+            let pause = host.pauses;
+            self.server_resumes(server, pause);
+            let host = self.host(server);
             if host.server.is_none() {
                 let incarnation = host.incarnation;
                 self.server_up(server, incarnation);
+            }
+        }
+        for (from, to) in self.links.cuts() {
+            while self.links.is_cut(from, to) {
+                self.partition_ends(&[[from, to]]);
             }
         }
         for client in 0..self.scenario.clients {
@@ -237,4 +280,8 @@ impl World<'_> {
             self.resume(actor, pause);
         }
     }
+}
+
+fn is_proposing(server: &Server) -> bool {
+    server.peer().in_flight().next().is_some()
 }

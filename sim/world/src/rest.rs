@@ -6,6 +6,7 @@ use zk_api::SessionId;
 use zk_proto::txn::NodeKind;
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
+use zk_watched::Invariant;
 
 impl World<'_> {
     /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
@@ -13,6 +14,10 @@ impl World<'_> {
     pub fn is_at_rest(&mut self) -> bool {
         if !self.processes.iter().all(|p| p.is_done()) {
             self.done_since = None;
+            return false;
+        }
+        // A server that does not serve is given all the time there is.
+        if !self.servers.iter().all(|host| host.is_serving) {
             return false;
         }
         let since = *self.done_since.get_or_insert(self.now);
@@ -56,7 +61,8 @@ impl World<'_> {
             actor.process < clients && self.knowledge.is_known(*session)
         };
         rest.sessions = self.knowledge.sessions().filter(known).collect();
-        if let Some(server) = self.servers.iter().find_map(|host| host.server.as_ref()) {
+        let leads = self.leader().and_then(|leader| self.servers[usize::from(leader)].server.as_ref());
+        if let Some(server) = leads {
             for (path, node) in server.tree().nodes() {
                 if self.is_below_setup(path) {
                     let owner = match node.kind {
@@ -67,13 +73,37 @@ impl World<'_> {
                 }
             }
             self.trace.add(self.now, Place::World, &What::End { tree: server.tree() });
-            let knowledge = &self.knowledge;
-            self.watched.at_rest(server.tree(), |session| knowledge.is_open(session));
         }
+        for (id, host) in (0..).zip(&self.servers) {
+            if let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) {
+                let knowledge = &self.knowledge;
+                self.watched.at_rest(id, server.tree(), |session| knowledge.is_open(session));
+            }
+        }
+        self.judge_health();
         if !rest.unfinished.is_empty() {
             self.once("somebody was stuck");
         }
         self.tell_broken();
         self.judge.at_rest(self.now, &rest);
+    }
+
+    /// Faults are over: every server serves, and all show the same.
+    fn judge_health(&mut self) {
+        self.check_ensemble();
+        if self.phase != Phase::Healed {
+            return;
+        }
+        let sick: Vec<u8> =
+            (0..).zip(&self.servers).filter(|(_, h)| !h.is_serving).map(|(id, _)| id).collect();
+        self.watched.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
+            format!("servers {sick:?} did not serve when faults were long over")
+        });
+        let trees = self.servers.iter().filter_map(|host| host.server.as_ref()).map(|server| server.tree());
+        let behind = trees.clone().map(|tree| tree.last_zxid()).min();
+        let newest = trees.map(|tree| tree.last_zxid()).max();
+        if behind != newest {
+            self.once("a server was behind at the end");
+        }
     }
 }

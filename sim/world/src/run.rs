@@ -8,6 +8,7 @@ use madsim::Config;
 use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::AnyTrial;
 
@@ -111,6 +112,9 @@ fn run_here(
     let (digest, trace, timeline) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
+    if scenario.servers > 1 {
+        tested.extend(invariants::ALL.map(|(name, _)| (name, world.zab_checks)));
+    }
     world.sometimes.extend(std::mem::take(&mut world.watched.report.cases));
     Run {
         seed,

@@ -16,7 +16,7 @@ pub struct Scenario {
     pub clients: u8,
     /// How often each client does what it does.
     pub rounds: u8,
-    /// Servers. One, until the ensemble is in.
+    /// Servers, 1 to 5. All of them vote.
     pub servers: u8,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
@@ -66,6 +66,20 @@ pub struct Faults {
     pub clock_skew_permille: u32,
     /// The furthest a clock may jump.
     pub clock_jump_ms: u32,
+    /// With several servers: whoever leads crashes, and restarts after `server-down-ms`.
+    pub leader_crashes: u32,
+    /// With several servers: nothing gets through between some of them, in both directions or in one.
+    pub partitions: u32,
+    /// How long a partition lasts, least and most.
+    pub partition_ms: [u32; 2],
+    /// With several servers: a server's process stands still, then goes on as if nothing had been.
+    pub server_pauses: u32,
+    /// For how long, least and most.
+    pub server_pause_ms: [u32; 2],
+    /// With several servers: for a while, a server hears from the others late, and they from it.
+    pub server_lags: u32,
+    /// With several servers: the links between two of them break.
+    pub link_breaks: u32,
 }
 
 /// Why a scenario is not one.
@@ -115,6 +129,13 @@ impl Default for Faults {
             pause_ms: [100, 9000],
             clock_skew_permille: 20,
             clock_jump_ms: 2000,
+            leader_crashes: 2,
+            partitions: 3,
+            partition_ms: [100, 8000],
+            server_pauses: 2,
+            server_pause_ms: [100, 6000],
+            server_lags: 2,
+            link_breaks: 2,
         }
     }
 }
@@ -132,6 +153,11 @@ impl Faults {
             client_pauses: 0,
             clock_skew_permille: 0,
             clock_jump_ms: 0,
+            leader_crashes: 0,
+            partitions: 0,
+            server_pauses: 0,
+            server_lags: 0,
+            link_breaks: 0,
             ..Faults::default()
         }
     }
@@ -143,7 +169,7 @@ impl Scenario {
         let s = self;
         within("clients", s.clients.into(), 1, 64)?;
         within("rounds", s.rounds.into(), 1, 100)?;
-        within("servers", s.servers.into(), 1, 1)?;
+        within("servers", s.servers.into(), 1, 5)?;
         within("tick-ms", s.tick_ms.into(), 10, 10_000)?;
         within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
         within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
@@ -187,12 +213,19 @@ impl Faults {
             ("faults.expiries", f.expiries),
             ("faults.client-crashes", f.client_crashes),
             ("faults.client-pauses", f.client_pauses),
+            ("faults.leader-crashes", f.leader_crashes),
+            ("faults.partitions", f.partitions),
+            ("faults.server-pauses", f.server_pauses),
+            ("faults.server-lags", f.server_lags),
+            ("faults.link-breaks", f.link_breaks),
         ] {
             within(key, count.into(), 0, 1000)?;
         }
         ordered("faults.server-down-ms", f.server_down_ms, 600_000)?;
         ordered("faults.slow-sync-ms", f.slow_sync_ms, 600_000)?;
         ordered("faults.pause-ms", f.pause_ms, 600_000)?;
+        ordered("faults.partition-ms", f.partition_ms, 600_000)?;
+        ordered("faults.server-pause-ms", f.server_pause_ms, 600_000)?;
         within("faults.clock-skew-permille", f.clock_skew_permille.into(), 0, 500)?;
         within("faults.clock-jump-ms", f.clock_jump_ms.into(), 0, 86_400_000)
     }
@@ -234,7 +267,7 @@ mod tests {
             scenario.validate().unwrap_err().to_string()
         };
         assert_eq!(says(|s| s.clients = 65), "clients: 65; it must be from 1 to 64");
-        assert_eq!(says(|s| s.servers = 3), "servers: 3; it must be from 1 to 1");
+        assert_eq!(says(|s| s.servers = 6), "servers: 6; it must be from 1 to 5");
         assert_eq!(says(|s| s.work_ms = [9, 3]), "work-ms: the least, 9, is more than the most, 3");
         assert_eq!(
             says(|s| s.latency_ms = [f64::NAN, 3.0]),

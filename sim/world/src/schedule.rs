@@ -62,6 +62,23 @@ pub enum Fault {
     ClockSkew { node: Node, permille: i32 },
     /// The clock jumps. A server is told that its clock was set; a client is not, and must bear it.
     ClockJump { node: Node, by_ms: i64 },
+    /// The machine of whoever leads crashes, as in `ServerCrash`.
+    LeaderCrash {
+        down_ms: u64,
+        #[serde(default)]
+        mid_sync: bool,
+    },
+    /// Nothing gets through from the first server of each pair to the second for a while. What is on its way over
+    /// a link waits; datagrams are lost.
+    Partition { cut: Vec<[u8; 2]>, for_ms: u64 },
+    /// The server's process stands still, then goes on as if nothing had been.
+    ServerPause { server: u8, for_ms: u64 },
+    /// So does that of whoever leads.
+    LeaderPause { for_ms: u64 },
+    /// For a while, messages from and to the server's peers take `factor` times as long.
+    ServerLag { server: u8, factor: u32, for_ms: u64 },
+    /// The links between two servers break, with what is on its way.
+    LinkBreak { between: [u8; 2] },
 }
 
 /// Whose clock.
@@ -132,6 +149,11 @@ enum Kind {
     ClientPause,
     ClockSkew,
     ClockJump,
+    LeaderCrash,
+    Partition,
+    ServerPause,
+    ServerLag,
+    LinkBreak,
 }
 
 impl Schedule {
@@ -142,6 +164,7 @@ impl Schedule {
             Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
         let mut faults = Vec::new();
         let f = &scenario.faults;
+        let several = u32::from(scenario.servers > 1);
         for (kind, most) in [
             (Kind::ServerCrash, f.server_crashes),
             (Kind::SlowSync, f.slow_syncs),
@@ -152,6 +175,11 @@ impl Schedule {
             (Kind::ClientPause, f.client_pauses),
             (Kind::ClockSkew, 3 * u32::from(f.clock_skew_permille > 0)),
             (Kind::ClockJump, 2 * u32::from(f.clock_jump_ms > 0)),
+            (Kind::LeaderCrash, f.leader_crashes * several),
+            (Kind::Partition, f.partitions * several),
+            (Kind::ServerPause, f.server_pauses * several),
+            (Kind::ServerLag, f.server_lags * several),
+            (Kind::LinkBreak, f.link_breaks * several),
         ] {
             draw.kind = kind;
             let on = draw.below(2) == 1;
@@ -184,7 +212,13 @@ impl Fault {
             | Fault::Expire { .. }
             | Fault::ExpireOwner { .. }
             | Fault::ClockSkew { .. }
-            | Fault::ClockJump { .. } => false,
+            | Fault::ClockJump { .. }
+            | Fault::LeaderCrash { .. }
+            | Fault::Partition { .. }
+            | Fault::ServerPause { .. }
+            | Fault::LeaderPause { .. }
+            | Fault::ServerLag { .. }
+            | Fault::LinkBreak { .. } => false,
         }
     }
 }
@@ -257,7 +291,50 @@ impl Draw<'_> {
             }
             Kind::ClockSkew => Fault::ClockSkew { node: self.node(), permille: self.permille() },
             Kind::ClockJump => Fault::ClockJump { node: self.node(), by_ms: self.jump() },
+            Kind::LeaderCrash => {
+                let down_ms = self.between(f.server_down_ms);
+                Fault::LeaderCrash { down_ms, mid_sync: self.below(2) > 0 }
+            }
+            Kind::Partition => Fault::Partition { cut: self.cut(), for_ms: self.between(f.partition_ms) },
+            Kind::ServerPause => match self.below(2) {
+                0 => Fault::LeaderPause { for_ms: self.between(f.server_pause_ms) },
+                _ => Fault::ServerPause { server: self.server(), for_ms: self.between(f.server_pause_ms) },
+            },
+            Kind::ServerLag => Fault::ServerLag {
+                server: self.server(),
+                factor: self.range(5, 200) as u32,
+                for_ms: self.range(500, 8000),
+            },
+            Kind::LinkBreak => Fault::LinkBreak { between: self.two() },
         }
+    }
+
+    /// Two servers.
+    fn two(&mut self) -> [u8; 2] {
+        let servers = self.scenario.servers;
+        let one = self.server();
+        let other = (one + 1 + self.below(u64::from(servers) - 1) as u8) % servers;
+        [one, other]
+    }
+
+    /// Who does not reach whom: one server and the others, two sides, one direction alone, or two sides that one
+    /// server still bridges.
+    fn cut(&mut self) -> Vec<[u8; 2]> {
+        let servers = self.scenario.servers;
+        let shape = self.below(8);
+        let alone = self.server();
+        let sides: Vec<bool> = match shape {
+            0..=3 => (0..servers).map(|server| server == alone).collect(),
+            _ => (0..servers).map(|_| self.below(2) == 1).collect(),
+        };
+        let bridge = (shape == 7).then_some(alone);
+        let one_way = shape == 3 || shape == 6;
+        let pairs = (0..servers).flat_map(|from| (0..servers).map(move |to| [from, to]));
+        pairs
+            .filter(|[from, to]| sides[usize::from(*from)] != sides[usize::from(*to)])
+            .filter(|pair| bridge.is_none_or(|bridge| !pair.contains(&bridge)))
+            .filter(|[from, _]| !one_way || sides[usize::from(*from)])
+            .collect()
     }
 
     fn when(&mut self) -> When {
@@ -365,6 +442,30 @@ mod tests {
             }
         }
         assert_eq!(kinds.len(), 10, "{kinds:?}");
+    }
+
+    #[test]
+    fn faults_among_servers_are_drawn_where_there_are_several() {
+        let scenario = Scenario { servers: 3, ..Scenario::default() };
+        let all: Vec<Fault> =
+            (0..200).flat_map(|seed| Schedule::draw(&scenario, seed).faults).map(|f| f.fault).collect();
+        let shapes: std::collections::BTreeSet<usize> = all
+            .iter()
+            .filter_map(|fault| match fault {
+                Fault::Partition { cut, .. } => Some(cut.len()),
+                _ => None,
+            })
+            .collect();
+        // Nobody (all on one side), one direction between two, both, one server from two, both ways.
+        assert_eq!(shapes, [0, 1, 2, 4].into());
+        for wanted in ["LeaderCrash", "LeaderPause", "ServerPause", "ServerLag", "LinkBreak"] {
+            assert!(all.iter().any(|fault| format!("{fault:?}").starts_with(wanted)), "{wanted}");
+        }
+        let pairs = all.iter().filter_map(|fault| match fault {
+            Fault::LinkBreak { between: [a, b] } => Some(a != b && *a < 3 && *b < 3),
+            _ => None,
+        });
+        assert!(pairs.into_iter().all(|differ| differ));
     }
 
     #[test]

@@ -9,11 +9,14 @@ use crate::network::Arrival;
 use crate::scenario::Scenario;
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
-use zk_api::Zxid;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
+use zk_proto::txn::Txn;
+use zk_proto::zab::PeerConfig;
 use zk_watched::Invariant;
 
 /// A machine with a server.
@@ -25,7 +28,16 @@ pub struct ServerHost {
     pub incarnation: u32,
     pub disk: Disk,
     pub clock: Clock,
-    timers: [u32; 3],
+    timers: BTreeMap<Timer, u32>,
+    /// Whether it has served since it started or last stopped.
+    pub is_serving: bool,
+    /// What has come to it while its process stands still, if it does.
+    pub held_back: Option<Vec<Happening>>,
+    /// How often it has stood still.
+    pub pauses: u32,
+    /// Messages from and to the other servers take so many times as long, until then.
+    pub lag_factor: u32,
+    pub lag_until_ns: u64,
     /// How long a sync takes, where it is slow.
     pub slow_sync_ns: Option<u64>,
     pub slow_until_ns: u64,
@@ -41,7 +53,12 @@ impl ServerHost {
         let snapshot_every =
             [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
         let config = ServerConfig {
-            id: ServerId(id),
+            zab: PeerConfig::for_server(
+                ServerId(id),
+                (0..scenario.servers).map(ServerId),
+                [],
+                scenario.tick_ms,
+            ),
             tick_ms: scenario.tick_ms,
             snapshot_every,
             snapshot_step: 3,
@@ -57,7 +74,12 @@ impl ServerHost {
             incarnation: 0,
             disk: Disk::default(),
             clock: Clock::new(offset_ms),
-            timers: [0; 3],
+            timers: BTreeMap::new(),
+            is_serving: false,
+            held_back: None,
+            pauses: 0,
+            lag_factor: 1,
+            lag_until_ns: 0,
             slow_sync_ns: None,
             slow_until_ns: 0,
             crash_at_sync_ms: None,
@@ -65,52 +87,34 @@ impl ServerHost {
     }
 
     fn timer(&mut self, timer: Timer) -> &mut u32 {
-        match timer {
-            Timer::Sessions => &mut self.timers[0],
-            Timer::Containers => &mut self.timers[1],
-            Timer::Snapshot => &mut self.timers[2],
-        }
+        self.timers.entry(timer).or_insert(0)
     }
 }
 
 impl World<'_> {
-    fn host(&mut self, server: u8) -> &mut ServerHost {
+    pub fn host(&mut self, server: u8) -> &mut ServerHost {
         &mut self.servers[usize::from(server)]
     }
 
     /// Starts a server from its disk.
     pub fn start_server(&mut self, id: u8) {
         let now = self.now;
-        self.watched.started(self.servers[usize::from(id)].clock.steady_ms(now));
         let host = self.host(id);
         host.incarnation += 1;
         let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
         match started {
             Ok((server, mut out)) => {
                 let zxid = server.tree().last_zxid();
-                host.server = Some(server);
+                self.watched.started(id, zxid, server.tree());
+                self.ghost.started(server.peer());
+                self.host(id).server = Some(server);
                 self.note(Place::Server(id), &What::Started { zxid });
-                self.recovered(id, zxid);
                 self.server_outputs(id, &mut out);
             }
             Err(error) => {
                 let what = format!("s{id} does not start: {error}");
                 self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
             }
-        }
-    }
-
-    /// A server has recovered. What it replayed and had not applied before the crash is committed by that.
-    fn recovered(&mut self, id: u8, last: Zxid) {
-        let before = self.knowledge.applied;
-        for zxid in self.knowledge.between(before, last) {
-            self.once("unacknowledged write recovered");
-            self.committed(id, zxid, true);
-            self.applied(id, zxid, &mut Woken::new());
-        }
-        self.knowledge.lost_above(last);
-        if let Some(server) = &self.servers[usize::from(id)].server {
-            self.watched.recovered(server.tree());
         }
     }
 
@@ -131,7 +135,9 @@ impl World<'_> {
         let host = &mut self.servers[usize::from(id)];
         let choices = &mut self.choices;
         let report = host.disk.crash(&mut |n| choices.below(Stream::Torn, id.into(), n));
-        host.timers = host.timers.map(|count| count + 1);
+        host.timers.values_mut().for_each(|count| *count += 1);
+        host.is_serving = false;
+        host.held_back = None;
         let incarnation = host.incarnation;
         if report.lost > 0 {
             self.once("unsynced writes lost");
@@ -139,10 +145,11 @@ impl World<'_> {
         if report.torn > 0 {
             self.once("torn tail cut");
         }
-        self.watched.crashed();
+        self.watched.crashed(id);
         for conn in self.network.of_server(id) {
             self.break_by_server(conn);
         }
+        self.break_links_of(id);
         self.queue.push(self.now + down_ms * MS, Happening::ServerUp { server: id, incarnation });
     }
 
@@ -197,7 +204,7 @@ impl World<'_> {
         let now_ms = self.host(server).clock.steady_ms(now);
         let event = match message {
             ToServer::Connect(request) if !greeted => {
-                self.watched.connecting(id, now_ms);
+                self.watched.connecting(id, server, request.session, now_ms);
                 let session = self.knowledge.offer(actor);
                 let offer = (session, password(session.0));
                 Event::Connecting { conn: id, request, offer, address: None }
@@ -249,7 +256,7 @@ impl World<'_> {
         }
         let length = host.disk.done(file, ticket);
         self.note(Place::Server(id), &What::Synced { file, length: length as u64 });
-        self.watched.synced(file, length);
+        self.watched.synced(id, file, length);
         self.server_event(id, Event::Synced { file, ticket });
     }
 
@@ -276,26 +283,22 @@ impl World<'_> {
 
     fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
         let mut woken = self.woken(out);
-        let mut logged = None;
         for output in out.drain(..) {
             match output {
                 Output::Send { conn, message } => self.send_to_client(conn, message),
                 Output::Close { conn } => self.close_by_server(conn),
-                Output::Disk(op) => self.disk_op(id, op, &mut logged),
+                Output::Disk(op) => self.disk_op(id, op),
                 Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
-                Output::Note(Note::Proposed(txn)) => {
-                    self.note(Place::Server(id), &What::Propose(&txn));
-                    let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
-                    self.watched.proposed(&txn, self.scenario.granted_timeout_ms(), now_ms);
-                    self.knowledge.proposed(txn);
-                }
-                Output::Note(Note::Committed(zxid)) => self.committed(id, zxid, false),
-                Output::Note(Note::Applied(zxid)) => self.applied(id, zxid, &mut woken),
+                Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
+                Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
+                Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
+                Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
+                Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
+                Output::Dial { to } => self.dial(id, to.0),
+                Output::Hang { link } => self.hang(id, link),
             }
         }
-        if let Some((file, end)) = logged {
-            self.watched.logged(file, end);
-        }
+        self.is_it_serving(id);
     }
 
     /// Whose watches the changes of these outputs fire.
@@ -328,20 +331,21 @@ impl World<'_> {
             .push(self.now + after, Happening::ServerTimer { server: id, incarnation, timer, generation });
     }
 
-    fn disk_op(&mut self, id: u8, op: DiskOp, logged: &mut Option<(FileId, usize)>) {
+    fn disk_op(&mut self, id: u8, op: DiskOp) {
         let disk = &mut self.servers[usize::from(id)].disk;
         match op {
             DiskOp::Append { file, bytes } => {
                 let end = disk.append(file, &bytes);
-                if matches!(file, FileId::Log(_)) {
-                    *logged = Some((file, end));
-                }
+                self.watched.appended(id, file, end, &bytes);
             }
             DiskOp::Sync { file, ticket } => {
                 disk.begin_sync(file, ticket);
                 self.disk_busy(id, file, ticket);
             }
-            DiskOp::Truncate { file, len } => disk.truncate(file, len),
+            DiskOp::Truncate { file, len } => {
+                disk.truncate(file, len);
+                self.watched.truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX));
+            }
             DiskOp::Replace { file, bytes, ticket } => {
                 disk.begin_replace(file, ticket, bytes);
                 self.disk_busy(id, file, ticket);
@@ -389,15 +393,14 @@ impl World<'_> {
         self.network.forget_closed(id);
     }
 
-    /// A transaction is committed, by a quorum or by being recovered.
-    fn committed(&mut self, id: u8, zxid: Zxid, recovered: bool) {
-        if zxid <= self.knowledge.committed {
+    /// A transaction is committed, by a quorum or by standing in the history of a leader.
+    pub fn committed(&mut self, id: u8, txn: &Txn, recovered: bool) {
+        if txn.zxid <= self.knowledge.committed {
             return;
         }
-        let Some(txn) = self.knowledge.txn(zxid) else { return };
-        self.note(Place::Server(id), &What::Commit { zxid });
-        self.watched.committed(&txn, recovered);
-        if let Some(fact) = self.knowledge.commit(&txn) {
+        self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
+        self.watched.committed(txn, recovered);
+        if let Some(fact) = self.knowledge.commit(txn) {
             let actor = self.knowledge.actor(txn.session);
             if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {
                 self.once("session ended while its actor held the lock");
@@ -411,17 +414,19 @@ impl World<'_> {
         }
     }
 
-    /// A transaction is applied to a server's tree.
-    fn applied(&mut self, id: u8, zxid: Zxid, woken: &mut Woken) {
-        if zxid <= self.knowledge.applied {
-            return;
-        }
-        let Some(txn) = self.knowledge.txn(zxid) else { return };
-        self.note(Place::Server(id), &What::Apply { zxid });
+    /// A transaction is applied to a server's tree: the first time anywhere, elsewhere, or again after a start.
+    fn applied(&mut self, id: u8, txn: &Arc<Txn>, woken: &mut Woken) {
+        self.ghost.deliver(ServerId(id), txn);
+        let is_first = txn.zxid > self.knowledge.applied;
+        self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });
         let mut facts = Vec::new();
-        self.knowledge.apply(&txn, woken, &mut facts);
+        if is_first {
+            self.knowledge.apply(txn, woken, &mut facts);
+        } else {
+            self.knowledge.apply_elsewhere(txn.zxid, woken, &mut facts);
+        }
         if let Some(server) = &self.servers[usize::from(id)].server {
-            self.watched.applied(&txn, server.tree());
+            self.watched.applied(id, txn, server.tree());
         }
         for fact in facts {
             self.fact(fact);

@@ -22,10 +22,16 @@ pub struct Moment {
 /// What happened. Messages, timers, disks and transactions are left to the trace.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
-    /// A server serves, and has recovered everything up to here.
+    /// A server starts, and has a state up to here; more may be logged.
     Started { zxid: Zxid },
     /// A server is down.
     Down,
+    /// A server begins to lead an epoch, with a history up to here.
+    Leads { epoch: u32, last: Zxid },
+    /// A server has the state of its leader in the place of its own.
+    Restored { zxid: Zxid },
+    /// A server begins to serve clients, or stops.
+    Serves { serves: bool },
     /// A client's session changes its state, as the client sees it.
     State(KeeperState),
     /// An actor says so.
@@ -46,6 +52,9 @@ impl Happening {
         Some(match what {
             What::Started { zxid } => Happening::Started { zxid: *zxid },
             What::Down => Happening::Down,
+            What::Leads { epoch, last } => Happening::Leads { epoch: *epoch, last: *last },
+            What::Restored { zxid } => Happening::Restored { zxid: *zxid },
+            What::Serves { serves } => Happening::Serves { serves: *serves },
             What::State(state) => Happening::State(*state),
             What::Says(observation) => Happening::Says((*observation).clone()),
             What::Is(fact) => Happening::Is((*fact).clone()),
@@ -64,6 +73,11 @@ impl Happening {
             | What::Propose(_)
             | What::Commit { .. }
             | What::Apply { .. }
+            | What::Notified { .. }
+            | What::Linked { .. }
+            | What::Unlinked { .. }
+            | What::FromPeer { .. }
+            | What::PeerNotes(_)
             | What::End { .. } => return None,
         })
     }
@@ -72,6 +86,9 @@ impl Happening {
         match self {
             Happening::Started { zxid } => What::Started { zxid: *zxid },
             Happening::Down => What::Down,
+            Happening::Leads { epoch, last } => What::Leads { epoch: *epoch, last: *last },
+            Happening::Restored { zxid } => What::Restored { zxid: *zxid },
+            Happening::Serves { serves } => What::Serves { serves: *serves },
             Happening::State(state) => What::State(*state),
             Happening::Says(observation) => What::Says(observation),
             Happening::Is(fact) => What::Is(fact),

@@ -8,10 +8,12 @@ use xxhash_rust::xxh3::Xxh3;
 use zk_api::{KeeperState, Zxid};
 use zk_proto::client::ClientTimer;
 use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ToClient, ToServer};
+use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::Timer;
 use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
+use zk_proto::zab::message::{LinkId, Notification};
+use zk_proto::zab::{self, Note};
 use zk_trials::event::{ActorId, Fact, Observation};
 
 /// Where something happened.
@@ -38,6 +40,14 @@ pub enum What<'a> {
     Synced { file: FileId, length: u64 },
     Started { zxid: Zxid },
     Down,
+    Notified { from: u8, notification: &'a Notification },
+    Linked { link: LinkId, from: u8, to: u8 },
+    Unlinked { link: LinkId },
+    FromPeer { link: LinkId, message: &'a ToPeer },
+    PeerNotes(&'a Note),
+    Leads { epoch: u32, last: Zxid },
+    Restored { zxid: Zxid },
+    Serves { serves: bool },
     Propose(&'a Txn),
     Commit { zxid: Zxid },
     Apply { zxid: Zxid },
@@ -136,6 +146,9 @@ impl What<'_> {
                     Timer::Sessions => 0,
                     Timer::Containers => 1,
                     Timer::Snapshot => 2,
+                    Timer::Zab(zab::Timer::Finalize) => 3,
+                    Timer::Zab(zab::Timer::Notify) => 4,
+                    Timer::Zab(zab::Timer::Tick) => 5,
                 },
             ),
             What::ClientTimer(ClientTimer::Liveness) => tagged(b, 7, 0),
@@ -172,6 +185,30 @@ impl What<'_> {
                 b.byte(19);
                 b.text(name);
             }
+            What::Notified { from, notification } => {
+                tagged(b, 21, (*from).into());
+                b.notification(notification);
+            }
+            What::Linked { link, from, to } => {
+                tagged(b, 22, link.0);
+                b.byte(*from);
+                b.byte(*to);
+            }
+            What::Unlinked { link } => tagged(b, 23, link.0),
+            What::FromPeer { link, message } => {
+                tagged(b, 24, link.0);
+                b.to_peer(message);
+            }
+            What::PeerNotes(note) => {
+                b.byte(25);
+                b.peer_note(note);
+            }
+            What::Leads { epoch, last } => {
+                tagged(b, 26, (*epoch).into());
+                b.zxid(*last);
+            }
+            What::Restored { zxid } => tagged(b, 27, zxid.to_i64() as u64),
+            What::Serves { serves } => tagged(b, 28, (*serves).into()),
             What::End { tree } => {
                 tagged(b, 20, tree.last_zxid().to_i64() as u64);
                 for (path, node) in tree.nodes() {
@@ -222,6 +259,15 @@ impl fmt::Display for What<'_> {
             What::Synced { file, length } => write!(f, "Synced {file:?} length={length}"),
             What::Started { zxid } => write!(f, "Started zxid={zxid}"),
             What::Down => f.write_str("Down"),
+            What::Notified { from, notification } => write!(f, "Notified by s{from} {notification:?}"),
+            What::Linked { link, from, to } => write!(f, "Linked {link:?} s{from} to s{to}"),
+            What::Unlinked { link } => write!(f, "Unlinked {link:?}"),
+            What::FromPeer { link, message } => write!(f, "Got {link:?} {message:?}"),
+            What::PeerNotes(note) => write!(f, "Notes {note:?}"),
+            What::Leads { epoch, last } => write!(f, "Leads epoch={epoch} last={last}"),
+            What::Restored { zxid } => write!(f, "Restored zxid={zxid}"),
+            What::Serves { serves: true } => f.write_str("Serves"),
+            What::Serves { serves: false } => f.write_str("Serves no more"),
             What::Propose(txn) => {
                 let (session, xid) = (txn.session, txn.xid.0);
                 write!(f, "Propose zxid={} session={session} xid={xid} {:?}", txn.zxid, txn.body)

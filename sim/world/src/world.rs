@@ -4,6 +4,7 @@ use crate::choices::{Choices, Stream};
 use crate::executor::Executor;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
+use crate::links::Links;
 use crate::network::Network;
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
@@ -19,8 +20,10 @@ use std::time::Duration;
 use zk_api::{Completer, Text, Zxid};
 use zk_proto::client::{ClientOutput, ClientTimer};
 use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ToClient, ToServer};
+use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::{Output, Timer};
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
 use zk_trials::outside::Outside;
 use zk_trials::trial::AnyTrial;
@@ -115,6 +118,41 @@ pub enum Happening {
         actor: ActorId,
         pause: u32,
     },
+    /// A datagram of an election arrives.
+    Notified {
+        from: u8,
+        to: u8,
+        notification: Notification,
+    },
+    /// A link that a server has dialled comes about, or not.
+    Linked {
+        from: u8,
+        to: u8,
+        incarnation: u32,
+    },
+    /// Something arrives at an end of a link between servers.
+    AtPeer {
+        link: LinkId,
+        end: usize,
+        number: u64,
+        message: ToPeer,
+    },
+    /// The news that a link is gone arrives at an end.
+    LinkGone {
+        link: LinkId,
+        end: usize,
+    },
+    ServerResumes {
+        server: u8,
+        pause: u32,
+    },
+    PartitionEnds {
+        cut: Vec<[u8; 2]>,
+    },
+    LagEnds {
+        server: u8,
+        until_ns: u64,
+    },
     SlowSyncEnds {
         server: u8,
         until_ns: u64,
@@ -151,6 +189,12 @@ pub struct World<'a> {
     pub choices: Choices,
     pub trace: Trace,
     pub network: Network,
+    pub links: Links<Happening>,
+    /// What ever happened among the servers.
+    pub ghost: Ghost,
+    /// How often the invariants among servers were checked.
+    pub zab_checks: u64,
+    pub commits: u64,
     pub servers: Vec<ServerHost>,
     /// The clients, then one more that makes the trial's znodes.
     pub processes: Vec<Process>,
@@ -211,12 +255,16 @@ impl<'a> World<'a> {
             choices,
             trace: Trace::new(options.trace, options.log),
             network: Network::default(),
+            links: Links::new(),
+            ghost: Ghost::default(),
+            zab_checks: 0,
+            commits: 0,
             servers,
             processes,
             executor: Executor::new(),
             outside: Outside::default(),
             knowledge: Knowledge::default(),
-            watched: Watched::new(),
+            watched: Watched::new(scenario.servers.into()),
             judge: Judge::new(trial.promises()),
             sometimes: BTreeMap::new(),
             steps: 0,
@@ -280,7 +328,9 @@ impl<'a> World<'a> {
         u64::from(self.scenario.fault_seconds) * 1000 * MS
     }
 
-    fn happen(&mut self, happening: Happening) {
+    /// Lets something happen, unless it happens at a server whose process stands still.
+    pub fn happen(&mut self, happening: Happening) {
+        let Some(happening) = self.hold_back(happening) else { return };
         match happening {
             Happening::AtServer { conn, number, message } => self.at_server(conn, number, message),
             Happening::ServerSees { conn } => self.server_sees(conn),
@@ -300,6 +350,13 @@ impl<'a> World<'a> {
                 self.crash_mid_sync(server, incarnation, down_ms);
             }
             Happening::ServerUp { server, incarnation } => self.server_up(server, incarnation),
+            Happening::Notified { from, to, notification } => self.notified(from, to, notification),
+            Happening::Linked { from, to, incarnation } => self.linked(from, to, incarnation),
+            Happening::AtPeer { link, end, number, message } => self.at_peer(link, end, number, message),
+            Happening::LinkGone { link, end } => self.link_gone(link, end),
+            Happening::ServerResumes { server, pause } => self.server_resumes(server, pause),
+            Happening::PartitionEnds { cut } => self.partition_ends(&cut),
+            Happening::LagEnds { server, until_ns } => self.lag_ends(server, until_ns),
             Happening::Resume { actor, pause } => self.resume(actor, pause),
             Happening::SlowSyncEnds { server, until_ns } => self.slow_sync_ends(server, until_ns),
             Happening::SlowLinkEnds { client, until_ns } => self.slow_link_ends(client, until_ns),

@@ -43,6 +43,23 @@ pub(super) fn sentence(fault: &Fault) -> String {
             let way = if *by_ms < 0 { "back" } else { "ahead" };
             format!("the clock of {} jumps {way} by {} ms", name(*node), by_ms.unsigned_abs())
         }
+        Fault::LeaderCrash { down_ms, mid_sync: false } => format!("the leader crashes, for {down_ms} ms"),
+        Fault::LeaderCrash { down_ms, mid_sync: true } => {
+            format!("the leader will crash in the middle of its next sync, for {down_ms} ms")
+        }
+        Fault::Partition { cut, for_ms } if cut.is_empty() => {
+            format!("a partition that separates nobody, for {for_ms} ms")
+        }
+        Fault::Partition { cut, for_ms } => {
+            let ways: Vec<String> = cut.iter().map(|[from, to]| format!("s{from} to s{to}")).collect();
+            format!("nothing gets from {}, for {for_ms} ms", ways.join(", "))
+        }
+        Fault::ServerPause { server, for_ms } => format!("s{server} stands still, for {for_ms} ms"),
+        Fault::LeaderPause { for_ms } => format!("the leader stands still, for {for_ms} ms"),
+        Fault::ServerLag { server, factor, for_ms } => {
+            format!("s{server} and the others hear from each other {factor} times as late, for {for_ms} ms")
+        }
+        Fault::LinkBreak { between: [a, b] } => format!("the link between s{a} and s{b} breaks"),
     }
 }
 

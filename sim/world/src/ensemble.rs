@@ -1,0 +1,373 @@
+//! The ensemble: what goes from server to server, who leads, and what always holds among them.
+
+use crate::choices::Stream;
+use crate::network::Arrival;
+use crate::trace::{Place, What};
+use crate::world::{Happening, MS, Phase, World, share};
+use zk_api::Zxid;
+use zk_proto::message::{Ask, ToPeer};
+use zk_proto::server::{Event, ServerId};
+use zk_proto::zab::message::{LinkId, Notification};
+use zk_proto::zab::{Note, Peer, Role, invariants};
+
+/// The invariants of Zab are checked after so many commits at the latest, and at each change of roles.
+const CHECK_EVERY: u64 = 64;
+
+impl World<'_> {
+    /// How long something travels from one server to another.
+    fn peer_latency(&mut self, from: u8, to: u8) -> u64 {
+        let [least, most] = self.latency_ns;
+        let link = 1 << 16 | u64::from(from) << 8 | u64::from(to);
+        let x = self.choices.below(Stream::Latency, link, 1 << 16);
+        let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
+        let factor = self.host(from).lag_factor.max(self.host(to).lag_factor);
+        (least + share(spread, x, self.latency_power)) * u64::from(factor)
+    }
+
+    /// A datagram of the election.
+    pub fn send_notification(&mut self, from: u8, to: u8, notification: Notification) {
+        if self.links.is_cut(from, to) || self.host(to).server.is_none() {
+            return;
+        }
+        let at = self.now + self.peer_latency(from, to);
+        self.queue.push(at, Happening::Notified { from, to, notification });
+    }
+
+    /// It arrives.
+    pub fn notified(&mut self, from: u8, to: u8, notification: Notification) {
+        if self.links.is_cut(from, to) || self.host(to).server.is_none() {
+            return;
+        }
+        self.messages += 1;
+        self.note(Place::Server(to), &What::Notified { from, notification: &notification });
+        self.server_event(to, Event::Notified { from: ServerId(from), notification });
+    }
+
+    /// A server wants a link to another.
+    pub fn dial(&mut self, from: u8, to: u8) {
+        if self.links.dials(from, to) {
+            let at = self.now + self.peer_latency(from, to) + self.peer_latency(to, from);
+            let incarnation = self.host(from).incarnation;
+            self.queue.push(at, Happening::Linked { from, to, incarnation });
+        }
+    }
+
+    /// It gets it, or not.
+    pub fn linked(&mut self, from: u8, to: u8, incarnation: u32) {
+        self.links.dialled(from, to);
+        let is_cut = self.links.is_cut(from, to) || self.links.is_cut(to, from);
+        let is_there = |host: &crate::server_host::ServerHost| host.server.is_some();
+        // Who stands still takes no calls.
+        let takes_calls = is_there(self.host(to)) && self.host(to).held_back.is_none();
+        let waits = is_there(self.host(from)) && self.host(from).incarnation == incarnation;
+        if is_cut || !takes_calls || !waits {
+            return;
+        }
+        let link = self.links.open(from, to);
+        self.note(Place::World, &What::Linked { link, from, to });
+        self.server_event(to, Event::Accepted { link, from: ServerId(from) });
+        if self.links.link(link).is_some_and(|link| link.open[0]) {
+            self.server_event(from, Event::Dialled { link, to: ServerId(to) });
+        }
+    }
+
+    /// A server says something over a link.
+    pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
+        let Some(link) = self.links.link(id) else { return };
+        let end = 1 - link.end_of(from);
+        if !link.open[1 - end] {
+            return;
+        }
+        let (from, to) = link.way_to(end);
+        let at = self.now + self.peer_latency(from, to);
+        let Some(link) = self.links.link(id) else { return };
+        let (number, at) = link.to[end].send(at);
+        self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
+    }
+
+    /// It arrives.
+    pub fn at_peer(&mut self, id: LinkId, end: usize, number: u64, message: ToPeer) {
+        let now = self.now;
+        let Some(link) = self.links.link(id) else { return };
+        let (from, to) = link.way_to(end);
+        if !link.open[end] {
+            return;
+        }
+        if self.links.is_cut(from, to) {
+            return self.links.stall(from, to, Happening::AtPeer { link: id, end, number, message });
+        }
+        let Some(link) = self.links.link(id) else { return };
+        match link.to[end].arrive(number, now) {
+            Arrival::Here => {}
+            Arrival::Lost => return,
+            Arrival::Later(at) => {
+                return self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
+            }
+        }
+        self.messages += 1;
+        self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
+        let now_ms = self.host(to).clock.steady_ms(now);
+        match &message {
+            ToPeer::Ask(Ask::Touch { sessions }) => {
+                self.watched.touched(to, sessions.iter().map(|(session, _)| *session), now_ms);
+            }
+            ToPeer::Ask(Ask::Attach { session, .. } | Ask::Open { session, .. }) => {
+                self.watched.touched(to, [*session], now_ms);
+            }
+            ToPeer::Ask(Ask::Write { .. } | Ask::Sync { .. }) | ToPeer::Zab(_) | ToPeer::Answer(_) => {}
+        }
+        self.server_event(to, Event::FromPeer { link: id, message });
+    }
+
+    /// A server hangs up; the other end hears of it behind all that was sent.
+    pub fn hang(&mut self, from: u8, id: LinkId) {
+        let Some(link) = self.links.link(id) else { return };
+        let end = link.end_of(from);
+        link.open[end] = false;
+        self.end_of_link(id, 1 - end);
+        self.links.forget_closed(id);
+    }
+
+    fn end_of_link(&mut self, id: LinkId, end: usize) {
+        let Some(link) = self.links.link(id) else { return };
+        if !link.open[end] {
+            return;
+        }
+        let (from, to) = link.way_to(end);
+        let at = self.now + self.peer_latency(from, to);
+        let Some(link) = self.links.link(id) else { return };
+        let at = link.to[end].end(at);
+        self.queue.push(at, Happening::LinkGone { link: id, end });
+    }
+
+    /// The news that a link is gone arrives at an end.
+    pub fn link_gone(&mut self, id: LinkId, end: usize) {
+        let Some(link) = self.links.link(id) else { return };
+        let (from, to) = link.way_to(end);
+        if !link.open[end] {
+            return;
+        }
+        if self.links.is_cut(from, to) {
+            return self.links.stall(from, to, Happening::LinkGone { link: id, end });
+        }
+        let Some(link) = self.links.link(id) else { return };
+        link.open[end] = false;
+        self.links.forget_closed(id);
+        self.note(Place::Server(to), &What::Unlinked { link: id });
+        self.server_event(to, Event::Unlinked { link: id });
+    }
+
+    /// A server's machine is gone: of what it had sent to others, some may still arrive.
+    pub fn break_links_of(&mut self, server: u8) {
+        for id in self.links.of(server) {
+            let Some(link) = self.links.link(id) else { continue };
+            let end = link.end_of(server);
+            link.open[end] = false;
+            let in_flight = link.to[1 - end].in_flight();
+            let kept = self.choices.below(Stream::CrashLoss, 256 + u64::from(server), in_flight + 1);
+            let Some(link) = self.links.link(id) else { continue };
+            link.to[1 - end].cut(kept);
+            self.end_of_link(id, 1 - end);
+            self.links.forget_closed(id);
+        }
+    }
+
+    /// A link breaks under both ends, and takes along what is on its way.
+    pub fn break_link(&mut self, id: LinkId) {
+        let Some(link) = self.links.link(id) else { return };
+        link.to.iter_mut().for_each(|direction| direction.cut(0));
+        self.end_of_link(id, 0);
+        self.end_of_link(id, 1);
+    }
+
+    /// The server that leads the newest epoch, as far as it knows itself.
+    pub fn leader(&self) -> Option<u8> {
+        let leads = |peer: &Peer| match peer.role() {
+            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
+            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
+        };
+        self.peers().into_iter().filter_map(leads).max().map(|(_, server)| server)
+    }
+
+    fn peers(&self) -> Vec<&Peer> {
+        self.servers.iter().filter_map(|host| host.server.as_ref()).map(|server| server.peer()).collect()
+    }
+
+    /// A server's peer notes something.
+    pub fn peer_notes(&mut self, id: u8, note: Note) {
+        if let Some(server) = &self.servers[usize::from(id)].server {
+            self.ghost.note(server.peer(), &note);
+        }
+        match note {
+            Note::Proposed(txn) => {
+                self.note(Place::Server(id), &What::Propose(&txn));
+                let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+                self.watched.proposed(id, &txn, self.scenario.granted_timeout_ms(), now_ms);
+                self.knowledge.proposed(txn);
+            }
+            Note::Committed(txn) => {
+                self.committed(id, &txn, false);
+                self.commits += 1;
+                if self.scenario.servers > 1 && self.commits.is_multiple_of(CHECK_EVERY) {
+                    self.check_ensemble();
+                }
+            }
+            Note::Established { epoch } => self.established(id, epoch),
+            Note::Promised { .. } | Note::Cut(_) | Note::Violated(_) => {
+                self.note(Place::Server(id), &What::PeerNotes(&note));
+                self.check_ensemble();
+            }
+        }
+    }
+
+    /// A server begins to lead an epoch. What is in its history stands, and nothing else of what was proposed.
+    fn established(&mut self, id: u8, epoch: u32) {
+        let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+        let Some(server) = &self.servers[usize::from(id)].server else { return };
+        let history = server.peer().history();
+        let last = history.last();
+        let stand = self.knowledge.established(|txn| {
+            txn.zxid <= history.base()
+                || history.between(Zxid::ZERO, txn.zxid).last().is_some_and(|l| **l == *txn)
+        });
+        self.note(Place::Server(id), &What::Leads { epoch, last });
+        self.watched.established(id, epoch, last, now_ms);
+        for txn in stand {
+            self.once("unacknowledged write recovered");
+            self.committed(id, &txn, true);
+        }
+        self.check_ensemble();
+    }
+
+    /// A server has the state of its leader in the place of its own.
+    pub fn restored(&mut self, id: u8, zxid: Zxid) {
+        self.once("server caught up by a snapshot");
+        self.ghost.show(ServerId(id), zxid);
+        self.note(Place::Server(id), &What::Restored { zxid });
+        if let Some(server) = &self.servers[usize::from(id)].server {
+            self.watched.started(id, zxid, server.tree());
+        }
+    }
+
+    /// Whether a server has begun to serve, or has stopped.
+    pub fn is_it_serving(&mut self, id: u8) {
+        let host = &mut self.servers[usize::from(id)];
+        let Some(server) = &host.server else { return };
+        let serves = server.is_serving();
+        if std::mem::replace(&mut host.is_serving, serves) == serves {
+            return;
+        }
+        if serves {
+            self.watched.serves(id, server.tree());
+        } else {
+            self.watched.stopped(id);
+            self.once("server lost its leader");
+        }
+        self.note(Place::Server(id), &What::Serves { serves });
+        self.check_ensemble();
+    }
+
+    /// What must hold among servers. What is broken ends the run: what follows would only be its consequences.
+    pub fn check_ensemble(&mut self) {
+        if self.scenario.servers == 1 || self.over {
+            return;
+        }
+        self.zab_checks += 1;
+        if let Err(broken) = invariants::check(&self.peers(), &self.ghost) {
+            self.note(Place::World, &What::Broken { name: broken.invariant });
+            self.judge.broken(self.now, broken.invariant, broken.what);
+            self.over = true;
+        }
+    }
+
+    /// Nothing gets through from one server to another for a while.
+    pub fn partition(&mut self, cut: &[[u8; 2]], for_ms: u64) {
+        for [from, to] in cut {
+            self.links.cut(*from, *to);
+        }
+        self.once("servers were partitioned");
+        let cut = cut.to_vec();
+        self.queue.push(self.now + for_ms * MS, Happening::PartitionEnds { cut });
+    }
+
+    /// That is over: what has waited arrives.
+    pub fn partition_ends(&mut self, cut: &[[u8; 2]]) {
+        for [from, to] in cut {
+            for happening in self.links.mend(*from, *to) {
+                self.queue.push(self.now, happening);
+            }
+        }
+    }
+
+    /// The process of a server stands still, and goes on as if nothing had been.
+    pub fn pause_server(&mut self, id: u8, for_ms: u64) {
+        let Some(host) = self.servers.get_mut(usize::from(id)) else { return };
+        if host.server.is_none() || host.held_back.is_some() {
+            return;
+        }
+        host.held_back = Some(Vec::new());
+        host.pauses += 1;
+        let pause = host.pauses;
+        let led = self.leader() == Some(id);
+        self.once(if led { "leader paused" } else { "server paused" });
+        self.queue.push(self.now + for_ms * MS, Happening::ServerResumes { server: id, pause });
+    }
+
+    /// It goes on: its timers fire first, then it sees what the network and the disk have brought.
+    pub fn server_resumes(&mut self, id: u8, pause: u32) {
+        let host = self.host(id);
+        if host.pauses != pause {
+            return;
+        }
+        let Some(held_back) = host.held_back.take() else { return };
+        let is_timer = |happening: &Happening| matches!(happening, Happening::ServerTimer { .. });
+        let (timers, others): (Vec<_>, Vec<_>) = held_back.into_iter().partition(is_timer);
+        for happening in timers.into_iter().chain(others) {
+            self.happen(happening);
+            self.turn();
+        }
+    }
+
+    /// Keeps what happens at a server whose process stands still. Gives it back if it does not.
+    pub fn hold_back(&mut self, happening: Happening) -> Option<Happening> {
+        let server = match &happening {
+            Happening::AtServer { conn, .. } | Happening::ServerSees { conn } => {
+                self.network.conn(*conn).map(|conn| conn.server)
+            }
+            Happening::AtPeer { link, end, .. } | Happening::LinkGone { link, end } => {
+                let (from, to) = self.links.link(*link).map(|link| link.way_to(*end))?;
+                // What has come to a cut has not come to the server.
+                (!self.links.is_cut(from, to)).then_some(to)
+            }
+            Happening::Notified { to, .. } => Some(*to),
+            Happening::Linked { from, .. } => Some(*from),
+            Happening::ServerTimer { server, .. } | Happening::DiskDone { server, .. } => Some(*server),
+            _ => None,
+        };
+        let held_back = server.and_then(|server| self.servers[usize::from(server)].held_back.as_mut());
+        match held_back {
+            Some(held_back) => {
+                held_back.push(happening);
+                None
+            }
+            None => Some(happening),
+        }
+    }
+
+    /// For a while, what goes from and to a server takes longer.
+    pub fn lag(&mut self, id: u8, factor: u32, for_ms: u64) {
+        let until_ns = self.now + for_ms * MS;
+        let Some(host) = self.servers.get_mut(usize::from(id)) else { return };
+        host.lag_factor = factor.max(1);
+        host.lag_until_ns = until_ns;
+        self.queue.push(until_ns, Happening::LagEnds { server: id, until_ns });
+    }
+
+    /// That is over, unless another one has begun.
+    pub fn lag_ends(&mut self, id: u8, until_ns: u64) {
+        let host = self.host(id);
+        if host.lag_until_ns == until_ns {
+            host.lag_factor = 1;
+        }
+    }
+}
