@@ -1,6 +1,7 @@
 //! What ever happened in an ensemble: a history that no peer keeps, for invariants that speak of the past.
 
 use super::{Note, Output, Peer};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ pub struct Ghost {
     pub most_delivered: BTreeMap<ServerId, Vec<Arc<Txn>>>,
     /// What was committed and then cut from a learner's log at a leader's word.
     pub cut: Vec<(ServerId, Arc<Txn>)>,
+    /// Which planted bugs have made a difference.
+    pub deviated: BTreeSet<Mutant>,
 }
 
 impl Ghost {
@@ -83,6 +86,9 @@ impl Ghost {
                 self.cut.extend(stood.map(|txn| (id, txn.clone())));
             }
             Note::Violated(_) => {}
+            Note::Deviated(mutant) => {
+                self.deviated.insert(*mutant);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::message::{LinkId, Packet, Snapshot};
 use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::sync::Arc;
@@ -167,14 +168,14 @@ impl Peer {
             Packet::LeaderInfo { .. } | Packet::Diff | Packet::Trunc { .. } | Packet::Snap(_) => {
                 Err(Violation::State)
             }
-            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(txn),
-            Packet::Proposal(txn) if accepts && votes => self.log(txn),
+            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(txn, out),
+            Packet::Proposal(txn) if accepts && votes => self.log(txn, out),
             Packet::NewLeader { epoch, committed } if phase == Phase::Synchronizing => {
-                self.persist(epoch, committed)
+                self.persist(epoch, committed, out)
             }
             Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(committed, out),
             Packet::Commit { zxid } if accepts && votes => self.told(zxid),
-            Packet::Inform(txn) if accepts && !votes => self.inform(txn),
+            Packet::Inform(txn) if accepts && !votes => self.inform(txn, out),
             Packet::Ping => {
                 self.send_leader(Packet::Ping, out);
                 Ok(())
@@ -247,11 +248,15 @@ impl Peer {
     }
 
     /// Logs a part of the history, or a proposal.
-    fn log(&mut self, txn: Arc<Txn>) -> Result<(), Violation> {
+    fn log(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         if !self.history.goes_on_with(txn.zxid) {
             return Err(Violation::Proposal);
         }
         self.history.append(txn.clone());
+        let is_history = self.learner().phase == Phase::Synchronizing;
+        if is_history && self.deviates(Mutant::EpochBeforeHistory, out) {
+            return Ok(());
+        }
         self.storage.push(Write::Append(vec![txn]));
         Ok(())
     }
@@ -259,7 +264,7 @@ impl Peer {
     /// The history is complete: it goes to the disk first, then the epoch, and then it is acknowledged. All of
     /// the history was given to the same queue before. Any other order has lost what stood: ZOOKEEPER-4643 wrote
     /// the epoch first, 4646 acknowledged first, 3911 logged the history only when it served.
-    fn persist(&mut self, epoch: u32, committed: Zxid) -> Result<(), Violation> {
+    fn persist(&mut self, epoch: u32, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
         let synced = self.history.last();
         let learner = self.learner();
         if epoch != learner.epoch {
@@ -269,6 +274,11 @@ impl Peer {
         learner.synced = synced;
         learner.told = committed;
         self.storage.push(Write::CurrentEpoch(epoch));
+        self.write_withheld();
+        self.deviates(Mutant::Canary, out);
+        if !self.is_persisted() && self.deviates(Mutant::AcknowledgeBeforeHistory, out) {
+            self.acknowledge_new_leader(out);
+        }
         Ok(())
     }
 
@@ -278,7 +288,11 @@ impl Peer {
             Write::AcceptedEpoch(_) if phase == Phase::Promising => {
                 self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
             }
-            Write::CurrentEpoch(_) if phase == Phase::Persisting => self.acknowledge_new_leader(out),
+            Write::CurrentEpoch(_) | Write::Append(_)
+                if phase == Phase::Persisting && self.is_persisted() =>
+            {
+                self.acknowledge_new_leader(out);
+            }
             Write::Append(_) if phase >= Phase::Acknowledged => self.acknowledge_proposals(out),
             Write::Append(_)
             | Write::Truncate { .. }
@@ -286,6 +300,12 @@ impl Peer {
             | Write::AcceptedEpoch(_)
             | Write::CurrentEpoch(_) => {}
         }
+    }
+
+    /// Whether the history and then the epoch are on disk.
+    fn is_persisted(&mut self) -> bool {
+        let (epoch, synced) = (self.learner().epoch, self.learner().synced);
+        self.storage.current_epoch() == epoch && self.storage.durable() >= synced
     }
 
     fn acknowledge_new_leader(&mut self, out: Out<'_>) {
@@ -327,9 +347,9 @@ impl Peer {
     }
 
     /// An observer learns what stands already.
-    fn inform(&mut self, txn: Arc<Txn>) -> Result<(), Violation> {
+    fn inform(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         let zxid = txn.zxid;
-        self.log(txn)?;
+        self.log(txn, out)?;
         self.told(zxid)
     }
 

@@ -15,6 +15,7 @@
 //! | `sync` | how a learner is brought to the leader's history |
 //! | `broadcast` | proposals, acknowledgements, commits |
 //! | `history` | the log in memory |
+//! | `deviate` | what bugs that are planted need |
 //! | `storage` | what is on disk, and in which order it gets there |
 //! | `view` | what can be seen of a peer from outside |
 //! | [`ghost`], [`invariants`] | what must always hold, over all peers and all that ever happened |
@@ -29,6 +30,7 @@
 
 mod broadcast;
 mod config;
+mod deviate;
 mod election;
 pub mod ghost;
 mod history;
@@ -43,6 +45,7 @@ mod sync;
 mod view;
 
 use crate::message::Xid;
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::{Txn, TxnBody};
 pub use config::PeerConfig;
@@ -180,6 +183,8 @@ pub enum Note {
     Cut(Vec<Arc<Txn>>),
     /// Something came that no peer may send, in the state this one is in.
     Violated(Violation),
+    /// A planted bug has made a difference just here.
+    Deviated(Mutant),
 }
 
 /// What no peer may send. Found by the peer that gets it, which then turns away.
@@ -349,6 +354,7 @@ impl Peer {
             State::Looking(_) | State::Settling => return,
         }
         self.state = State::Settling;
+        self.forget_withheld();
         self.become_role(Role::Looking, out);
         self.look_when_settled(out);
     }

@@ -64,6 +64,18 @@ impl Storage {
         self.durable
     }
 
+    /// The log's end when everything decided is on disk.
+    pub(super) fn end(&self) -> Zxid {
+        let decided = self.queue.iter().rev().chain(&self.writing);
+        let mut ends = decided.filter_map(|write| match write {
+            Write::Append(txns) => txns.last().map(|txn| txn.zxid),
+            Write::Truncate { to } => Some(*to),
+            Write::Restart(snapshot) => Some(snapshot.zxid),
+            Write::AcceptedEpoch(_) | Write::CurrentEpoch(_) => None,
+        });
+        ends.next().unwrap_or(self.durable)
+    }
+
     /// Whether everything decided is on disk.
     pub(super) fn is_idle(&self) -> bool {
         self.writing.is_none() && self.queue.is_empty()

@@ -27,6 +27,7 @@ fn healthy() -> Ensemble {
         most_delivered: delivered.clone(),
         delivered,
         cut: Vec::new(),
+        deviated: BTreeSet::new(),
     };
     (peers, ghost)
 }

@@ -1,0 +1,126 @@
+//! Bugs that can be planted, to show that what is watched would find them: one small deviation each.
+//!
+//! A mutant is chosen when a machine is set up ([`PeerConfig::mutant`](crate::zab::PeerConfig)), acts at its place
+//! in the machine's code, and says so there, each time that it makes a difference: a find is credited to it only
+//! after that.
+
+/// A planted bug. What is known of each is in a table, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mutant {
+    EpochBeforeHistory,
+    AcknowledgeBeforeHistory,
+    Canary,
+}
+
+/// What is known of a mutant.
+struct Facts {
+    mutant: Mutant,
+    name: &'static str,
+    source: &'static str,
+    what: &'static str,
+    family: &'static [&'static str],
+}
+
+const fn row(
+    mutant: Mutant,
+    name: &'static str,
+    source: &'static str,
+    what: &'static str,
+    family: &'static [&'static str],
+) -> Facts {
+    Facts { mutant, name, source, what, family }
+}
+
+/// In the order of the enumeration.
+const TABLE: [Facts; Mutant::Canary as usize + 1] = [
+    row(
+        Mutant::EpochBeforeHistory,
+        "epoch-before-history",
+        "ZOOKEEPER-4643",
+        "a learner writes its leader's epoch before the history that came with it",
+        &["LeaderLogCompleteness", "InitialHistoryIntegrity", "CommittedLogMonotonicity"],
+    ),
+    row(
+        Mutant::AcknowledgeBeforeHistory,
+        "acknowledge-before-history",
+        "ZOOKEEPER-4646",
+        "a learner acknowledges its leader's history before it is on disk",
+        &["LeaderLogCompleteness", "InitialHistoryIntegrity"],
+    ),
+    row(
+        Mutant::Canary,
+        "canary",
+        "our own",
+        "a learner says that it deviates and does not: nothing can find it, so it shows that survivors are noticed",
+        &[],
+    ),
+];
+
+impl Mutant {
+    /// Every mutant.
+    pub fn all() -> impl Iterator<Item = Mutant> {
+        TABLE.iter().map(|facts| facts.mutant)
+    }
+
+    /// The mutant of that name.
+    pub fn find(name: &str) -> Option<Mutant> {
+        Mutant::all().find(|mutant| mutant.name() == name)
+    }
+
+    fn facts(self) -> &'static Facts {
+        &TABLE[self as usize]
+    }
+
+    /// Its name, in kebab case. Stable.
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// Where it comes from: an issue or a pull request of ZooKeeper's, a slip of a specification, or ourselves.
+    pub fn source(self) -> &'static str {
+        self.facts().source
+    }
+
+    /// What goes wrong, in one line.
+    pub fn what(self) -> &'static str {
+        self.facts().what
+    }
+
+    /// The names of the invariants that are expected to find it: those of [`crate::zab::invariants`], and
+    /// `liveness` for an ensemble that does not serve again when faults are over.
+    pub fn family(self) -> &'static [&'static str] {
+        self.facts().family
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zab::invariants;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_mutants() {
+        assert!(TABLE.iter().enumerate().all(|(at, facts)| facts.mutant as usize == at));
+    }
+
+    #[test]
+    fn names_tell_mutants_apart_and_find_them_again() {
+        let names: BTreeSet<&str> = Mutant::all().map(Mutant::name).collect();
+        assert_eq!(names.len(), TABLE.len());
+        assert!(Mutant::all().all(|mutant| Mutant::find(mutant.name()) == Some(mutant)));
+        assert!(names.iter().all(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '-')));
+        assert_eq!(Mutant::find("no-such-mutant"), None);
+    }
+
+    #[test]
+    fn families_are_invariants_there_are() {
+        let known: BTreeSet<&str> =
+            invariants::ALL.iter().map(|(name, _)| *name).chain(["liveness"]).collect();
+        for mutant in Mutant::all() {
+            let strange = mutant.family().iter().find(|name| !known.contains(*name));
+            assert_eq!(strange, None, "{}", mutant.name());
+            assert_eq!(mutant.family().is_empty(), mutant == Mutant::Canary);
+        }
+    }
+}
