@@ -14,15 +14,15 @@ pub(super) struct Learner {
     leader: ServerId,
     /// The link that is used; none while it is dialled.
     link: Option<LinkId>,
-    phase: Phase,
+    pub(super) phase: Phase,
     /// The leader's, from `LeaderInfo` on.
     epoch: u32,
     /// The end of the leader's history as it was when `NewLeader` came.
-    synced: Zxid,
+    pub(super) synced: Zxid,
     /// Everything up to here stands, as the leader said; believed from `UpToDate` on.
-    told: Zxid,
+    pub(super) told: Zxid,
     /// The last acknowledged. acked <= durable
-    acked: Zxid,
+    pub(super) acked: Zxid,
     /// Ticks since the decision, or since anything was heard once it serves.
     waited: u32,
 }
@@ -102,14 +102,14 @@ impl Peer {
     }
 
     /// This peer's part as a learner. Only called while it is one.
-    fn learner(&mut self) -> &mut Learner {
+    pub(super) fn learner(&mut self) -> &mut Learner {
         match &mut self.state {
             State::Learning(learner) => learner,
             State::Settling | State::Looking(_) | State::Leading(_) => unreachable!("asked while learning"),
         }
     }
 
-    fn send_leader(&mut self, packet: Packet, out: Out<'_>) {
+    pub(super) fn send_leader(&mut self, packet: Packet, out: Out<'_>) {
         let link = self.learner().link.expect("a learner that got a packet has a link");
         out.push(Output::Send { link, packet });
     }
@@ -164,7 +164,7 @@ impl Peer {
             Packet::LeaderInfo { epoch } if phase == Phase::Greeting => self.promise(epoch, out),
             Packet::Diff if phase == Phase::Promised => self.follow_plan(),
             Packet::Trunc { to } if phase == Phase::Promised => self.cut(to, out),
-            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(snapshot),
+            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(snapshot, out),
             Packet::LeaderInfo { .. } | Packet::Diff | Packet::Trunc { .. } | Packet::Snap(_) => {
                 Err(Violation::State)
             }
@@ -174,7 +174,7 @@ impl Peer {
                 self.persist(epoch, committed, out)
             }
             Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(committed, out),
-            Packet::Commit { zxid } if accepts && votes => self.told(zxid),
+            Packet::Commit { zxid } if accepts && votes => self.told(zxid, out),
             Packet::Inform(txn) if accepts && !votes => self.inform(txn, out),
             Packet::Ping => {
                 self.send_leader(Packet::Ping, out);
@@ -207,7 +207,11 @@ impl Peer {
         }
         self.learner().epoch = epoch;
         if epoch == accepted {
-            self.acknowledge_epoch(None, out);
+            let counts = self.deviates(Mutant::PromiseCountsTwice, out);
+            self.acknowledge_epoch(counts.then(|| self.storage.current_epoch()), out);
+        } else if self.deviates(Mutant::PromiseInMemory, out) {
+            self.storage.pretend(&Write::AcceptedEpoch(epoch));
+            self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
         } else {
             self.learner().phase = Phase::Promising;
             self.storage.push(Write::AcceptedEpoch(epoch));
@@ -231,6 +235,9 @@ impl Peer {
         if self.history.floor(to) != Some(to) || to < self.committed {
             return Err(Violation::Proposal);
         }
+        if to < self.history.last() && self.deviates(Mutant::DoesNotCut, out) {
+            return self.follow_plan();
+        }
         let lost = self.history.truncate(to);
         self.storage.push(Write::Truncate { to });
         out.push(Output::Note(Note::Cut(lost)));
@@ -238,12 +245,15 @@ impl Peer {
     }
 
     /// Takes the leader's state for its own, as soon as it is on disk.
-    fn start_over(&mut self, snapshot: Snapshot) -> Result<(), Violation> {
+    fn start_over(&mut self, snapshot: Snapshot, out: Out<'_>) -> Result<(), Violation> {
         if snapshot.zxid <= self.history.last() {
             return Err(Violation::Proposal);
         }
+        let write = Write::Restart(snapshot.clone());
+        if !self.starts_over_otherwise(&write, out) {
+            self.storage.push(write);
+        }
         self.history.restart_at(snapshot.zxid);
-        self.storage.push(Write::Restart(snapshot));
         self.follow_plan()
     }
 
@@ -253,11 +263,10 @@ impl Peer {
             return Err(Violation::Proposal);
         }
         self.history.append(txn.clone());
-        let is_history = self.learner().phase == Phase::Synchronizing;
-        if is_history && self.deviates(Mutant::EpochBeforeHistory, out) {
-            return Ok(());
+        let write = Write::Append(vec![txn]);
+        if !self.logs_otherwise(&write, out) {
+            self.storage.push(write);
         }
-        self.storage.push(Write::Append(vec![txn]));
         Ok(())
     }
 
@@ -273,26 +282,22 @@ impl Peer {
         learner.phase = Phase::Persisting;
         learner.synced = synced;
         learner.told = committed;
-        self.storage.push(Write::CurrentEpoch(epoch));
-        self.write_withheld();
-        self.deviates(Mutant::Canary, out);
-        if !self.is_persisted() && self.deviates(Mutant::AcknowledgeBeforeHistory, out) {
-            self.acknowledge_new_leader(out);
+        if !self.persists_otherwise(out) {
+            self.storage.push(Write::CurrentEpoch(epoch));
         }
         Ok(())
     }
 
     pub(super) fn learner_written(&mut self, write: &Write, out: Out<'_>) {
+        if self.acknowledges_otherwise(write, out) {
+            return;
+        }
         let phase = self.learner().phase;
         match write {
             Write::AcceptedEpoch(_) if phase == Phase::Promising => {
                 self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
             }
-            Write::CurrentEpoch(_) | Write::Append(_)
-                if phase == Phase::Persisting && self.is_persisted() =>
-            {
-                self.acknowledge_new_leader(out);
-            }
+            Write::CurrentEpoch(_) if phase == Phase::Persisting => self.acknowledge_new_leader(out),
             Write::Append(_) if phase >= Phase::Acknowledged => self.acknowledge_proposals(out),
             Write::Append(_)
             | Write::Truncate { .. }
@@ -302,13 +307,7 @@ impl Peer {
         }
     }
 
-    /// Whether the history and then the epoch are on disk.
-    fn is_persisted(&mut self) -> bool {
-        let (epoch, synced) = (self.learner().epoch, self.learner().synced);
-        self.storage.current_epoch() == epoch && self.storage.durable() >= synced
-    }
-
-    fn acknowledge_new_leader(&mut self, out: Out<'_>) {
+    pub(super) fn acknowledge_new_leader(&mut self, out: Out<'_>) {
         let learner = self.learner();
         learner.phase = Phase::Acknowledged;
         learner.acked = learner.synced;
@@ -331,7 +330,10 @@ impl Peer {
     /// A proposal stands. Commits come in order, one for each; only what is from before the epoch was committed
     /// all at once, so it is no gap. Before `UpToDate` a commit is only kept: it may be of what came before
     /// `NewLeader` (ZOOKEEPER-4394).
-    fn told(&mut self, zxid: Zxid) -> Result<(), Violation> {
+    fn told(&mut self, zxid: Zxid, out: Out<'_>) -> Result<(), Violation> {
+        if let Some(result) = self.told_otherwise(zxid, out) {
+            return result;
+        }
         let before = self.history.before(zxid);
         let committed = self.committed;
         let learner = self.learner();
@@ -350,11 +352,11 @@ impl Peer {
     fn inform(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         let zxid = txn.zxid;
         self.log(txn, out)?;
-        self.told(zxid)
+        self.told(zxid, out)
     }
 
     /// A quorum has the leader's history.
-    fn serve(&mut self, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
+    pub(super) fn serve(&mut self, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
         let is_logged = self.history.floor(committed) == Some(committed);
         let votes = self.config.votes();
         let learner = self.learner();
@@ -366,6 +368,7 @@ impl Peer {
         learner.waited = 0;
         let (leader, epoch) = (learner.leader, learner.epoch);
         self.committed = self.committed.max(committed);
+        self.serves_otherwise(out);
         self.deliver(out);
         let role = if votes { Role::Following { leader, epoch } } else { Role::Observing { leader, epoch } };
         self.become_role(role, out);

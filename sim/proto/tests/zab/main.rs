@@ -6,6 +6,7 @@
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `mutants` | bugs that are planted, and what finds them |
 //! | `explore` | every order of events within small bounds |
 //! | `paths` | single cases, each driven to a point where something could go wrong |
 
@@ -13,5 +14,6 @@ mod calm;
 mod chaos;
 mod disk;
 mod explore;
+mod mutants;
 mod paths;
 mod rig;

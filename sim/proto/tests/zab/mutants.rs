@@ -1,0 +1,166 @@
+//! Bugs that are planted, and what finds them: each mutant by chaos, under the names of the invariants.
+//!
+//! A find counts only after the mutant's mark, and only if the same seed is green without it. The table of
+//! ARCHITECTURE.md is printed by `ZAB_MUTANTS=1000 cargo test -p zk-proto --test zab table -- --nocapture`
+//! (seeds for each).
+
+use crate::chaos::{Reached, Run, run};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zk_proto::mutant::Mutant;
+use zk_proto::zab::{Peer, invariants};
+
+/// The name of what the healing phase demands.
+const LIVENESS: &str = "liveness";
+
+/// What finds a mutant under no name of an invariant: it shows that one is missing.
+const RIG: &str = "the rig alone";
+const PANIC: &str = "a panic";
+
+/// What one seed shows of a mutant.
+#[derive(Debug, Default)]
+struct Shown {
+    /// Whether it made a difference, by its own word.
+    acted: bool,
+    /// What found it after that, and at which step.
+    found: BTreeMap<&'static str, usize>,
+}
+
+impl Shown {
+    /// What found it first. Of those of one step, one of the family.
+    fn first(&self, mutant: Mutant) -> Option<(&'static str, usize)> {
+        let is_strange = |name: &str| !mutant.family().contains(&name);
+        self.found
+            .iter()
+            .map(|(name, step)| (*name, *step))
+            .min_by_key(|(name, step)| (*step, is_strange(name)))
+    }
+}
+
+/// How long a run goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Until something is found.
+    Found,
+    /// To its end, to see what else is.
+    End,
+}
+
+/// What is wrong with the rig's peers now, by name.
+fn broken(run: &Run) -> Vec<&'static str> {
+    let peers: Vec<&Peer> = run.rig.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
+    let broken = invariants::check_all(&peers, &run.rig.ghost);
+    let mut names: Vec<&str> = broken.into_iter().map(|broken| broken.invariant).collect();
+    if names.is_empty() && run.rig.check_itself().is_err() {
+        names.push(RIG);
+    }
+    names
+}
+
+/// The name of what is wrong when faults are over.
+fn unhealed(run: &mut Run) -> Option<&'static str> {
+    let what = run.rig.heal().err()?;
+    let mut names = invariants::ALL.iter().map(|(name, _)| *name);
+    Some(names.find(|name| what.starts_with(&format!("{name}: "))).unwrap_or(LIVENESS))
+}
+
+/// One seed with a mutant.
+fn show(seed: u64, mutant: Mutant, until: Until) -> Shown {
+    let mut shown = Shown::default();
+    let went_on = catch_unwind(AssertUnwindSafe(|| follow(seed, mutant, until, &mut shown)));
+    if went_on.is_err() && shown.acted {
+        shown.found.entry(PANIC).or_insert(usize::MAX);
+    }
+    shown
+}
+
+fn follow(seed: u64, mutant: Mutant, until: Until, shown: &mut Shown) {
+    let mut run = Run::new(seed, Some(mutant));
+    for step in 0..run.steps as usize {
+        let action = run.choose();
+        run.rig.act(action);
+        shown.acted = run.rig.ghost.deviated.contains(&mutant);
+        let names = if shown.acted { broken(&run) } else { Vec::new() };
+        for name in names {
+            shown.found.entry(name).or_insert(step);
+        }
+        if until == Until::Found && !shown.found.is_empty() {
+            return;
+        }
+    }
+    if shown.found.is_empty() {
+        let name = unhealed(&mut run);
+        shown.acted = run.rig.ghost.deviated.contains(&mutant);
+        if let (true, Some(name)) = (shown.acted, name) {
+            shown.found.insert(name, run.steps as usize);
+        }
+    }
+}
+
+fn is_green_without(seed: u64) -> bool {
+    run(seed, &mut Reached::new()).is_ok()
+}
+
+/// The first seed that finds a mutant, and what does.
+fn hunt(mutant: Mutant, seeds: std::ops::Range<u64>) -> Option<(u64, &'static str)> {
+    seeds.into_iter().find_map(|seed| {
+        let (name, _) = show(seed, mutant, Until::Found).first(mutant)?;
+        Some((seed, name))
+    })
+}
+
+/// What is wrong with how a mutant was found.
+fn judge(mutant: Mutant, found: Option<(u64, &'static str)>) -> Result<(), String> {
+    match found {
+        None => Err(format!("{} survives", mutant.name())),
+        Some((seed, name)) if !mutant.family().contains(&name) => {
+            Err(format!("{} is found by {name} with seed {seed}, which is not of its family", mutant.name()))
+        }
+        Some((seed, _)) if !is_green_without(seed) => Err(format!("seed {seed} is red without a mutant")),
+        Some(_) => Ok(()),
+    }
+}
+
+#[test]
+fn every_mutant_is_found_by_an_invariant_of_its_family() {
+    let mutants = Mutant::all().filter(|mutant| *mutant != Mutant::Canary);
+    let wrong: Vec<String> =
+        mutants.filter_map(|mutant| judge(mutant, hunt(mutant, 0..2000)).err()).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_mutant_that_changes_nothing_is_noticed_as_a_survivor() {
+    let seeds = 0..100;
+    assert!(seeds.clone().any(|seed| show(seed, Mutant::Canary, Until::End).acted));
+    assert_eq!(judge(Mutant::Canary, hunt(Mutant::Canary, seeds)), Err("canary survives".to_string()));
+}
+
+/// The kill matrix: for each mutant what finds it first, and what else does.
+#[test]
+fn table() {
+    let Ok(seeds) = std::env::var("ZAB_MUTANTS") else { return };
+    let seeds: u64 = seeds.parse().expect("ZAB_MUTANTS is a number of seeds");
+    let mut all = BTreeSet::new();
+    for mutant in Mutant::all() {
+        let (mut acted, mut killed, mut first) = (0, 0, None);
+        let (mut by, mut also): (BTreeMap<_, u64>, BTreeMap<_, u64>) = Default::default();
+        for seed in 0..seeds {
+            let shown = show(seed, mutant, Until::End);
+            acted += u64::from(shown.acted);
+            if let Some((name, step)) = shown.first(mutant) {
+                killed += 1;
+                first.get_or_insert((seed, step));
+                *by.entry(name).or_default() += 1;
+            }
+            for name in shown.found.keys() {
+                *also.entry(*name).or_default() += 1;
+                all.insert(*name);
+            }
+        }
+        println!("{} acted {acted} killed {killed} first {first:?} by {by:?} in all {also:?}", mutant.name());
+    }
+    let never: Vec<_> =
+        invariants::ALL.iter().filter(|(name, _)| !all.contains(name)).map(|(name, _)| name).collect();
+    println!("never broken: {never:?}");
+}
