@@ -151,6 +151,7 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "LeaderLogCompleteness",
             "CommittedLogMonotonicity",
             "CommittedIsOnAQuorum",
+            "EpochHasHistory",
         ],
     ),
     row(
@@ -178,21 +179,33 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "snapshot-in-memory",
         "ZOOKEEPER-3642",
         "a learner whose leader is gone in the middle of a snapshot goes on from it, and it is on no disk",
-        &["VoteIsDurable", "DurableIsOnDisk", "PrefixConsistency"],
+        &["VoteIsDurable", "DurableIsOnDisk", "PrefixConsistency", "DeliveredIsDurable"],
     ),
     row(
         Mutant::LogGoesBeforeSnapshot,
         "log-goes-before-snapshot",
         "ZOOKEEPER-2872",
         "a learner drops its log before the snapshot that replaces it is on disk",
-        &["DeliveredIsDurable", "CommittedIsOnAQuorum", "CommittedLogMonotonicity", "CommittedLogDurability"],
+        &[
+            "DeliveredIsDurable",
+            "CommittedIsOnAQuorum",
+            "CommittedLogMonotonicity",
+            "CommittedLogDurability",
+            "EpochHasHistory",
+        ],
     ),
     row(
         Mutant::HoleInLog,
         "hole-in-log",
         "ZOOKEEPER-4882",
         "what a follower fails to log stays in its memory, and its log goes on behind the hole",
-        &["DurableIsOnDisk", "AcknowledgedIsDurable", "DeliveredIsDurable", "LeaderLogCompleteness"],
+        &[
+            "DurableIsOnDisk",
+            "AcknowledgedIsDurable",
+            "DeliveredIsDurable",
+            "LeaderLogCompleteness",
+            "VoteIsDurable",
+        ],
     ),
     row(
         Mutant::EpochBeforePromises,
@@ -234,7 +247,7 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "unlogged-before-up-to-date",
         "ZOOKEEPER-1264",
         "a learner does not log what is proposed before it serves",
-        &["DurableIsOnDisk", "AcknowledgedIsDurable"],
+        &["DurableIsOnDisk", "AcknowledgedIsDurable", "VoteIsDurable", "DeliveredIsDurable"],
     ),
     row(
         Mutant::EpochAtUpToDate,
@@ -255,7 +268,7 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "counter-overflows",
         "ZOOKEEPER-1277",
         "a counter at its end carries into the epoch",
-        &["IllegalProposal", "liveness"],
+        &["IllegalProposal", "liveness", "PrimaryIntegrity"],
     ),
     row(
         Mutant::RefusesToStart,
@@ -352,7 +365,15 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "forgets-the-last",
         "our own",
         "a start leaves out the last transaction of the log",
-        &["CommittedLogMonotonicity", "CommittedIsOnAQuorum", "DurableIsOnDisk", "LeaderLogCompleteness"],
+        &[
+            "CommittedLogMonotonicity",
+            "CommittedIsOnAQuorum",
+            "DurableIsOnDisk",
+            "LeaderLogCompleteness",
+            "PrimaryIntegrity",
+            "EpochHasHistory",
+            "ProcessConsistency",
+        ],
     ),
     row(
         Mutant::LeadsWithoutPromises,
@@ -365,6 +386,8 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "LeaderLogCompleteness",
             "InitialHistoryIntegrity",
             "CommittedLogDurability",
+            "CommittedLogMonotonicity",
+            "IllegalProposal",
         ],
     ),
     row(
@@ -372,7 +395,13 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "leads-behind",
         "our own",
         "a leader goes on though a follower has more of the history",
-        &["LeaderLogCompleteness", "InitialHistoryIntegrity", "CommittedLogDurability"],
+        &[
+            "LeaderLogCompleteness",
+            "InitialHistoryIntegrity",
+            "CommittedLogDurability",
+            "IllegalProposal",
+            "PrimaryIntegrity",
+        ],
     ),
     row(
         Mutant::DoesNotGiveWay,
@@ -449,7 +478,7 @@ const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "cuts-too-much",
         "our own",
         "a learner is told to cut one transaction more than it must",
-        &["CommittedLogDurability", "IllegalProposal"],
+        &["CommittedLogDurability", "IllegalProposal", "CommittedLogMonotonicity"],
     ),
     row(
         Mutant::DoesNotCut,

@@ -77,10 +77,20 @@ impl Peer {
         is_between && self.deviates(Mutant::RefusesToStart, out)
     }
 
-    /// Turns away from a leader with writes held back.
+    /// Turns away from a leader, or from leading, and forgets what is in memory alone, or what is not.
     pub(super) fn leaves_otherwise(&mut self, out: Out<'_>) {
-        if !self.storage.holds() {
-            return;
+        let Some(mutant) = self.config.mutant else { return };
+        if mutant == Mutant::MemoryOutlivesElection {
+            let applied = match &self.state {
+                State::Leading(leader) => leader.initial,
+                State::Learning(learner) if learner.is_synced() => learner.synced,
+                State::Learning(_) | State::Looking(_) | State::Settling => self.history.last(),
+            };
+            let kept = applied.max(self.delivered);
+            if kept < self.history.last() {
+                self.deviates(mutant, out);
+                self.history.truncate(kept);
+            }
         }
         for write in self.storage.take_held() {
             if self.deviates(Mutant::SnapshotInMemory, out) {
@@ -114,10 +124,8 @@ impl Peer {
                 self.look(out);
                 true
             }
-            Mutant::MemoryOutlivesElection if is_idle && self.delivered < self.history.last() => {
-                self.deviates(mutant, out);
-                self.history.truncate(self.delivered);
-                self.storage.overlook(self.delivered);
+            Mutant::MemoryOutlivesElection if is_idle => {
+                self.storage.overlook(self.history.last());
                 false
             }
             _ => false,

@@ -356,8 +356,8 @@ impl Peer {
             State::Learning(learner) => out.extend(learner.link().map(|link| Output::Hang { link })),
             State::Looking(_) | State::Settling => return,
         }
-        self.state = State::Settling;
         self.leaves_otherwise(out);
+        self.state = State::Settling;
         self.become_role(Role::Looking, out);
         self.look_when_settled(out);
     }

@@ -3,6 +3,7 @@
 //! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test zab seed`.
 
 use crate::rig::{Action, Rig};
+use crate::scenes::rivals;
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::mutant::Mutant;
@@ -45,7 +46,7 @@ fn draw(dice: &mut Dice, mutant: Option<Mutant>) -> (Rig, Weights, u64) {
     let observers = [0, 0, 0, 1, 1, 2][dice.roll(6) as usize];
     let diff_max = [0, 1, 2, 100, 100, 100][dice.roll(6) as usize];
     let last_counter = [2, 5, 1000, 1000, 1000][dice.roll(5) as usize];
-    let rig = Rig::new(voters, observers, |config| {
+    let mut rig = Rig::new(voters, observers, |config| {
         (config.diff_max, config.last_counter) = (diff_max, last_counter);
         config.mutant = mutant;
     });
@@ -66,6 +67,9 @@ fn draw(dice: &mut Dice, mutant: Option<Mutant>) -> (Rig, Weights, u64) {
         strand: strength(20),
     };
     let steps = 100 + dice.roll(900);
+    if voters == 3 && weights.mislead > 0 && dice.roll(3) == 0 {
+        rivals(&mut rig);
+    }
     (rig, weights, steps)
 }
 

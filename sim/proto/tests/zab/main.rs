@@ -8,6 +8,7 @@
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
 //! | `mutants` | bugs that are planted, and what finds them |
 //! | `explore` | every order of events within small bounds |
+//! | `scenes` | how a run may begin, where blind choices hardly ever come |
 //! | `paths` | single cases, each driven to a point where something could go wrong |
 
 mod calm;
@@ -17,3 +18,4 @@ mod explore;
 mod mutants;
 mod paths;
 mod rig;
+mod scenes;

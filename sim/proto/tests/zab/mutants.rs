@@ -141,8 +141,9 @@ fn a_mutant_that_changes_nothing_is_noticed_as_a_survivor() {
 fn table() {
     let Ok(seeds) = std::env::var("ZAB_MUTANTS") else { return };
     let seeds: u64 = seeds.parse().expect("ZAB_MUTANTS is a number of seeds");
+    let only = std::env::var("ZAB_MUTANT").ok();
     let mut all = BTreeSet::new();
-    for mutant in Mutant::all() {
+    for mutant in Mutant::all().filter(|mutant| only.as_deref().is_none_or(|only| only == mutant.name())) {
         let (mut acted, mut killed, mut first) = (0, 0, None);
         let (mut by, mut also): (BTreeMap<_, u64>, BTreeMap<_, u64>) = Default::default();
         for seed in 0..seeds {
