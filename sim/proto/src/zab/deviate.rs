@@ -198,6 +198,9 @@ impl Peer {
             _ => false,
         };
         if is_held {
+            if mutant == Mutant::HistoryAtUpToDate && phase >= Phase::Persisting {
+                self.deviates(mutant, out);
+            }
             self.storage.hold(write.clone());
             return true;
         }
