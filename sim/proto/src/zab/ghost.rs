@@ -43,6 +43,9 @@ pub struct Ghost {
     pub most_delivered: BTreeMap<ServerId, Vec<Arc<Txn>>>,
     /// What was committed and then cut from a learner's log at a leader's word.
     pub cut: Vec<(ServerId, Arc<Txn>)>,
+    /// Up to where everything stood when an epoch was promised; once it is established, the end of its first
+    /// history.
+    pub stood: BTreeMap<u32, Zxid>,
     /// What is on each peer's disk, or was when it went down.
     pub disks: BTreeMap<ServerId, OnDisk>,
     /// Who has acknowledged what was not on its disk, up to where.
@@ -93,10 +96,14 @@ impl Ghost {
         match note {
             Note::Promised { epoch } => {
                 self.leaders.entry(*epoch).or_default().insert(id);
+                let last = self.committed.last_key_value().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+                self.stood.entry(*epoch).or_insert(last);
             }
             Note::Established { epoch } => {
                 let history = self.whole_history(peer);
                 self.committed.extend(history.iter().map(|txn| (txn.zxid, txn.clone())));
+                let last = history.last().map_or(Zxid::ZERO, |txn| txn.zxid);
+                self.stood.insert(*epoch, last);
                 self.initial.insert(*epoch, history);
             }
             Note::Proposed(txn) => {

@@ -325,12 +325,17 @@ pub fn committed_is_on_a_quorum(peers: &[&Peer], ghost: &Ghost) -> Result<(), St
     })
 }
 
-/// Who has taken an established epoch for its own, on disk, has the history it began with, on disk.
+/// Who has taken an epoch for its own, on disk, has everything on disk that stood when it was promised, and its
+/// first history once it is established. Votes and leaders are judged by that.
 pub fn epoch_has_history(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.disks.iter().try_for_each(|(server, disk)| {
-        let initial = ghost.initial.get(&disk.current_epoch).map_or(&[][..], Vec::as_slice);
-        ensure(is_prefix(initial, &disk.log), || {
-            format!("{server:?} is in epoch {} without its history", disk.current_epoch)
+        let mut log = disk.log.iter();
+        let stood = ghost.stood.get(&disk.current_epoch).copied().unwrap_or(Zxid::ZERO);
+        let mut stands = ghost.committed.range(..=stood).map(|(_, txn)| txn);
+        let lacks = stands.find(|txn| log.next() != Some(txn));
+        ensure(lacks.is_none(), || {
+            let zxid = lacks.map_or(Zxid::ZERO, |txn| txn.zxid);
+            format!("{server:?} is in epoch {} without {zxid}", disk.current_epoch)
         })
     })
 }

@@ -5,6 +5,10 @@
 //! (seeds for each).
 
 use crate::chaos::{Reached, Run, run};
+use crate::explore::{Budget, decided};
+use crate::nearest::{Nearest, nearest};
+use crate::rig::Rig;
+use crate::scenes::late;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;
@@ -59,11 +63,11 @@ impl Until {
 }
 
 /// What is wrong with the rig's peers now, by name.
-fn broken(run: &Run) -> Vec<&'static str> {
-    let peers: Vec<&Peer> = run.rig.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
-    let broken = invariants::check_all(&peers, &run.rig.ghost);
+fn broken(rig: &Rig) -> Vec<&'static str> {
+    let peers: Vec<&Peer> = rig.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
+    let broken = invariants::check_all(&peers, &rig.ghost);
     let mut names: Vec<&str> = broken.into_iter().map(|broken| broken.invariant).collect();
-    if names.is_empty() && run.rig.check_itself().is_err() {
+    if names.is_empty() && rig.check_itself().is_err() {
         names.push(RIG);
     }
     names
@@ -94,7 +98,7 @@ fn follow(seed: u64, mutant: Mutant, until: Until, shown: &mut Shown) {
         let action = run.choose();
         run.rig.act(action);
         shown.acted = run.rig.ghost.deviated.contains(&mutant);
-        let names = if shown.acted { broken(&run) } else { Vec::new() };
+        let names = if shown.acted { broken(&run.rig) } else { Vec::new() };
         for name in names {
             shown.found.entry(name).or_insert(step);
         }
@@ -148,6 +152,65 @@ fn a_mutant_that_changes_nothing_is_noticed_as_a_survivor() {
     assert_eq!(judge(Mutant::Canary, hunt(Mutant::Canary, seeds)), Err("canary survives".to_string()));
     let strange = judge(Mutant::Canary, Some((0, "Agreement")));
     assert!(strange.is_err_and(|what| what.contains("not of its family")));
+}
+
+/// Where a search begins; `None` if a planted bug keeps the ensemble from coming there.
+type Start = fn(Option<Mutant>) -> Option<Rig>;
+
+/// The bounds within which every mutant is looked for, the same for all, one after the other.
+const BOUNDS: [(&str, Start, Budget); 4] = [
+    ("two", |mutant| Some(decided(2, 0, mutant)), Budget { proposals: 2, crashes: 2, ..NOTHING }),
+    ("late", late, Budget { crashes: 1, notifies: 1, ..NOTHING }),
+    ("three", |mutant| Some(decided(3, 0, mutant)), Budget { proposals: 1, crashes: 1, ..NOTHING }),
+    ("observer", |mutant| Some(decided(2, 1, mutant)), Budget { proposals: 1, notifies: 1, ..NOTHING }),
+];
+
+const NOTHING: Budget = Budget { proposals: 0, crashes: 0, breaks: 0, ticks: 0, notifies: 0 };
+
+/// The nearest state in which something is wrong, in the first bounds that have one.
+fn explore(mutant: Mutant, states_max: usize) -> Option<(&'static str, Nearest<&'static str>)> {
+    let wrong = |rig: &Rig| {
+        let names = if rig.ghost.deviated.contains(&mutant) { broken(rig) } else { Vec::new() };
+        let of_family = names.iter().find(|name| mutant.family().contains(name));
+        of_family.or(names.first()).copied()
+    };
+    BOUNDS.iter().find_map(|(bounds, start, budget)| {
+        // A planted bug may keep an ensemble from ever coming to the start, or break a log's order.
+        let search = || Some(nearest(start(Some(mutant))?, *budget, states_max, wrong));
+        let nearest = catch_unwind(AssertUnwindSafe(search)).ok().flatten()?;
+        nearest.found.is_some().then_some((*bounds, nearest))
+    })
+}
+
+#[test]
+fn the_same_bounds_are_green_without_a_mutant() {
+    for (bounds, start, budget) in BOUNDS {
+        let start = start(None).expect("an ensemble comes up");
+        let nearest = nearest(start, budget, 10_000, |rig| broken(rig).first().copied());
+        assert_eq!(nearest.found, None, "{bounds}");
+    }
+}
+
+#[test]
+fn a_mutant_is_found_by_a_search_of_all_orders_of_events() {
+    for mutant in [Mutant::EpochAtUpToDate, Mutant::CommitsOnOneAcknowledgement] {
+        let (_, nearest) = explore(mutant, 10_000).expect("something is wrong");
+        assert!(nearest.found.is_some_and(|(name, _)| mutant.family().contains(&name)));
+    }
+}
+
+/// How near the first wrong state is: `ZAB_MUTANTS_STATES=50000`, which is the most states in any bounds.
+#[test]
+fn nearest_table() {
+    let Ok(states) = std::env::var("ZAB_MUTANTS_STATES") else { return };
+    let states = states.parse().expect("ZAB_MUTANTS_STATES is a number of states");
+    for mutant in Mutant::ALL {
+        let found = explore(mutant, states).and_then(|(bounds, nearest)| {
+            let (name, depth) = nearest.found?;
+            Some(format!("{name} after {depth} actions and {} states of {bounds}", nearest.states))
+        });
+        println!("{}: {}", mutant.name(), found.unwrap_or_default());
+    }
 }
 
 /// Each by a mutant in whose family it is, so that no invariant is known to hold for want of looking.

@@ -3,6 +3,7 @@
 //! Nothing is checked on the way, and a scene that a planted bug spoils just ends there.
 
 use crate::rig::{Action, Rig};
+use zk_proto::mutant::Mutant;
 use zk_proto::server::ServerId;
 use zk_proto::zab::{Role, Timer, Write};
 
@@ -66,4 +67,20 @@ pub fn rivals(rig: &mut Rig) -> Option<()> {
     until(rig, with_disk, |rig| rig.peer(2).leads() == Some(1))?;
     part(rig)?;
     until(rig, between(1, 2), looks(1))
+}
+
+/// Three voters that serve, of which 1 has crashed; one transaction stands without it, one is under way; now it
+/// starts again. `None` if they do not come to serve.
+pub fn late(mutant: Option<Mutant>) -> Option<Rig> {
+    let mut rig = Rig::new(3, 0, |config| config.mutant = mutant);
+    rig.is_judged = false;
+    rig.serve().ok()?;
+    rig.act(Action::Crash { server: ServerId(1), outcome: 0, mute: false });
+    let server = rig.leader()?;
+    rig.act(Action::Propose { server });
+    rig.quiet().ok()?;
+    rig.act(Action::Propose { server });
+    rig.act(Action::Restart { server: ServerId(1) });
+    rig.datagrams_max = 1;
+    Some(rig)
 }

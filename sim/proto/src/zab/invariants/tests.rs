@@ -28,6 +28,7 @@ fn healthy() -> Ensemble {
         most_delivered: delivered.clone(),
         delivered,
         cut: Vec::new(),
+        stood: BTreeMap::from([(1, Zxid::ZERO), (2, Zxid::new(1, 2))]),
         disks: disks(&peers),
         ..Ghost::default()
     };
