@@ -76,14 +76,31 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "queue-outlives-election",
         "ZOOKEEPER-4712",
         "a peer looks for a leader by what is on disk, while its queue goes on writing",
-        &["VoteIsDurable", "PrefixConsistency", "ProcessConsistency", "DurableIsOnDisk"],
+        &[
+            "VoteIsDurable",
+            "PrefixConsistency",
+            "ProcessConsistency",
+            "DurableIsOnDisk",
+            "AcknowledgedIsDurable",
+            "PromisedIsDurable",
+        ],
     ),
     row(
         Mutant::MemoryOutlivesElection,
         "memory-outlives-election",
         "ZOOKEEPER-2845",
         "a peer looks for a leader by what it delivered, and its log still has more",
-        &["DurableIsOnDisk", "ProcessConsistency", "PrefixConsistency", "IllegalProposal"],
+        &[
+            "DurableIsOnDisk",
+            "ProcessConsistency",
+            "PrefixConsistency",
+            "IllegalProposal",
+            "CommittedLogDurability",
+            "DeliveredIsDurable",
+            "EpochHasHistory",
+            "LeaderLogCompleteness",
+            "PrimaryIntegrity",
+        ],
     ),
     row(
         Mutant::HistoryAtUpToDate,
@@ -96,6 +113,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "CommittedLogMonotonicity",
             "CommittedIsOnAQuorum",
             "EpochHasHistory",
+            "CommittedLogDurability",
         ],
     ),
     row(
@@ -149,6 +167,8 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "DeliveredIsDurable",
             "LeaderLogCompleteness",
             "VoteIsDurable",
+            "IllegalProposal",
+            "ProcessConsistency",
         ],
     ),
     row(
@@ -163,6 +183,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "InitialHistoryIntegrity",
             "IllegalProposal",
             "IllegalAck",
+            "CommittedLogMonotonicity",
         ],
     ),
     row(
@@ -177,7 +198,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "votes-without-epoch",
         "ZOOKEEPER-1082",
         "histories are judged by their last zxid alone",
-        &["VotesTotallyOrdered", "PrimaryIntegrity", "LeaderLogCompleteness"],
+        &["VotesTotallyOrdered", "PrimaryIntegrity", "LeaderLogCompleteness", "IllegalProposal"],
     ),
     row(
         Mutant::SharesOnlyWhatStands,
@@ -212,7 +233,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "counter-overflows",
         "ZOOKEEPER-1277",
         "a counter at its end carries into the epoch",
-        &["IllegalProposal", "liveness", "PrimaryIntegrity"],
+        &["IllegalProposal", "liveness", "PrimaryIntegrity", "LocalPrimaryOrder"],
     ),
     row(
         Mutant::RefusesToStart,
@@ -240,6 +261,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "CommittedLogMonotonicity",
             "PrefixConsistency",
             "Agreement",
+            "IllegalCommit",
         ],
     ),
     row(
@@ -345,6 +367,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "CommittedLogDurability",
             "IllegalProposal",
             "PrimaryIntegrity",
+            "CommittedLogMonotonicity",
         ],
     ),
     row(
@@ -366,7 +389,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "establishes-alone",
         "our own",
         "a leader takes its history to stand when it is on its own disk",
-        &["CommittedIsOnAQuorum", "LeaderLogCompleteness"],
+        &["CommittedIsOnAQuorum", "LeaderLogCompleteness", "PrimaryIntegrity"],
     ),
     row(
         Mutant::CommitsOnOneAcknowledgement,
@@ -436,7 +459,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "votes-before-settled",
         "our own",
         "a peer looks for a leader with what is on its way to the disk",
-        &["VoteIsDurable"],
+        &["VoteIsDurable", "AcknowledgedIsDurable", "PromisedIsDurable"],
     ),
     row(
         Mutant::Canary,
