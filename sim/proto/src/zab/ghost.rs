@@ -43,7 +43,7 @@ pub struct Ghost {
     pub most_delivered: BTreeMap<ServerId, Vec<Arc<Txn>>>,
     /// What was committed and then cut from a learner's log at a leader's word.
     pub cut: Vec<(ServerId, Arc<Txn>)>,
-    /// Up to where everything stood when an epoch was promised; once it is established, the end of its first
+    /// Up to where everything stood before anybody promised an epoch; once it is established, the end of its first
     /// history.
     pub stood: BTreeMap<u32, Zxid>,
     /// What is on each peer's disk, or was when it went down.
@@ -96,8 +96,6 @@ impl Ghost {
         match note {
             Note::Promised { epoch } => {
                 self.leaders.entry(*epoch).or_default().insert(id);
-                let last = self.committed.last_key_value().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
-                self.stood.entry(*epoch).or_insert(last);
             }
             Note::Established { epoch } => {
                 let history = self.whole_history(peer);
@@ -131,6 +129,10 @@ impl Ghost {
             Output::Write(write) => Some(write.clone()),
             _ => None,
         });
+        if let Some(Write::AcceptedEpoch(epoch)) = &next {
+            let last = self.committed.last_key_value().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+            self.stood.entry(*epoch).or_insert(last);
+        }
         let disk = self.disks.entry(peer.config().id).or_default();
         if next.is_none() && peer.writing().is_some() {
             return;

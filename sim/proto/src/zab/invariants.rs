@@ -325,7 +325,7 @@ pub fn committed_is_on_a_quorum(peers: &[&Peer], ghost: &Ghost) -> Result<(), St
     })
 }
 
-/// Who has taken an epoch for its own, on disk, has everything on disk that stood when it was promised, and its
+/// Who has taken an epoch for its own, on disk, has everything on disk that stood before it was promised, and its
 /// first history once it is established. Votes and leaders are judged by that.
 pub fn epoch_has_history(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.disks.iter().try_for_each(|(server, disk)| {

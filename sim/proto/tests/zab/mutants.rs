@@ -8,7 +8,7 @@ use crate::chaos::{Reached, Run, run};
 use crate::explore::{Budget, decided};
 use crate::nearest::{Nearest, nearest};
 use crate::rig::Rig;
-use crate::scenes::late;
+use crate::scenes::{behind, late};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;
@@ -158,9 +158,10 @@ fn a_mutant_that_changes_nothing_is_noticed_as_a_survivor() {
 type Start = fn(Option<Mutant>) -> Option<Rig>;
 
 /// The bounds within which every mutant is looked for, the same for all, one after the other.
-const BOUNDS: [(&str, Start, Budget); 4] = [
+const BOUNDS: [(&str, Start, Budget); 5] = [
     ("two", |mutant| Some(decided(2, 0, mutant)), Budget { proposals: 2, crashes: 2, ..NOTHING }),
-    ("late", late, Budget { crashes: 1, notifies: 1, ..NOTHING }),
+    ("late", late, Budget { crashes: 1, ..NOTHING }),
+    ("behind", behind, Budget { crashes: 1, ..NOTHING }),
     ("three", |mutant| Some(decided(3, 0, mutant)), Budget { proposals: 1, crashes: 1, ..NOTHING }),
     ("observer", |mutant| Some(decided(2, 1, mutant)), Budget { proposals: 1, notifies: 1, ..NOTHING }),
 ];

@@ -69,18 +69,45 @@ pub fn rivals(rig: &mut Rig) -> Option<()> {
     until(rig, between(1, 2), looks(1))
 }
 
-/// Three voters that serve, of which 1 has crashed; one transaction stands without it, one is under way; now it
-/// starts again. `None` if they do not come to serve.
-pub fn late(mutant: Option<Mutant>) -> Option<Rig> {
+/// Three voters that serve, of which 1 has crashed while a transaction came to stand.
+fn without_one(mutant: Option<Mutant>) -> Option<Rig> {
     let mut rig = Rig::new(3, 0, |config| config.mutant = mutant);
-    rig.is_judged = false;
+    (rig.is_judged, rig.datagrams_max) = (false, 1);
     rig.serve().ok()?;
     rig.act(Action::Crash { server: ServerId(1), outcome: 0, mute: false });
     let server = rig.leader()?;
     rig.act(Action::Propose { server });
     rig.quiet().ok()?;
+    Some(rig)
+}
+
+/// Lets those who look for a leader agree.
+fn elect(rig: &mut Rig) {
+    let datagram = |action: &Action| matches!(action, Action::Datagram { .. });
+    while let Some(action) = rig.actions().into_iter().find(datagram) {
+        rig.act(action);
+    }
+}
+
+/// 1 is back, while another transaction is under way, and has decided for the leader.
+pub fn late(mutant: Option<Mutant>) -> Option<Rig> {
+    let mut rig = without_one(mutant)?;
+    let server = rig.leader()?;
     rig.act(Action::Propose { server });
     rig.act(Action::Restart { server: ServerId(1) });
-    rig.datagrams_max = 1;
+    elect(&mut rig);
+    Some(rig)
+}
+
+/// All have begun again, and decided for a leader of a new epoch. 1 lacks what stands.
+pub fn behind(mutant: Option<Mutant>) -> Option<Rig> {
+    let mut rig = without_one(mutant)?;
+    for server in [ServerId(2), ServerId(3)] {
+        rig.act(Action::Crash { server, outcome: 0, mute: true });
+    }
+    for server in [ServerId(1), ServerId(2), ServerId(3)] {
+        rig.act(Action::Restart { server });
+    }
+    elect(&mut rig);
     Some(rig)
 }
