@@ -9,6 +9,7 @@
 //! | [`disk`], [`codec`], [`log`], [`snapshot`], [`recovery`] | from transactions to bytes and back |
 //! | [`server`] | a server: all of the above behind one `step` |
 //! | [`client`] | a client's session |
+//! | [`mutant`] | bugs that can be planted |
 //! | [`zab`] | atomic broadcast among servers; [`server`] does not stand on it yet |
 
 pub mod client;
@@ -16,6 +17,7 @@ pub mod codec;
 pub mod disk;
 pub mod log;
 pub mod message;
+pub mod mutant;
 pub mod order;
 pub mod prepare;
 pub mod recovery;

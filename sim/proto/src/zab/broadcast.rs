@@ -1,8 +1,9 @@
 //! Proposals, acknowledgements, commits.
 
-use super::leader::{Leader, Stage};
+use super::leader::{Leader, Progress, Stage};
 use super::message::{LinkId, Packet};
 use super::{Draft, Note, Out, Output, Peer, PeerConfig, State, Violation, Write};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::BTreeSet;
@@ -31,16 +32,18 @@ impl Leader {
     }
 
     /// The next transaction that a quorum has. Strictly in order: a later one never stands before an earlier.
-    fn next_committed(&mut self, config: &PeerConfig) -> Option<Arc<Txn>> {
+    fn next_committed(&mut self, config: &PeerConfig, out: Out<'_>) -> Option<Arc<Txn>> {
         let front = self.in_flight.front()?;
-        let stands = config.is_quorum(&front.acks);
+        let one = !front.acks.is_empty();
+        let stands =
+            config.is_quorum(&front.acks) || one && config.deviates(Mutant::CommitsOnOneAcknowledgement, out);
         stands.then(|| self.in_flight.pop_front().expect("the front was just seen").txn)
     }
 
     /// The zxid of the next proposal; `None` when the epoch is worn out.
     fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
-        let next = if last.epoch == self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
-        (next.counter <= config.last_counter).then_some(next)
+        let next = if last.epoch >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
+        if next.counter <= config.last_counter { Some(next) } else { config.rolls_over(last) }
     }
 }
 
@@ -65,6 +68,7 @@ impl Peer {
         let Some(zxid) = self.next_zxid() else { return };
         let Draft { session, xid, time_ms, body } = draft;
         let txn = Arc::new(Txn { zxid, session, xid, time_ms, body });
+        self.marks_overflow(zxid, out);
         self.history.append(txn.clone());
         self.storage.push(Write::Append(vec![txn.clone()]));
         out.push(Output::Note(Note::Proposed(txn.clone())));
@@ -73,6 +77,11 @@ impl Peer {
         leader.in_flight.push_back(Flight { txn: txn.clone(), acks: BTreeSet::new() });
         for (link, handler) in &mut leader.learners {
             if handler.stage.is_forwarded() && config.is_voter(handler.peer) {
+                if handler.stage == Progress::Synchronizing
+                    && config.deviates(Mutant::ProposesToAcknowledged, out)
+                {
+                    continue;
+                }
                 handler.sent = zxid;
                 out.push(Output::Send { link: *link, packet: Packet::Proposal(txn.clone()) });
             }
@@ -105,7 +114,7 @@ impl Peer {
         let config = self.config.clone();
         let leader = self.leader();
         let mut committed = Vec::new();
-        while let Some(txn) = leader.next_committed(&config) {
+        while let Some(txn) = leader.next_committed(&config, out) {
             let zxid = txn.zxid;
             out.push(Output::Note(Note::Committed(txn.clone())));
             for (link, handler) in &mut leader.learners {

@@ -1,5 +1,6 @@
 //! Who votes in an ensemble, and how long anybody waits.
 
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use std::collections::BTreeSet;
 
@@ -26,6 +27,8 @@ pub struct PeerConfig {
     pub diff_max: u32,
     /// A leader whose zxid comes to this counter gives its epoch up.
     pub last_counter: u32,
+    /// A bug that this peer is to have.
+    pub mutant: Option<Mutant>,
 }
 
 impl PeerConfig {
@@ -47,6 +50,7 @@ impl PeerConfig {
             diff_max: 500,
             // One step of the owner may propose many; all must find a place.
             last_counter: u32::MAX - (1 << 24),
+            mutant: None,
         }
     }
 

@@ -132,6 +132,7 @@ impl Peer {
 
     /// Another looks as well.
     fn weigh_candidate(&mut self, from: ServerId, round: u64, vote: Vote, out: Out<'_>) {
+        let config = self.config.clone();
         let (State::Looking(election), Some(mine)) = (&mut self.state, self.vote) else { return };
         if round < self.round {
             // It learns of the newer round by this.
@@ -142,9 +143,9 @@ impl Peer {
             self.round = round;
             *election = Election { decided: std::mem::take(&mut election.decided), ..Election::default() };
             let own = self.own_vote();
-            self.vote = if own.is_some_and(|own| own.beats(&vote)) { own } else { Some(vote) };
+            self.vote = if own.is_some_and(|own| config.judges(&own, &vote, out)) { own } else { Some(vote) };
             self.notify_all(out);
-        } else if vote.beats(&mine) {
+        } else if config.judges(&vote, &mine, out) {
             election.finalizing = false;
             self.vote = Some(vote);
             self.notify_all(out);
@@ -199,7 +200,7 @@ impl Peer {
     fn decide(&mut self, leader: ServerId, out: Out<'_>) {
         self.become_role(Role::Joining { leader }, out);
         if leader == self.config.id {
-            self.lead()
+            self.lead(out)
         } else {
             self.join(leader, out)
         }

@@ -1,11 +1,26 @@
 //! What ever happened in an ensemble: a history that no peer keeps, for invariants that speak of the past.
 
-use super::{Note, Output, Peer};
+use super::message::Packet;
+use super::{Note, Output, Peer, State, Write};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::Zxid;
+
+/// What is durable at a peer, as followed from outside: by its writes, and by what it found as it started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OnDisk {
+    /// Everything logged, or shown by a snapshot.
+    pub log: Vec<Arc<Txn>>,
+    /// As in [`Write::AcceptedEpoch`].
+    pub accepted_epoch: u32,
+    /// As in [`Write::CurrentEpoch`].
+    pub current_epoch: u32,
+    /// The write under way.
+    writing: Option<Write>,
+}
 
 /// Everything that was promised, proposed, committed and delivered, by whom.
 ///
@@ -28,24 +43,41 @@ pub struct Ghost {
     pub most_delivered: BTreeMap<ServerId, Vec<Arc<Txn>>>,
     /// What was committed and then cut from a learner's log at a leader's word.
     pub cut: Vec<(ServerId, Arc<Txn>)>,
+    /// Up to where everything stood before anybody promised an epoch; once it is established, the end of its first
+    /// history.
+    pub stood: BTreeMap<u32, Zxid>,
+    /// What is on each peer's disk, or was when it went down.
+    pub disks: BTreeMap<ServerId, OnDisk>,
+    /// Who has acknowledged what was not on its disk, up to where.
+    pub acknowledged_early: BTreeSet<(ServerId, Zxid)>,
+    /// Who has promised an epoch that was not on its disk.
+    pub promised_early: BTreeSet<(ServerId, u32)>,
+    /// Which planted bugs have made a difference.
+    pub deviated: BTreeSet<Mutant>,
 }
 
 impl Ghost {
     /// A peer starts, with a state that shows everything up to `base`.
     pub fn started(&mut self, peer: &Peer) {
-        self.show(peer.config().id, peer.history().base());
+        let id = peer.config().id;
+        let log = self.whole_history(peer);
+        let disk = self.disks.entry(id).or_default();
+        disk.accepted_epoch = disk.accepted_epoch.max(peer.accepted_epoch());
+        (disk.log, disk.current_epoch, disk.writing) = (log, peer.current_epoch(), None);
+        self.show(id, peer.history().base());
     }
 
     /// Takes what a peer wanted done in one step. `peer` is as it is after that step.
     pub fn observe(&mut self, peer: &Peer, outputs: &[Output]) {
         let id = peer.config().id;
+        self.follow_disk(peer, outputs);
         for output in outputs {
             match output {
                 Output::Note(note) => self.note(peer, note),
                 Output::Deliver(txn) => self.deliver(id, txn),
                 Output::Restore(snapshot) => self.show(id, snapshot.zxid),
+                Output::Send { packet, .. } => self.sent(peer, packet),
                 Output::Notify { .. }
-                | Output::Send { .. }
                 | Output::Dial { .. }
                 | Output::Hang { .. }
                 | Output::Write(_)
@@ -72,6 +104,8 @@ impl Ghost {
             Note::Established { epoch } => {
                 let history = self.whole_history(peer);
                 self.committed.extend(history.iter().map(|txn| (txn.zxid, txn.clone())));
+                let last = history.last().map_or(Zxid::ZERO, |txn| txn.zxid);
+                self.stood.insert(*epoch, last);
                 self.initial.insert(*epoch, history);
             }
             Note::Proposed(txn) => {
@@ -87,6 +121,72 @@ impl Ghost {
                 self.cut.extend(stood.map(|txn| (id, txn.clone())));
             }
             Note::Violated(_) => {}
+            Note::Deviated(mutant) => {
+                self.deviated.insert(*mutant);
+            }
+        }
+    }
+
+    /// There is one write at a time: a new one, or none, says that the last is done.
+    fn follow_disk(&mut self, peer: &Peer, outputs: &[Output]) {
+        let next = outputs.iter().find_map(|output| match output {
+            Output::Write(write) => Some(write.clone()),
+            _ => None,
+        });
+        if let Some(Write::AcceptedEpoch(epoch)) = &next {
+            let last = self.committed.last_key_value().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+            self.stood.entry(*epoch).or_insert(last);
+        }
+        let disk = self.disks.entry(peer.config().id).or_default();
+        if next.is_none() && peer.writing().is_some() {
+            return;
+        }
+        match std::mem::replace(&mut disk.writing, next) {
+            Some(Write::Append(txns)) => disk.log.extend(txns),
+            Some(Write::Truncate { to }) => disk.log.retain(|txn| txn.zxid <= to),
+            Some(Write::Restart(snapshot)) => {
+                let shown = self.committed.range(..=snapshot.zxid).map(|(_, txn)| txn.clone());
+                disk.log = shown.collect();
+            }
+            Some(Write::AcceptedEpoch(epoch)) => disk.accepted_epoch = epoch,
+            Some(Write::CurrentEpoch(epoch)) => disk.current_epoch = epoch,
+            None => {}
+        }
+    }
+
+    /// Whether a peer's log, up to there, is on its disk.
+    pub(super) fn is_on_disk(&self, peer: &Peer, up_to: Zxid) -> bool {
+        let base = peer.history().base();
+        let Some(disk) = self.disks.get(&peer.config().id) else { return up_to == base };
+        let behind = disk.log.partition_point(|txn| txn.zxid <= base);
+        disk.log[behind..].starts_with(peer.history().between(base, up_to))
+    }
+
+    fn sent(&mut self, peer: &Peer, packet: &Packet) {
+        let id = peer.config().id;
+        let disk = self.disks.entry(id).or_default();
+        let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);
+        let learner = match &peer.state {
+            State::Learning(learner) => Some(learner),
+            State::Settling | State::Looking(_) | State::Leading(_) => None,
+        };
+        match (packet, learner) {
+            (Packet::Ack { zxid }, _) if !self.is_on_disk(peer, *zxid) => {
+                self.acknowledged_early.insert((id, *zxid));
+            }
+            (Packet::AckNewLeader { epoch }, Some(learner)) => {
+                let synced = learner.synced;
+                if current_epoch < *epoch || !self.is_on_disk(peer, synced) {
+                    self.acknowledged_early.insert((id, synced));
+                }
+            }
+            (Packet::AckEpoch { .. }, Some(learner)) if accepted_epoch < learner.epoch() => {
+                self.promised_early.insert((id, learner.epoch()));
+            }
+            (Packet::LeaderInfo { epoch }, _) if accepted_epoch < *epoch => {
+                self.promised_early.insert((id, *epoch));
+            }
+            _ => {}
         }
     }
 

@@ -25,7 +25,7 @@ pub struct Broken {
 }
 
 /// All of them by name. A peer that is down is in no slice of peers.
-pub const ALL: [(&str, Predicate); 21] = [
+pub const ALL: [(&str, Predicate); 28] = [
     ("Leadership1", leadership1),
     ("Leadership2", leadership2),
     ("PrefixConsistency", prefix_consistency),
@@ -45,8 +45,15 @@ pub const ALL: [(&str, Predicate); 21] = [
     ("IllegalAck", |peers, _| never(peers, Violation::Ack)),
     ("IllegalProposal", |peers, _| never(peers, Violation::Proposal)),
     ("IllegalCommit", |peers, _| never(peers, Violation::Commit)),
-    ("VotesTotallyOrdered", |peers, _| totally_ordered(peers, Vote::beats)),
+    ("VotesTotallyOrdered", votes_totally_ordered),
     ("VoteIsDurable", vote_is_durable),
+    ("DeliveredStands", delivered_stands),
+    ("CommittedIsOnAQuorum", committed_is_on_a_quorum),
+    ("EpochHasHistory", epoch_has_history),
+    ("DurableIsOnDisk", durable_is_on_disk),
+    ("DeliveredIsDurable", delivered_is_durable),
+    ("AcknowledgedIsDurable", acknowledged_is_durable),
+    ("PromisedIsDurable", promised_is_durable),
 ];
 
 /// The first that does not hold.
@@ -54,6 +61,14 @@ pub fn check(peers: &[&Peer], ghost: &Ghost) -> Result<(), Broken> {
     ALL.iter().try_for_each(|(invariant, predicate)| {
         predicate(peers, ghost).map_err(|what| Broken { invariant, what })
     })
+}
+
+/// All that do not hold.
+pub fn check_all(peers: &[&Peer], ghost: &Ghost) -> Vec<Broken> {
+    let broken = ALL.iter().filter_map(|(invariant, predicate)| {
+        predicate(peers, ghost).err().map(|what| Broken { invariant, what })
+    });
+    broken.collect()
 }
 
 fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
@@ -248,8 +263,15 @@ fn never(peers: &[&Peer], violation: Violation) -> Result<(), String> {
     })
 }
 
+/// Of any two votes, every peer takes one for the better, and the same.
+pub fn votes_totally_ordered(peers: &[&Peer], _: &Ghost) -> Result<(), String> {
+    totally_ordered(peers, Vote::beats)?;
+    let planted = peers.iter().filter(|peer| peer.config().mutant.is_some());
+    planted.take(1).try_for_each(|peer| totally_ordered(peers, |a, b| peer.prefers(a, b)))
+}
+
 /// Of any two votes that differ, one beats the other, and never in a circle.
-pub fn totally_ordered(peers: &[&Peer], beats: fn(&Vote, &Vote) -> bool) -> Result<(), String> {
+pub fn totally_ordered(peers: &[&Peer], beats: impl Fn(&Vote, &Vote) -> bool) -> Result<(), String> {
     let mut votes: Vec<Vote> = Vec::new();
     for vote in peers.iter().flat_map(|peer| peer.votes()) {
         if !votes.contains(&vote) {
@@ -271,6 +293,84 @@ pub fn vote_is_durable(peers: &[&Peer], _: &Ghost) -> Result<(), String> {
         let (durable, last) = (peer.durable(), peer.history().last());
         ensure(durable == last, || format!("{:?} looks with {last} and has {durable} on disk", id(peer)))
     })
+}
+
+/// What a peer has delivered is what stands, from the beginning.
+pub fn delivered_stands(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    ghost.delivered.iter().try_for_each(|(server, delivered)| {
+        let mut stands = ghost.committed.values();
+        let wrong = delivered.iter().find(|txn| stands.next() != Some(txn));
+        ensure(wrong.is_none(), || {
+            let zxid = wrong.map_or(Zxid::ZERO, |txn| txn.zxid);
+            format!("{server:?} delivered {zxid}, which does not stand there")
+        })
+    })
+}
+
+/// What stands is on the disks of a quorum, each transaction of it.
+pub fn committed_is_on_a_quorum(peers: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    let Some(peer) = peers.first() else { return Ok(()) };
+    let count = ghost.committed.len();
+    let quorum_has = |has: &dyn Fn(&[Arc<Txn>]) -> bool| {
+        let have = ghost.disks.iter().filter(|(_, disk)| has(&disk.log)).map(|(server, _)| *server);
+        peer.config().is_quorum(&have.collect())
+    };
+    if quorum_has(&|log| log.len() >= count && log.iter().zip(ghost.committed.values()).all(|(a, b)| a == b))
+    {
+        return Ok(());
+    }
+    // Not one quorum has it all; then each has to be on some quorum's.
+    ghost.committed.values().try_for_each(|txn| {
+        ensure(quorum_has(&|log| log.contains(txn)), || format!("{} is on no quorum's disks", txn.zxid))
+    })
+}
+
+/// Who has taken an epoch for its own, on disk, has everything on disk that stood before it was promised, and its
+/// first history once it is established. Votes and leaders are judged by that.
+pub fn epoch_has_history(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    ghost.disks.iter().try_for_each(|(server, disk)| {
+        let mut log = disk.log.iter();
+        let stood = ghost.stood.get(&disk.current_epoch).copied().unwrap_or(Zxid::ZERO);
+        let mut stands = ghost.committed.range(..=stood).map(|(_, txn)| txn);
+        let lacks = stands.find(|txn| log.next() != Some(txn));
+        ensure(lacks.is_none(), || {
+            let zxid = lacks.map_or(Zxid::ZERO, |txn| txn.zxid);
+            format!("{server:?} is in epoch {} without {zxid}", disk.current_epoch)
+        })
+    })
+}
+
+/// What a peer takes for durable is on its disk.
+pub fn durable_is_on_disk(peers: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    peers.iter().try_for_each(|peer| {
+        let durable = peer.durable();
+        ensure(ghost.is_on_disk(peer, durable), || {
+            format!("{:?} takes all up to {durable} for durable, and its disk has something else", id(peer))
+        })
+    })
+}
+
+/// What a peer has delivered is on its own disk.
+pub fn delivered_is_durable(peers: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    peers.iter().try_for_each(|peer| {
+        let delivered = ghost.delivered.get(&id(peer)).map_or(&[][..], Vec::as_slice);
+        let on_disk = ghost.disks.get(&id(peer)).map_or(&[][..], |disk| &disk.log);
+        ensure(is_prefix(delivered, on_disk), || format!("{:?} delivered what is not on its disk", id(peer)))
+    })
+}
+
+/// What a learner acknowledges is on its disk: proposals, the history, and the epoch with it.
+pub fn acknowledged_is_durable(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    let first = ghost.acknowledged_early.first();
+    ensure(first.is_none(), || {
+        first.map_or(String::new(), |(id, zxid)| format!("{id:?} acknowledged {zxid}"))
+    })
+}
+
+/// An epoch is on a peer's disk before it promises to follow or to lead in it.
+pub fn promised_is_durable(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
+    let first = ghost.promised_early.first();
+    ensure(first.is_none(), || first.map_or(String::new(), |(id, epoch)| format!("{id:?} promised {epoch}")))
 }
 
 #[cfg(test)]

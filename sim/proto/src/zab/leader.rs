@@ -3,6 +3,7 @@
 use super::broadcast::Flight;
 use super::message::{LinkId, Packet};
 use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::Zxid;
@@ -138,10 +139,10 @@ impl Leader {
 
 impl Peer {
     /// Has decided for itself.
-    pub(super) fn lead(&mut self) {
+    pub(super) fn lead(&mut self, out: Out<'_>) {
         let accepted_epoch = self.storage.accepted_epoch();
         self.state = State::Leading(Leader::new(self.config.id, accepted_epoch, self.history.last()));
-        self.choose_epoch();
+        self.choose_epoch(out);
     }
 
     /// This peer's part as the leader. Only called while it is one.
@@ -210,13 +211,16 @@ impl Peer {
             self.hang(former, out);
         }
         self.set_progress(link, Progress::Greeted);
+        let config = self.config.clone();
         let leader = self.leader();
         match leader.stage {
             Stage::Gathering => {
                 leader.told.insert(peer, accepted);
-                self.choose_epoch();
+                self.choose_epoch(out);
             }
-            _ if leader.must_give_way(accepted) => self.leave(out),
+            _ if leader.must_give_way(accepted) && !config.deviates(Mutant::DoesNotGiveWay, out) => {
+                self.leave(out);
+            }
             Stage::Promising => {}
             Stage::Discovering | Stage::Synchronizing | Stage::Broadcasting => self.invite(link, out),
         }
@@ -227,7 +231,7 @@ impl Peer {
     }
 
     /// An epoch newer than all that a quorum has promised. It is on this peer's disk before anybody hears of it.
-    fn choose_epoch(&mut self) {
+    fn choose_epoch(&mut self, out: Out<'_>) {
         let config = self.config.clone();
         let leader = self.leader();
         if !config.is_quorum(&leader.told.keys().copied().collect()) {
@@ -239,6 +243,24 @@ impl Peer {
         leader.epoch = epoch;
         leader.stage = Stage::Promising;
         self.storage.push(Write::AcceptedEpoch(epoch));
+        if self.deviates(Mutant::EpochBeforePromises, out) {
+            self.storage.push(Write::CurrentEpoch(epoch));
+        }
+        if self.deviates(Mutant::InvitesBeforePromising, out) {
+            self.invite_all(out);
+        }
+    }
+
+    /// Has promised itself, and asks the others to.
+    fn invite_all(&mut self, out: Out<'_>) {
+        let me = self.config.id;
+        let leader = self.leader();
+        leader.stage = Stage::Discovering;
+        for link in leader.learners_in(|stage| stage == Progress::Greeted) {
+            self.invite(link, out);
+        }
+        self.leader().promised.insert(me);
+        self.discover(out);
     }
 
     fn invite(&mut self, link: LinkId, out: Out<'_>) {
@@ -252,14 +274,7 @@ impl Peer {
         let durable = self.storage.durable();
         let leader = self.leader();
         match (write, leader.stage) {
-            (Write::AcceptedEpoch(_), Stage::Promising) => {
-                leader.stage = Stage::Discovering;
-                for link in leader.learners_in(|stage| stage == Progress::Greeted) {
-                    self.invite(link, out);
-                }
-                self.leader().promised.insert(me);
-                self.discover(out);
-            }
+            (Write::AcceptedEpoch(_), Stage::Promising) => self.invite_all(out),
             (Write::CurrentEpoch(_), Stage::Synchronizing) => {
                 leader.synced.insert(me);
                 self.establish(out);
@@ -289,12 +304,16 @@ impl Peer {
         out: Out<'_>,
     ) {
         self.set_progress(link, Progress::Promised { last });
+        if self.deviates(Mutant::InvitesAgain, out) {
+            let epoch = self.leader().epoch;
+            out.push(Output::Send { link, packet: Packet::LeaderInfo { epoch } });
+        }
         let stage = self.leader().stage;
         if stage >= Stage::Synchronizing {
             return self.synchronize(link, last, out);
         }
         let (true, Some(current_epoch)) = (self.config.is_voter(peer), current_epoch) else { return };
-        if self.is_behind(current_epoch, last) {
+        if self.is_behind(current_epoch, last) && !self.leads_behind(last, out) {
             // This history may lack what stands. Its owner is the one to lead.
             return self.leave(out);
         }
@@ -311,7 +330,7 @@ impl Peer {
     fn discover(&mut self, out: Out<'_>) {
         let config = self.config.clone();
         let leader = self.leader();
-        if !config.is_quorum(&leader.promised) {
+        if !config.is_quorum(&leader.promised) && !config.deviates(Mutant::LeadsWithoutPromises, out) {
             return;
         }
         leader.stage = Stage::Synchronizing;
@@ -352,6 +371,7 @@ impl Peer {
     }
 
     fn let_serve(&mut self, link: LinkId, committed: Zxid, out: Out<'_>) {
+        let committed = self.says_otherwise(link, committed, out);
         self.set_progress(link, Progress::Serving);
         out.push(Output::Send { link, packet: Packet::UpToDate { committed } });
     }
@@ -360,7 +380,9 @@ impl Peer {
     fn establish(&mut self, out: Out<'_>) {
         let config = self.config.clone();
         let leader = self.leader();
-        if !leader.synced.contains(&config.id) || !config.is_quorum(&leader.synced) {
+        let is_quorum =
+            |out| config.is_quorum(&leader.synced) || config.deviates(Mutant::EstablishesAlone, out);
+        if !leader.synced.contains(&config.id) || !is_quorum(out) {
             return;
         }
         leader.stage = Stage::Broadcasting;

@@ -2,6 +2,7 @@
 
 use super::message::{LinkId, Packet, Snapshot};
 use super::{Note, Out, Output, Peer, Role, State, Violation, Write};
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::sync::Arc;
@@ -13,15 +14,15 @@ pub(super) struct Learner {
     leader: ServerId,
     /// The link that is used; none while it is dialled.
     link: Option<LinkId>,
-    phase: Phase,
+    pub(super) phase: Phase,
     /// The leader's, from `LeaderInfo` on.
     epoch: u32,
     /// The end of the leader's history as it was when `NewLeader` came.
-    synced: Zxid,
+    pub(super) synced: Zxid,
     /// Everything up to here stands, as the leader said; believed from `UpToDate` on.
-    told: Zxid,
+    pub(super) told: Zxid,
     /// The last acknowledged. acked <= durable
-    acked: Zxid,
+    pub(super) acked: Zxid,
     /// Ticks since the decision, or since anything was heard once it serves.
     waited: u32,
 }
@@ -101,14 +102,14 @@ impl Peer {
     }
 
     /// This peer's part as a learner. Only called while it is one.
-    fn learner(&mut self) -> &mut Learner {
+    pub(super) fn learner(&mut self) -> &mut Learner {
         match &mut self.state {
             State::Learning(learner) => learner,
             State::Settling | State::Looking(_) | State::Leading(_) => unreachable!("asked while learning"),
         }
     }
 
-    fn send_leader(&mut self, packet: Packet, out: Out<'_>) {
+    pub(super) fn send_leader(&mut self, packet: Packet, out: Out<'_>) {
         let link = self.learner().link.expect("a learner that got a packet has a link");
         out.push(Output::Send { link, packet });
     }
@@ -163,18 +164,18 @@ impl Peer {
             Packet::LeaderInfo { epoch } if phase == Phase::Greeting => self.promise(epoch, out),
             Packet::Diff if phase == Phase::Promised => self.follow_plan(),
             Packet::Trunc { to } if phase == Phase::Promised => self.cut(to, out),
-            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(snapshot),
+            Packet::Snap(snapshot) if phase == Phase::Promised => self.start_over(snapshot, out),
             Packet::LeaderInfo { .. } | Packet::Diff | Packet::Trunc { .. } | Packet::Snap(_) => {
                 Err(Violation::State)
             }
-            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(txn),
-            Packet::Proposal(txn) if accepts && votes => self.log(txn),
+            Packet::Proposal(txn) if phase == Phase::Synchronizing => self.log(txn, out),
+            Packet::Proposal(txn) if accepts && votes => self.log(txn, out),
             Packet::NewLeader { epoch, committed } if phase == Phase::Synchronizing => {
-                self.persist(epoch, committed)
+                self.persist(epoch, committed, out)
             }
             Packet::UpToDate { committed } if phase == Phase::Acknowledged => self.serve(committed, out),
-            Packet::Commit { zxid } if accepts && votes => self.told(zxid),
-            Packet::Inform(txn) if accepts && !votes => self.inform(txn),
+            Packet::Commit { zxid } if accepts && votes => self.told(zxid, out),
+            Packet::Inform(txn) if accepts && !votes => self.inform(txn, out),
             Packet::Ping => {
                 self.send_leader(Packet::Ping, out);
                 Ok(())
@@ -206,7 +207,11 @@ impl Peer {
         }
         self.learner().epoch = epoch;
         if epoch == accepted {
-            self.acknowledge_epoch(None, out);
+            let counts = self.deviates(Mutant::PromiseCountsTwice, out);
+            self.acknowledge_epoch(counts.then(|| self.storage.current_epoch()), out);
+        } else if self.deviates(Mutant::PromiseInMemory, out) {
+            self.storage.pretend(&Write::AcceptedEpoch(epoch));
+            self.acknowledge_epoch(Some(self.storage.current_epoch()), out);
         } else {
             self.learner().phase = Phase::Promising;
             self.storage.push(Write::AcceptedEpoch(epoch));
@@ -230,6 +235,9 @@ impl Peer {
         if self.history.floor(to) != Some(to) || to < self.committed {
             return Err(Violation::Proposal);
         }
+        if to < self.history.last() && self.deviates(Mutant::DoesNotCut, out) {
+            return self.follow_plan();
+        }
         let lost = self.history.truncate(to);
         self.storage.push(Write::Truncate { to });
         out.push(Output::Note(Note::Cut(lost)));
@@ -237,29 +245,35 @@ impl Peer {
     }
 
     /// Takes the leader's state for its own, as soon as it is on disk.
-    fn start_over(&mut self, snapshot: Snapshot) -> Result<(), Violation> {
+    fn start_over(&mut self, snapshot: Snapshot, out: Out<'_>) -> Result<(), Violation> {
         if snapshot.zxid <= self.history.last() {
             return Err(Violation::Proposal);
         }
+        let write = Write::Restart(snapshot.clone());
+        if !self.starts_over_otherwise(&write, out) {
+            self.storage.push(write);
+        }
         self.history.restart_at(snapshot.zxid);
-        self.storage.push(Write::Restart(snapshot));
         self.follow_plan()
     }
 
     /// Logs a part of the history, or a proposal.
-    fn log(&mut self, txn: Arc<Txn>) -> Result<(), Violation> {
+    fn log(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         if !self.history.goes_on_with(txn.zxid) {
             return Err(Violation::Proposal);
         }
         self.history.append(txn.clone());
-        self.storage.push(Write::Append(vec![txn]));
+        let write = Write::Append(vec![txn]);
+        if !self.logs_otherwise(&write, out) {
+            self.storage.push(write);
+        }
         Ok(())
     }
 
     /// The history is complete: it goes to the disk first, then the epoch, and then it is acknowledged. All of
     /// the history was given to the same queue before. Any other order has lost what stood: ZOOKEEPER-4643 wrote
     /// the epoch first, 4646 acknowledged first, 3911 logged the history only when it served.
-    fn persist(&mut self, epoch: u32, committed: Zxid) -> Result<(), Violation> {
+    fn persist(&mut self, epoch: u32, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
         let synced = self.history.last();
         let learner = self.learner();
         if epoch != learner.epoch {
@@ -268,11 +282,16 @@ impl Peer {
         learner.phase = Phase::Persisting;
         learner.synced = synced;
         learner.told = committed;
-        self.storage.push(Write::CurrentEpoch(epoch));
+        if !self.persists_otherwise(out) {
+            self.storage.push(Write::CurrentEpoch(epoch));
+        }
         Ok(())
     }
 
     pub(super) fn learner_written(&mut self, write: &Write, out: Out<'_>) {
+        if self.acknowledges_otherwise(write, out) {
+            return;
+        }
         let phase = self.learner().phase;
         match write {
             Write::AcceptedEpoch(_) if phase == Phase::Promising => {
@@ -288,7 +307,7 @@ impl Peer {
         }
     }
 
-    fn acknowledge_new_leader(&mut self, out: Out<'_>) {
+    pub(super) fn acknowledge_new_leader(&mut self, out: Out<'_>) {
         let learner = self.learner();
         learner.phase = Phase::Acknowledged;
         learner.acked = learner.synced;
@@ -311,7 +330,10 @@ impl Peer {
     /// A proposal stands. Commits come in order, one for each; only what is from before the epoch was committed
     /// all at once, so it is no gap. Before `UpToDate` a commit is only kept: it may be of what came before
     /// `NewLeader` (ZOOKEEPER-4394).
-    fn told(&mut self, zxid: Zxid) -> Result<(), Violation> {
+    fn told(&mut self, zxid: Zxid, out: Out<'_>) -> Result<(), Violation> {
+        if let Some(result) = self.told_otherwise(zxid, out) {
+            return result;
+        }
         let before = self.history.before(zxid);
         let committed = self.committed;
         let learner = self.learner();
@@ -327,14 +349,14 @@ impl Peer {
     }
 
     /// An observer learns what stands already.
-    fn inform(&mut self, txn: Arc<Txn>) -> Result<(), Violation> {
+    fn inform(&mut self, txn: Arc<Txn>, out: Out<'_>) -> Result<(), Violation> {
         let zxid = txn.zxid;
-        self.log(txn)?;
-        self.told(zxid)
+        self.log(txn, out)?;
+        self.told(zxid, out)
     }
 
     /// A quorum has the leader's history.
-    fn serve(&mut self, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
+    pub(super) fn serve(&mut self, committed: Zxid, out: Out<'_>) -> Result<(), Violation> {
         let is_logged = self.history.floor(committed) == Some(committed);
         let votes = self.config.votes();
         let learner = self.learner();
@@ -346,6 +368,7 @@ impl Peer {
         learner.waited = 0;
         let (leader, epoch) = (learner.leader, learner.epoch);
         self.committed = self.committed.max(committed);
+        self.serves_otherwise(out);
         self.deliver(out);
         let role = if votes { Role::Following { leader, epoch } } else { Role::Observing { leader, epoch } };
         self.become_role(role, out);

@@ -15,6 +15,7 @@
 //! | `sync` | how a learner is brought to the leader's history |
 //! | `broadcast` | proposals, acknowledgements, commits |
 //! | `history` | the log in memory |
+//! | `deviate` | what bugs that are planted need |
 //! | `storage` | what is on disk, and in which order it gets there |
 //! | `view` | what can be seen of a peer from outside |
 //! | [`ghost`], [`invariants`] | what must always hold, over all peers and all that ever happened |
@@ -29,6 +30,7 @@
 
 mod broadcast;
 mod config;
+mod deviate;
 mod election;
 pub mod ghost;
 mod history;
@@ -43,6 +45,7 @@ mod sync;
 mod view;
 
 use crate::message::Xid;
+use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::{Txn, TxnBody};
 pub use config::PeerConfig;
@@ -180,6 +183,8 @@ pub enum Note {
     Cut(Vec<Arc<Txn>>),
     /// Something came that no peer may send, in the state this one is in.
     Violated(Violation),
+    /// A planted bug has made a difference just here.
+    Deviated(Mutant),
 }
 
 /// What no peer may send. Found by the peer that gets it, which then turns away.
@@ -233,6 +238,8 @@ type Out<'a> = &'a mut Vec<Output>;
 impl Peer {
     /// Starts a peer from its disk, looking for a leader. Gives the peer and what to do before anything else.
     pub fn start(config: PeerConfig, disk: RecoveredHistory) -> (Peer, Vec<Output>) {
+        let mut out = Vec::new();
+        let disk = config.starts_from(disk, &mut out);
         let history = History::new(disk.base, disk.log);
         let mut peer = Peer {
             storage: Storage::new(disk.accepted_epoch, disk.current_epoch, &history),
@@ -246,8 +253,9 @@ impl Peer {
             role: Role::Looking,
             violations: BTreeSet::new(),
         };
-        let mut out = Vec::new();
-        peer.look(&mut out);
+        if !peer.refuses(&mut out) {
+            peer.look(&mut out);
+        }
         peer.storage.flush(&mut out);
         (peer, out)
     }
@@ -348,6 +356,7 @@ impl Peer {
             State::Learning(learner) => out.extend(learner.link().map(|link| Output::Hang { link })),
             State::Looking(_) | State::Settling => return,
         }
+        self.leaves_otherwise(out);
         self.state = State::Settling;
         self.become_role(Role::Looking, out);
         self.look_when_settled(out);
@@ -356,6 +365,9 @@ impl Peer {
     /// A vote for what is on its way to the disk would be a vote for what a crash may take away, or that a
     /// later write finds in its place (ZOOKEEPER-2845, 4712).
     fn look_when_settled(&mut self, out: Out<'_>) {
+        if self.settles_otherwise(out) {
+            return;
+        }
         if self.storage.is_idle() {
             self.look(out);
         }
@@ -364,6 +376,13 @@ impl Peer {
     /// Delivers what stands and is on this peer's own disk.
     fn deliver(&mut self, out: Out<'_>) {
         let up_to = self.deliverable();
+        if self.delivers_otherwise(up_to, out) {
+            return;
+        }
+        self.deliver_up_to(up_to, out);
+    }
+
+    fn deliver_up_to(&mut self, up_to: Zxid, out: Out<'_>) {
         for txn in self.history.between(self.delivered, up_to) {
             self.delivered = txn.zxid;
             out.push(Output::Deliver(txn.clone()));

@@ -37,6 +37,8 @@ pub(super) struct Storage {
     writing: Option<Write>,
     /// What comes behind it.
     queue: VecDeque<Write>,
+    /// What a planted bug holds back. Empty without one.
+    held: Vec<Write>,
 }
 
 impl Storage {
@@ -48,6 +50,7 @@ impl Storage {
             durable: history.last(),
             writing: None,
             queue: VecDeque::new(),
+            held: Vec::new(),
         }
     }
 
@@ -94,14 +97,58 @@ impl Storage {
     /// Takes the owner's word that the write under way is durable, and gives it back.
     pub(super) fn written(&mut self) -> Option<Write> {
         let write = self.writing.take()?;
-        match &write {
+        self.done(&write);
+        Some(write)
+    }
+
+    /// The write under way.
+    pub(super) fn writing(&self) -> Option<&Write> {
+        self.writing.as_ref()
+    }
+
+    fn done(&mut self, write: &Write) {
+        match write {
             Write::Append(txns) => self.durable = txns.last().map_or(self.durable, |txn| txn.zxid),
             Write::Truncate { to: _ } => {}
             Write::Restart(snapshot) => self.durable = snapshot.zxid,
             Write::AcceptedEpoch(epoch) => self.accepted_epoch = *epoch,
             Write::CurrentEpoch(epoch) => self.current_epoch = *epoch,
         }
-        Some(write)
+    }
+}
+
+/// What planted bugs do to the order of writes.
+impl Storage {
+    /// Keeps a write from the queue.
+    pub(super) fn hold(&mut self, write: Write) {
+        self.held.push(write);
+    }
+
+    /// Whether anything is held back.
+    pub(super) fn holds(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// Gives what is held back to the queue, as far as it is wanted; the rest stays.
+    pub(super) fn release(&mut self, wanted: impl Fn(&Write) -> bool) {
+        for write in self.take_held() {
+            if wanted(&write) { self.push(write) } else { self.hold(write) }
+        }
+    }
+
+    /// Gives up what is held back.
+    pub(super) fn take_held(&mut self) -> Vec<Write> {
+        std::mem::take(&mut self.held)
+    }
+
+    /// Takes a write for done that no disk has seen.
+    pub(super) fn pretend(&mut self, write: &Write) {
+        self.done(write);
+    }
+
+    /// Takes the log for shorter than it is.
+    pub(super) fn overlook(&mut self, behind: Zxid) {
+        self.durable = self.durable.min(behind);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::leader::{Progress, Stage};
 use super::message::{LinkId, Packet, Snapshot};
 use super::{Out, Output, Peer, Plan, State};
+use crate::mutant::Mutant;
 use zk_api::Zxid;
 
 impl Peer {
@@ -17,10 +18,14 @@ impl Peer {
 
     /// What a learner is to have. An observer's history is only what stands, so it waits for the epoch to be
     /// established; a follower's is all there is, as its acknowledgement is what makes it stand.
-    fn shared_history(&mut self, link: LinkId) -> Option<Zxid> {
+    fn shared_history(&mut self, link: LinkId, out: Out<'_>) -> Option<Zxid> {
         let leader = self.leader();
         let (stage, peer) = (leader.stage, leader.learners[&link].peer);
         if self.config.is_voter(peer) {
+            let stands = stage == Stage::Broadcasting && self.committed < self.history.last();
+            if stands && self.deviates(Mutant::SharesOnlyWhatStands, out) {
+                return Some(self.committed);
+            }
             Some(self.history.last())
         } else {
             (stage == Stage::Broadcasting).then_some(self.committed)
@@ -29,8 +34,9 @@ impl Peer {
 
     /// Sends the history to a learner whose own ends with `last`.
     pub(super) fn synchronize(&mut self, link: LinkId, last: Zxid, out: Out<'_>) {
-        let Some(up_to) = self.shared_history(link) else { return };
-        let (from, packet) = match self.history.plan(last, self.delivered, self.config.diff_max) {
+        let Some(up_to) = self.shared_history(link, out) else { return };
+        let plan = self.history.plan(last, self.delivered, self.config.diff_max);
+        let (from, packet) = match self.plans_otherwise(plan, out) {
             Plan::Diff { from } => (from, Packet::Diff),
             Plan::Trunc { to } => (to, Packet::Trunc { to }),
             Plan::Snap => {
@@ -52,7 +58,7 @@ impl Peer {
             // Trimmed away meanwhile, or older than what it is to replace.
             return out.push(Output::NeedSnapshot { link });
         }
-        let Some(up_to) = self.shared_history(link) else { return };
+        let Some(up_to) = self.shared_history(link, out) else { return };
         self.send_history(link, Packet::Snap(snapshot), from, up_to, out);
     }
 
@@ -68,5 +74,6 @@ impl Peer {
         handler.stage = Progress::Synchronizing;
         handler.sent = up_to;
         handler.acked = up_to;
+        self.proposes_again(link, up_to, out);
     }
 }

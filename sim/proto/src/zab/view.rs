@@ -3,7 +3,7 @@
 use super::broadcast::Flight;
 use super::leader::{Progress, Stage};
 use super::message::{LinkId, Vote};
-use super::{History, Peer, PeerConfig, Role, State, Violation};
+use super::{History, Peer, PeerConfig, Role, State, Violation, Write};
 use crate::server::ServerId;
 use crate::txn::Txn;
 use std::collections::BTreeSet;
@@ -49,6 +49,16 @@ impl Peer {
     /// What it is to its owner.
     pub fn role(&self) -> Role {
         self.role
+    }
+
+    /// Whether it takes `a` for a better vote than `b`.
+    pub fn prefers(&self, a: &Vote, b: &Vote) -> bool {
+        self.config.prefers(a, b)
+    }
+
+    /// The write under way.
+    pub fn writing(&self) -> Option<&Write> {
+        self.storage.writing()
     }
 
     /// For whom it is, or was when it decided.

@@ -3,8 +3,10 @@
 //! A seed is replayed alone, with its last actions printed, by `ZAB_SEED=n cargo test -p zk-proto --test zab seed`.
 
 use crate::rig::{Action, Rig};
+use crate::scenes::rivals;
 use std::collections::BTreeMap;
 use zk_api::Zxid;
+use zk_proto::mutant::Mutant;
 use zk_proto::zab::message::Packet;
 use zk_proto::zab::{Note, Output, Timer, Write};
 
@@ -39,13 +41,14 @@ struct Weights {
 }
 
 /// What a run is to be: sizes and weights drawn from its seed.
-fn draw(dice: &mut Dice) -> (Rig, Weights, u64) {
+fn draw(dice: &mut Dice, mutant: Option<Mutant>) -> (Rig, Weights, u64) {
     let voters = [1, 2, 3, 3, 3, 3, 4, 5, 5, 3][dice.roll(10) as usize];
     let observers = [0, 0, 0, 1, 1, 2][dice.roll(6) as usize];
     let diff_max = [0, 1, 2, 100, 100, 100][dice.roll(6) as usize];
     let last_counter = [2, 5, 1000, 1000, 1000][dice.roll(5) as usize];
-    let rig = Rig::new(voters, observers, |config| {
+    let mut rig = Rig::new(voters, observers, |config| {
         (config.diff_max, config.last_counter) = (diff_max, last_counter);
+        config.mutant = mutant;
     });
     // A kind of fault is off in a third of the runs.
     let mut strength = |most: u64| dice.roll(3).min(1) * (1 + dice.roll(most));
@@ -64,6 +67,9 @@ fn draw(dice: &mut Dice) -> (Rig, Weights, u64) {
         strand: strength(20),
     };
     let steps = 100 + dice.roll(900);
+    if voters == 3 && weights.mislead > 0 && dice.roll(3) == 0 {
+        rivals(&mut rig);
+    }
     (rig, weights, steps)
 }
 
@@ -187,21 +193,43 @@ fn reach(reached: &mut Reached, outputs: &[Output]) {
     }
 }
 
+/// A run on its way.
+pub struct Run {
+    pub rig: Rig,
+    /// How many steps it is to take while there are faults.
+    pub steps: u64,
+    dice: Dice,
+    weights: Weights,
+    /// What is to happen next, the first of it last, instead of a choice.
+    next: Vec<Action>,
+}
+
+impl Run {
+    pub fn new(seed: u64, mutant: Option<Mutant>) -> Run {
+        let mut dice = Dice(seed);
+        let (rig, weights, steps) = draw(&mut dice, mutant);
+        Run { rig, steps, dice, weights, next: Vec::new() }
+    }
+
+    pub fn choose(&mut self) -> Action {
+        if self.next.is_empty() && self.dice.roll(1000) < self.weights.strand {
+            self.next = strand(&self.rig, &mut self.dice);
+            self.next.reverse();
+        }
+        match self.next.pop() {
+            Some(action) => action,
+            None => pick(&choices(&self.rig, &self.weights, &mut self.dice), &mut self.dice),
+        }
+    }
+}
+
 /// One run. Fails with what is wrong, and the actions that led there.
 pub fn run(seed: u64, reached: &mut Reached) -> Result<(), (String, Vec<Action>)> {
-    let mut dice = Dice(seed);
-    let (mut rig, weights, steps) = draw(&mut dice);
+    let mut run = Run::new(seed, None);
     let mut actions = Vec::new();
-    let mut next = Vec::new();
-    for _ in 0..steps {
-        if next.is_empty() && dice.roll(1000) < weights.strand {
-            next = strand(&rig, &mut dice);
-            next.reverse();
-        }
-        let action = match next.pop() {
-            Some(action) => action,
-            None => pick(&choices(&rig, &weights, &mut dice), &mut dice),
-        };
+    for _ in 0..run.steps {
+        let action = run.choose();
+        let rig = &mut run.rig;
         actions.push(action);
         reach(reached, &rig.act(action));
         *reached.entry("steps").or_default() += 1;
@@ -210,6 +238,7 @@ pub fn run(seed: u64, reached: &mut Reached) -> Result<(), (String, Vec<Action>)
         }
         rig.check().map_err(|what| (what, actions.clone()))?;
     }
+    let rig = &mut run.rig;
     let stood = rig.ghost.committed.len();
     rig.heal().map_err(|what| (format!("healing: {what}"), actions.clone()))?;
     *reached.entry("epochs in all").or_default() += rig.ghost.initial.len() as u64;

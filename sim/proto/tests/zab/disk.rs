@@ -46,11 +46,18 @@ impl Disk {
     }
 
     pub fn recover(&self) -> (RecoveredHistory, Machine) {
+        // A planted bug may log what is there already. As ZooKeeper's replay does, the second is passed over.
+        let mut log: Vec<Arc<Txn>> = Vec::new();
+        for txn in &self.log {
+            if txn.zxid > log.last().map_or(self.snapshot.zxid, |last| last.zxid) {
+                log.push(txn.clone());
+            }
+        }
         let recovered = RecoveredHistory {
             accepted_epoch: self.accepted_epoch,
             current_epoch: self.current_epoch,
             base: self.snapshot.zxid,
-            log: self.log.clone(),
+            log,
         };
         (recovered, decode(&self.snapshot.image))
     }

@@ -8,16 +8,17 @@
 use crate::rig::{Action, Rig};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use zk_proto::mutant::Mutant;
 use zk_proto::zab::Timer;
 
 /// How much of each may happen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Budget {
-    proposals: u8,
-    crashes: u8,
-    breaks: u8,
-    ticks: u8,
-    notifies: u8,
+pub struct Budget {
+    pub proposals: u8,
+    pub crashes: u8,
+    pub breaks: u8,
+    pub ticks: u8,
+    pub notifies: u8,
 }
 
 /// What a search has seen.
@@ -36,7 +37,7 @@ struct Seen {
 
 impl Budget {
     /// What is left after an action; none if it must not happen.
-    fn after(mut self, action: &Action) -> Option<Budget> {
+    pub fn after(mut self, action: &Action) -> Option<Budget> {
         let counter = match action {
             Action::Propose { .. } => &mut self.proposals,
             Action::Crash { .. } => &mut self.crashes,
@@ -50,20 +51,20 @@ impl Budget {
     }
 }
 
-fn fingerprint(state: &(Rig, Budget)) -> u64 {
+pub fn fingerprint(rig: &Rig, budget: Budget) -> u64 {
     let mut hasher = DefaultHasher::new();
-    state.hash(&mut hasher);
+    (rig, budget).hash(&mut hasher);
     hasher.finish()
 }
 
-fn forget_idle_timers(rig: &mut Rig) {
+pub fn forget_idle_timers(rig: &mut Rig) {
     for node in rig.nodes.values_mut() {
         let looking = node.peer.as_ref().is_some_and(|peer| peer.is_looking());
         node.timers.retain(|timer| (*timer == Timer::Tick) != looking);
     }
 }
 
-fn actions(rig: &Rig) -> Vec<Action> {
+pub fn actions(rig: &Rig) -> Vec<Action> {
     let mut actions = rig.actions();
     for (server, node) in &rig.nodes {
         let server = *server;
@@ -91,11 +92,9 @@ fn explore(start: Rig, budget: Budget, rounds_max: u64, states_max: usize, heal_
     let mut stack: Vec<(Rig, Budget, Vec<Action>)> = vec![(start, budget, Vec::new())];
     while let Some((mut rig, budget, way)) = stack.pop() {
         forget_idle_timers(&mut rig);
-        let state = (rig, budget);
-        if !known.insert(fingerprint(&state)) {
+        if !known.insert(fingerprint(&rig, budget)) {
             continue;
         }
-        let (rig, budget) = state;
         seen.states += 1;
         seen.depth = seen.depth.max(way.len());
         seen.committed = seen.committed.max(rig.ghost.committed.len());
@@ -126,8 +125,8 @@ fn explore(start: Rig, budget: Budget, rounds_max: u64, states_max: usize, heal_
 }
 
 /// Voters that have just decided for a leader, and are about to dial it.
-fn decided(voters: u8, observers: u8) -> Rig {
-    let mut rig = Rig::new(voters, observers, |_| {});
+pub fn decided(voters: u8, observers: u8, mutant: Option<Mutant>) -> Rig {
+    let mut rig = Rig::new(voters, observers, |config| config.mutant = mutant);
     rig.datagrams_max = 1;
     while let Some(datagram) =
         rig.actions().into_iter().find(|action| matches!(action, Action::Datagram { .. }))
@@ -147,22 +146,25 @@ fn explore_all(start: Rig, budget: Budget) {
 
 #[test]
 fn three_voters_agree_whatever_the_order_of_events() {
-    explore_all(decided(3, 0), Budget { proposals: 1, ..Budget::default() });
+    explore_all(decided(3, 0, None), Budget { proposals: 1, ..Budget::default() });
 }
 
 #[test]
 fn two_voters_survive_two_crashes_at_every_moment() {
-    explore_all(decided(2, 0), Budget { proposals: 2, crashes: 2, ..Budget::default() });
+    explore_all(decided(2, 0, None), Budget { proposals: 2, crashes: 2, ..Budget::default() });
 }
 
 #[test]
 fn two_voters_survive_a_crash_a_broken_link_and_an_impatient_moment() {
-    explore_all(decided(2, 0), Budget { proposals: 1, crashes: 1, breaks: 1, ticks: 1, ..Budget::default() });
+    explore_all(
+        decided(2, 0, None),
+        Budget { proposals: 1, crashes: 1, breaks: 1, ticks: 1, ..Budget::default() },
+    );
 }
 
 #[test]
 fn an_observer_learns_whatever_the_order_of_events() {
-    explore_all(decided(2, 1), Budget { proposals: 1, notifies: 1, ..Budget::default() });
+    explore_all(decided(2, 1, None), Budget { proposals: 1, notifies: 1, ..Budget::default() });
 }
 
 /// Any bounds, by `ZAB_EXPLORE=voters,observers,proposals,crashes,breaks,ticks,notifies,rounds,states`.
@@ -172,7 +174,7 @@ fn measure() {
     let mut n = text.split(',').map(|n| n.parse::<usize>().expect("numbers"));
     let mut next =
         || n.next().expect("voters, observers, proposals, crashes, breaks, ticks, notifies, states");
-    let rig = decided(next() as u8, next() as u8);
+    let rig = decided(next() as u8, next() as u8, None);
     let (proposals, crashes, breaks) = (next() as u8, next() as u8, next() as u8);
     let budget = Budget { proposals, crashes, breaks, ticks: next() as u8, notifies: next() as u8 };
     explore(rig, budget, next() as u64, next(), 1000);

@@ -6,12 +6,18 @@
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `mutants` | bugs that are planted, and what finds them |
 //! | `explore` | every order of events within small bounds |
+//! | `nearest` | the shortest way to something, within such bounds |
+//! | `scenes` | how a run may begin, where blind choices hardly ever come |
 //! | `paths` | single cases, each driven to a point where something could go wrong |
 
 mod calm;
 mod chaos;
 mod disk;
 mod explore;
+mod mutants;
+mod nearest;
 mod paths;
 mod rig;
+mod scenes;

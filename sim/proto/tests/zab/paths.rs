@@ -1,6 +1,7 @@
 //! Single cases, each driven to a point where something could go wrong.
 
 use crate::rig::{Action, Rig};
+use crate::scenes::{between, rivals};
 use zk_api::Zxid;
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::Packet;
@@ -370,45 +371,12 @@ fn a_peer_that_lost_its_leader_votes_only_when_its_writes_are_done() {
 #[test]
 fn a_promise_counts_for_one_leader_alone() {
     let mut rig = Rig::new(3, 0, |_| {});
-    let decide = |rig: &mut Rig, server: u8, leader: u8| {
-        rig.act(Action::Mislead { server: ServerId(server), leader: ServerId(leader) });
-        assert_eq!(role(rig, server), Role::Joining { leader: ServerId(leader) });
-    };
-    // Whatever has to do with server 1 and this leader, but for the leader's own disk.
-    let between = |leader: u8| {
-        move |rig: &Rig, action: &Action| match action {
-            Action::Dialled { to, .. } => *to == ServerId(leader),
-            Action::Packet { link, .. } => rig.links[link].ends[1] == ServerId(leader),
-            Action::Written { server } => *server == ServerId(1),
-            _ => false,
-        }
-    };
-    let part = |rig: &mut Rig| {
-        let link = *rig.links.keys().next_back().expect("a link");
-        rig.act(Action::Break { link, arrives: [0, 0] });
-        while rig.links.contains_key(&link) {
-            let end = (0..2).find(|end| rig.actions().contains(&Action::Packet { link, end: *end }));
-            rig.act(Action::Packet { link, end: end.expect("news for an end") });
-        }
-    };
-    decide(&mut rig, 3, 3);
-    decide(&mut rig, 1, 3);
-    rig.drive(between(3), |rig| rig.nodes[&ServerId(3)].writing == Some(Write::AcceptedEpoch(1)));
-    part(&mut rig);
-    while !rig.peer(1).is_looking() {
-        rig.act(Action::Fire { server: ServerId(1), timer: Timer::Tick });
-    }
-    decide(&mut rig, 2, 2);
-    decide(&mut rig, 1, 2);
-    let with_disk = |rig: &Rig, action: &Action| {
-        between(2)(rig, action) || matches!(action, Action::Written { server: ServerId(2) })
-    };
-    rig.drive(with_disk, |rig| rig.peer(2).leads() == Some(1));
-    part(&mut rig);
-    rig.drive(between(2), |rig| rig.peer(1).is_looking());
-    decide(&mut rig, 1, 3);
+    rivals(&mut rig).expect("two leaders of one epoch");
+    assert_eq!(rig.peer(2).leads(), Some(1));
+    rig.act(Action::Mislead { server: ServerId(1), leader: ServerId(3) });
     rig.act(Action::Written { server: ServerId(3) });
-    rig.drive(between(3), |rig| !rig.actions().iter().any(|action| between(3)(rig, action)));
+    let comes = between(1, 3);
+    rig.drive(&comes, |rig| !rig.actions().iter().any(|action| comes(rig, action)));
     assert_eq!(rig.peer(1).accepted_epoch(), 1);
     assert_eq!(rig.peer(3).leads(), None);
     rig.heal().unwrap();

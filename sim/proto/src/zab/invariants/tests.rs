@@ -1,6 +1,7 @@
 //! Every invariant holds of a healthy ensemble, and has a broken twin that it catches under its own name.
 
 use super::*;
+use crate::zab::ghost::OnDisk;
 use crate::zab::sample::{following, leading, looking, txn, txns, with_undurable};
 
 type Ensemble = (Vec<Peer>, Ghost);
@@ -27,8 +28,18 @@ fn healthy() -> Ensemble {
         most_delivered: delivered.clone(),
         delivered,
         cut: Vec::new(),
+        stood: BTreeMap::from([(1, Zxid::ZERO), (2, Zxid::new(1, 2))]),
+        disks: disks(&peers),
+        ..Ghost::default()
     };
     (peers, ghost)
+}
+
+/// Everything that the peers have is on their disks.
+fn disks(peers: &[Peer]) -> BTreeMap<ServerId, OnDisk> {
+    let mut ghost = Ghost::default();
+    peers.iter().for_each(|peer| ghost.started(peer));
+    ghost.disks
 }
 
 /// The healthy one with something done to it.
@@ -42,6 +53,10 @@ fn delivers(server: u8, zxids: &'static [(u32, u32)]) -> impl Fn(&mut Vec<Peer>,
     move |_, ghost| {
         ghost.delivered.insert(ServerId(server), txns(zxids));
     }
+}
+
+fn disk(server: u8, spoil: fn(&mut OnDisk)) -> impl Fn(&mut Vec<Peer>, &mut Ghost) {
+    move |_, ghost| spoil(ghost.disks.get_mut(&ServerId(server)).expect("a server"))
 }
 
 fn flagged(violation: Violation) -> Ensemble {
@@ -101,6 +116,16 @@ fn twins() -> Vec<(&'static str, Ensemble)> {
             }),
         ),
         ("VoteIsDurable", with(|peers, _| peers[1] = with_undurable(looking(2, &[(1, 1)]), &[(1, 2)]))),
+        ("DeliveredStands", with(delivers(2, &[(1, 2)]))),
+        ("CommittedIsOnAQuorum", with(disk(1, |disk| disk.log.truncate(2)))),
+        ("EpochHasHistory", with(disk(2, |disk| disk.current_epoch = 2))),
+        ("DurableIsOnDisk", with(disk(2, |disk| disk.log.clear()))),
+        ("DeliveredIsDurable", with(delivers(2, &[(1, 1), (1, 2)]))),
+        (
+            "AcknowledgedIsDurable",
+            with(|_, ghost| ghost.acknowledged_early = BTreeSet::from([(ServerId(1), Zxid::new(2, 2))])),
+        ),
+        ("PromisedIsDurable", with(|_, ghost| ghost.promised_early = BTreeSet::from([(ServerId(1), 3)]))),
     ]
 }
 

@@ -145,7 +145,7 @@ fn an_acknowledgement_of_what_was_trimmed_away_meanwhile_is_legal() {
 fn an_epoch_behind_the_last_is_not_chosen() {
     let mut peer = looking(3, &[]);
     peer.storage = crate::zab::storage::Storage::new(u32::MAX, 0, &peer.history);
-    peer.lead();
+    peer.lead(&mut Vec::new());
     greet(&mut peer, LINK, 0);
     assert!(matches!(&peer.state, State::Leading(leader) if leader.stage == Stage::Gathering));
 }
