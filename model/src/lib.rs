@@ -16,7 +16,7 @@
 //! | `monitors` | promises as part of a state |
 //! | `symmetry` | states that differ only in which process is which |
 //! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
-//! | `search` | our own breadth-first search |
+//! | `search`, `tree` | our own breadth-first search, and the states it has found |
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe` | steps, for people to read |
@@ -45,6 +45,7 @@ pub mod shell;
 pub mod state;
 pub mod stateright;
 pub mod symmetry;
+mod tree;
 
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,

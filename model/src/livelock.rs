@@ -45,7 +45,7 @@ pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
 }
 
 /// What an action is called, in a few bits.
-fn label(action: Action) -> u16 {
+pub fn label(action: Action) -> u16 {
     let (kind, me, nth) = match action {
         Action::Deliver(me) => (0, me, 0),
         Action::Serve(me) => (1, me, 0),
@@ -72,10 +72,37 @@ impl Edges {
         self.ended.push(ended);
     }
 
-    /// The next of its free actions leads to this state.
-    pub fn add(&mut self, action: Action, target: u32) {
+    /// The next of its free actions, by its label, leads to this state.
+    pub fn add(&mut self, label: u16, target: u32) {
         self.targets.push(target);
-        self.labels.push(label(action));
+        self.labels.push(label);
+    }
+
+    /// The states from which no end can be reached.
+    pub fn hopeless(&self) -> Vec<u32> {
+        let n = self.starts.len();
+        // Whence each state is reached: counted, then sorted in.
+        let mut begins = vec![0_u32; n + 1];
+        self.targets.iter().for_each(|target| begins[*target as usize + 1] += 1);
+        (0..n).for_each(|at| begins[at + 1] += begins[at]);
+        let (mut sources, mut filled) = (vec![0_u32; self.targets.len()], begins.clone());
+        for state in 0..n as u32 {
+            for edge in self.of(state) {
+                let place = &mut filled[self.targets[edge] as usize];
+                sources[*place as usize] = state;
+                *place += 1;
+            }
+        }
+        let mut hopeful = self.ended.clone();
+        let mut open: Vec<u32> = (0..n as u32).filter(|state| hopeful[*state as usize]).collect();
+        while let Some(state) = open.pop() {
+            for source in &sources[begins[state as usize] as usize..begins[state as usize + 1] as usize] {
+                if !std::mem::replace(&mut hopeful[*source as usize], true) {
+                    open.push(*source);
+                }
+            }
+        }
+        (0..n as u32).filter(|state| !hopeful[*state as usize]).collect()
     }
 
     /// Whether no more should be recorded.
@@ -237,7 +264,7 @@ mod tests {
         let mut edges = Edges::default();
         for state in states {
             edges.state(state.is_empty());
-            state.iter().for_each(|(me, target)| edges.add(Action::Serve(*me), *target));
+            state.iter().for_each(|(me, target)| edges.add(label(Action::Serve(*me)), *target));
         }
         edges.livelock()
     }
