@@ -21,6 +21,7 @@
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe` | steps, for people to read |
 //! | `quiet` | caught panics |
+//! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
@@ -30,6 +31,7 @@ pub mod check;
 mod client;
 pub mod describe;
 pub mod digest;
+pub mod ensemble;
 pub mod link;
 pub mod livelock;
 mod memo;
