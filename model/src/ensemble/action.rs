@@ -93,6 +93,12 @@ impl Action {
     }
 }
 
+/// Whether an action of such a label is done now and then if it is possible again and again: the real count of ticks
+/// goes on while a server waits, and is not begun anew because others come and go.
+pub(super) fn is_patience(label: u16) -> bool {
+    matches!(label >> 12, 9 | 10)
+}
+
 /// The id of a link: who dialled whom, and which of the links between them that anybody still knows of.
 pub(super) fn link_id(from: ServerId, to: ServerId, nth: u64) -> LinkId {
     LinkId(u64::from(from.0) << 16 | u64::from(to.0) << 8 | nth)

@@ -101,6 +101,17 @@ impl Merges {
     pub const ALL: Merges = Merges { datagrams: true, dials: true, timers: true, learners: true };
     /// Every step by itself.
     pub const NONE: Merges = Merges { datagrams: false, dials: false, timers: false, learners: false };
+
+    /// What is merged, in a few words each.
+    pub fn names(&self) -> Vec<&'static str> {
+        let all = [
+            (self.datagrams, "older datagrams"),
+            (self.dials, "refused links"),
+            (self.timers, "idle timers"),
+            (self.learners, "learners first when it is calm"),
+        ];
+        all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect()
+    }
 }
 
 /// Changes how every server is set up.

@@ -5,11 +5,13 @@
 //! bound, from each such state.
 //!
 //! **No fair cycle.** There is no round that can be gone for ever without coming there, and that is weakly fair: what
-//! is possible all the way round is done now and then. Fairness is assumed of every arrival, write, timer and link for
-//! itself, and of what is free: a server that is down starts, servers that were cut off hear of each other again, and a
-//! client writes. A round in which rounds of elections are counted up is longer than any bound and not seen.
+//! is possible all the way round is done now and then. That is assumed of every arrival, write and link for itself, and
+//! of what is free: a server that is down starts, servers that were cut off hear of each other again, a client writes.
+//! Of patience more is assumed: who could come to the end of it again and again does, as a server counts its ticks from
+//! its decision on, whoever comes and goes meanwhile. A round in which rounds of elections are counted up is longer than
+//! any bound and not seen.
 
-use super::action::Action;
+use super::action::{Action, is_patience};
 use super::config::Level;
 use super::model::EnsembleModel;
 use super::node::Node;
@@ -74,7 +76,7 @@ pub(super) fn look_for_progress<N: Node>(search: &mut Search<'_, N>) {
             break;
         }
     }
-    if let Some(Livelock { state, round }) = edges.livelock() {
+    if let Some(Livelock { state, round }) = edges.livelock_but(is_patience) {
         let steps = search.tree.path(state).1.len() + round.len();
         let what = format!("the last {} steps can go round for ever, and no quorum serves", round.len());
         search.broken(cycle, what, state, &round, steps as u32);
