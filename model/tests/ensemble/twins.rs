@@ -1,10 +1,12 @@
 //! Ensembles that are wrong on purpose, each caught by name.
 
-use crate::lying::Lying;
+use crate::lying::{Deaf, Lying};
 use crate::{bounds, broken, explore_with};
 use std::sync::Arc;
 use zk_model::Verdict;
-use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, STANDS_ON_QUORUM, Tune};
+use zk_model::ensemble::{
+    EnsembleBounds, EnsembleConfig, Level, PROGRESS_POSSIBLE, PeerNode, STANDS_ON_QUORUM, Tune,
+};
 use zk_proto::server::ServerId;
 use zk_proto::zab::PeerConfig;
 
@@ -35,11 +37,20 @@ fn two_ensembles_in_one_are_caught_by_the_second_leader_of_an_epoch() {
 }
 
 #[test]
-fn an_epoch_that_wears_out_at_once_never_serves() {
+fn a_leader_that_may_never_propose_is_no_progress() {
     let tune = |config: &mut PeerConfig| config.last_counter = 0;
-    let check = explore_with::<PeerNode>(&tuned(Level::Whole, bounds(2, 1, 0, 2), tune));
-    // Nothing can be proposed, and nothing is: that is no progress, but nothing is unsafe.
-    assert!(!matches!(check.verdict, Verdict::Undecided { .. }), "{:?}", check.verdict);
+    let check = explore_with::<PeerNode>(&tuned(Level::Whole, bounds(2, 1, 0, 1), tune));
+    assert_eq!(broken(&check).iter().map(|(name, _)| *name).collect::<Vec<_>>(), [PROGRESS_POSSIBLE]);
+}
+
+#[test]
+fn a_server_that_hears_nobody_is_no_progress_for_two_and_none_is_lost_for_three() {
+    let names = |servers| {
+        let check = explore_with::<Deaf>(&EnsembleConfig::new(Level::Whole, bounds(servers, 1, 0, 0)));
+        broken(&check).iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(2), [PROGRESS_POSSIBLE]);
+    assert_eq!(names(3), [""; 0]);
 }
 
 #[test]
