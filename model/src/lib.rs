@@ -16,11 +16,12 @@
 //! | `monitors` | promises as part of a state |
 //! | `symmetry` | states that differ only in which process is which |
 //! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
-//! | `search` | our own breadth-first search |
+//! | `search`, `tree` | our own breadth-first search, and the states it has found |
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe` | steps, for people to read |
 //! | `quiet` | caught panics |
+//! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
@@ -30,6 +31,7 @@ pub mod check;
 mod client;
 pub mod describe;
 pub mod digest;
+pub mod ensemble;
 pub mod link;
 pub mod livelock;
 mod memo;
@@ -45,6 +47,7 @@ pub mod shell;
 pub mod state;
 pub mod stateright;
 pub mod symmetry;
+mod tree;
 
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,

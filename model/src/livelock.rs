@@ -45,7 +45,7 @@ pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
 }
 
 /// What an action is called, in a few bits.
-fn label(action: Action) -> u16 {
+pub fn label(action: Action) -> u16 {
     let (kind, me, nth) = match action {
         Action::Deliver(me) => (0, me, 0),
         Action::Serve(me) => (1, me, 0),
@@ -72,10 +72,37 @@ impl Edges {
         self.ended.push(ended);
     }
 
-    /// The next of its free actions leads to this state.
-    pub fn add(&mut self, action: Action, target: u32) {
+    /// The next of its free actions, by its label, leads to this state.
+    pub fn add(&mut self, label: u16, target: u32) {
         self.targets.push(target);
-        self.labels.push(label(action));
+        self.labels.push(label);
+    }
+
+    /// The states from which no end can be reached.
+    pub fn hopeless(&self) -> Vec<u32> {
+        let n = self.starts.len();
+        // Whence each state is reached: counted, then sorted in.
+        let mut begins = vec![0_u32; n + 1];
+        self.targets.iter().for_each(|target| begins[*target as usize + 1] += 1);
+        (0..n).for_each(|at| begins[at + 1] += begins[at]);
+        let (mut sources, mut filled) = (vec![0_u32; self.targets.len()], begins.clone());
+        for state in 0..n as u32 {
+            for edge in self.of(state) {
+                let place = &mut filled[self.targets[edge] as usize];
+                sources[*place as usize] = state;
+                *place += 1;
+            }
+        }
+        let mut hopeful = self.ended.clone();
+        let mut open: Vec<u32> = (0..n as u32).filter(|state| hopeful[*state as usize]).collect();
+        while let Some(state) = open.pop() {
+            for source in &sources[begins[state as usize] as usize..begins[state as usize + 1] as usize] {
+                if !std::mem::replace(&mut hopeful[*source as usize], true) {
+                    open.push(*source);
+                }
+            }
+        }
+        (0..n as u32).filter(|state| !hopeful[*state as usize]).collect()
     }
 
     /// Whether no more should be recorded.
@@ -90,22 +117,57 @@ impl Edges {
 
     /// The livelock that is nearest to the start.
     pub fn livelock(&self) -> Option<Livelock> {
-        let places = self.components();
-        let fair = places.into_iter().filter(|place| self.is_fair(place));
-        let nearest = fair.min_by_key(|place| place.first().copied())?;
+        self.livelock_but(|_| false)
+    }
+
+    /// The same where some actions are treated more fairly: what is possible again and again, though not all the
+    /// way round, is done now and then. `is_strong` says which, by their labels.
+    pub fn livelock_but(&self, is_strong: impl Fn(u16) -> bool) -> Option<Livelock> {
+        let mut places = self.components(&self.ended);
+        let mut fair: Vec<BTreeSet<u32>> = Vec::new();
+        while !places.is_empty() {
+            let mut closed = vec![true; self.starts.len()];
+            // What is possible everywhere in a place is possible everywhere within it: unfair is unfair there too.
+            for place in places.into_iter().filter(|place| self.is_fair(place)) {
+                let missed = self.missed(&place, &is_strong);
+                if missed.is_empty() {
+                    fair.push(place);
+                    continue;
+                }
+                // Only a way round on which none of that is possible can be gone for ever.
+                let misses = |state: &u32| self.of(*state).any(|edge| missed.contains(&self.labels[edge]));
+                place.iter().filter(|state| !misses(state)).for_each(|state| closed[*state as usize] = false);
+            }
+            places = self.components(&closed);
+        }
+        let nearest = fair.into_iter().min_by_key(|place| place.first().copied())?;
         let state = *nearest.first()?;
         Some(Livelock { state, round: self.round(&nearest, state) })
     }
 
-    /// The sets of states that can be gone round in, none of them ended (Tarjan's algorithm).
-    fn components(&self) -> Vec<BTreeSet<u32>> {
+    /// What should be done now and then, is possible somewhere among these states, and leads out of them.
+    fn missed(&self, place: &BTreeSet<u32>, is_strong: impl Fn(u16) -> bool) -> BTreeSet<u16> {
+        let (mut possible, mut taken) = (BTreeSet::new(), BTreeSet::new());
+        for edge in place.iter().flat_map(|state| self.of(*state)) {
+            if is_strong(self.labels[edge]) {
+                possible.insert(self.labels[edge]);
+                if place.contains(&self.targets[edge]) {
+                    taken.insert(self.labels[edge]);
+                }
+            }
+        }
+        possible.difference(&taken).copied().collect()
+    }
+
+    /// The sets of states that can be gone round in, none of them closed (Tarjan's algorithm).
+    fn components(&self, closed: &[bool]) -> Vec<BTreeSet<u32>> {
         const NEW: u32 = u32::MAX;
         let n = self.starts.len();
         let (mut order, mut low) = (vec![NEW; n], vec![NEW; n]);
         let mut is_open = vec![false; n];
         let (mut open, mut found, mut next) = (Vec::new(), Vec::new(), 0);
         for root in 0..n as u32 {
-            if order[root as usize] != NEW || self.ended[root as usize] {
+            if order[root as usize] != NEW || closed[root as usize] {
                 continue;
             }
             let mut path: Vec<(u32, usize)> = Vec::new();
@@ -123,7 +185,7 @@ impl Edges {
                 if *edge < self.of(*state).end {
                     let target = self.targets[*edge];
                     *edge += 1;
-                    if self.ended[target as usize] {
+                    if closed[target as usize] {
                         continue;
                     }
                     if order[target as usize] == NEW {
@@ -237,7 +299,7 @@ mod tests {
         let mut edges = Edges::default();
         for state in states {
             edges.state(state.is_empty());
-            state.iter().for_each(|(me, target)| edges.add(Action::Serve(*me), *target));
+            state.iter().for_each(|(me, target)| edges.add(label(Action::Serve(*me)), *target));
         }
         edges.livelock()
     }
@@ -259,6 +321,27 @@ mod tests {
             livelock(&[&[(0, 1)], &[(0, 2), (1, 3)], &[(0, 1)], &[]]),
             Some(Livelock { state: 1, round: vec![0, 0] })
         );
+    }
+
+    #[test]
+    fn a_way_out_that_comes_and_goes_is_taken_by_who_is_treated_more_fairly() {
+        let mut edges = Edges::default();
+        for state in [&[(0, 1)][..], &[(0, 2), (1, 3)], &[(0, 1)], &[]] {
+            edges.state(state.is_empty());
+            state.iter().for_each(|(me, target)| edges.add(*me, *target));
+        }
+        assert_eq!(edges.livelock_but(|_| false).map(|found| found.state), Some(1));
+        assert_eq!(edges.livelock_but(|label| label == 1), None);
+    }
+
+    #[test]
+    fn a_way_round_beside_a_way_out_that_is_taken_is_still_one() {
+        let mut edges = Edges::default();
+        for state in [&[(0, 1)][..], &[(0, 2), (1, 3)], &[(0, 2), (0, 1)], &[]] {
+            edges.state(state.is_empty());
+            state.iter().for_each(|(me, target)| edges.add(*me, *target));
+        }
+        assert_eq!(edges.livelock_but(|label| label == 1).map(|found| found.state), Some(2));
     }
 
     #[test]

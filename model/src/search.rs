@@ -1,21 +1,15 @@
 //! Our own breadth-first search: shortest counterexamples, honest limits.
-//!
-//! A state is known by 64 bits of its digest, and by the action that first led to it. Of n states, two share
-//! their 64 bits with odds of n²/2⁶⁵: 2·10⁻⁵ for thirty million. A path is told by taking its actions again.
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
 use crate::describe::describe;
-use crate::digest::Digested;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
 use crate::state::State;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::BuildHasherDefault;
+use crate::tree::Tree;
 use std::sync::Arc;
 use std::time::Instant;
 use zk_trials::promise::Violation;
@@ -47,11 +41,7 @@ pub struct Found {
 struct Search<'a> {
     model: &'a RecipeModel,
     config: &'a CheckConfig,
-    /// The numbers of the states found, by their fingerprints.
-    visited: HashMap<u64, u32, BuildHasherDefault<Digested>>,
-    /// For each state but the first: the number of the state it was first reached from, and by which of its
-    /// actions.
-    parents: Vec<(u32, u16)>,
+    tree: Tree,
     /// What livelocks are looked for in, or why they are not.
     edges: Result<Edges, String>,
     found: Found,
@@ -76,8 +66,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     let mut search = Search {
         model,
         config,
-        visited: HashMap::default(),
-        parents: vec![(0, 0)],
+        tree: Tree::default(),
         edges: edges(config),
         found,
         reached: Sometimes::default(),
@@ -102,8 +91,8 @@ impl Search<'_> {
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
         let started = Instant::now();
         let Taken { state, findings, .. } = self.model.init();
+        self.tree.start(state.fingerprint, 0);
         self.judge(&findings, 0, None, 0);
-        self.visited.insert(state.fingerprint, 0);
         let mut level = vec![(state, 0)];
         let mut seen = 0_u64;
         let mut depth = 0;
@@ -205,19 +194,16 @@ impl Search<'_> {
             if self.is_answered() {
                 continue;
             }
-            let number = self.parents.len() as u32;
-            let target = match self.visited.entry(taken.state.fingerprint) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(new) => {
-                    new.insert(number);
+            let target = match self.tree.reach(taken.state.fingerprint, index, nth as u16) {
+                Err(known) => known,
+                Ok(number) => {
                     next.push((taken.state, number));
-                    self.parents.push((index, nth as u16));
                     self.found.states += 1;
                     number
                 }
             };
             if let (Ok(edges), true) = (&mut self.edges, nth < free) {
-                edges.add(action, target);
+                edges.add(livelock::label(action), target);
             }
         }
     }
@@ -287,15 +273,8 @@ impl Search<'_> {
 
     /// The numbers of the actions from the start to a state, and then these.
     fn path(&self, state: u32, then: &[u16]) -> Vec<usize> {
-        let mut path: Vec<usize> = then.iter().rev().map(|nth| usize::from(*nth)).collect();
-        let mut at = state;
-        while at != 0 {
-            let (parent, nth) = self.parents[at as usize];
-            path.push(usize::from(nth));
-            at = parent;
-        }
-        path.reverse();
-        path
+        let (_, path) = self.tree.path(state);
+        path.iter().chain(then).map(|nth| usize::from(*nth)).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 //! | `sweep` | [`SweepReport`]: many seeds of one scenario |
 //! | `replay` | [`ReplayReport`]: one seed again |
 //! | `check` | [`CheckReport`]: a model explored |
+//! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
@@ -15,6 +16,7 @@
 //! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod check;
+mod ensemble;
 mod files;
 mod junit;
 mod live;
@@ -24,12 +26,15 @@ mod text;
 mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
 pub use files::{FileError, prepare_dir, write_whole};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
-pub use text::{Paint, check_text, count, live_text, replay_text, seconds, sweep_text, table, wrapped};
+pub use text::{
+    Paint, check_text, count, ensemble_text, live_text, replay_text, seconds, sweep_text, table, wrapped,
+};
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 
 /// A report as JSON, indented, with a newline at its end.

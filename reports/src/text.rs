@@ -1,11 +1,13 @@
 //! Reports for people.
 
 mod check;
+mod ensemble;
 mod live;
 mod replay;
 mod sweep;
 
 pub use check::check_text;
+pub use ensemble::ensemble_text;
 pub use live::live_text;
 pub use replay::replay_text;
 pub use sweep::sweep_text;

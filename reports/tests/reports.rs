@@ -5,10 +5,10 @@ mod schema;
 use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
-    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Failure, Happened, How, Judgement,
-    LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, Mark, Moment, Paint, Path, PromiseResult,
-    REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport, Verdict, live_junit,
-    live_text, replay_text, sweep_junit, sweep_text, to_json,
+    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds,
+    EnsembleReport, Failure, Happened, How, Judgement, LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise,
+    LiveReport, Mark, Moment, Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA,
+    Seeds, Seen, SweepReport, Verdict, live_junit, live_text, replay_text, sweep_junit, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -144,6 +144,59 @@ fn check() -> CheckReport {
     }
 }
 
+fn ensemble() -> EnsembleReport {
+    let CheckReport { limits, verdict, promise, steps, promises, .. } = check();
+    let (servers, observers, txns, crashes) = (3, 1, 1, 0);
+    let (breaks, partitions, elections, timeouts, past) = (0, 2, 1, 0, 0);
+    EnsembleReport {
+        schema: ENSEMBLE_SCHEMA.into(),
+        what: "ensemble".into(),
+        level: "whole".into(),
+        bounds: EnsembleBounds {
+            servers,
+            observers,
+            txns,
+            crashes,
+            breaks,
+            partitions,
+            elections,
+            timeouts,
+            past,
+        },
+        merged: vec!["idle timers".into()],
+        limits,
+        verdict,
+        ran_out: None,
+        exhaustive: false,
+        states: 10,
+        transitions: 20,
+        depth: 2,
+        promise,
+        steps,
+        wall_seconds: 0.1,
+        invariants: promises,
+        watched: Vec::new(),
+        sometimes: Vec::new(),
+    }
+}
+
+#[test]
+fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
+    let text = ensemble().to_string();
+    let told = [
+        "bounds: 3 voters and 1 observer; at most 1 transaction, 2 partitions, 1 further election; no crashes,",
+        "merged: idle timers\n",
+        "  1. p0 asks\n  2. p1 asks\n  => two\n",
+    ];
+    for line in told {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(text.ends_with("violated (2 steps): exclusion\n"), "{text}");
+    let less =
+        EnsembleReport { verdict: Judgement::Undecided, ran_out: Some("10 states".into()), ..ensemble() };
+    assert!(less.to_string().ends_with("undecided (10 states)\n") && !less.held());
+}
+
 fn live_promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
     let seen = || LiveBreak {
         seconds: 1.25,
@@ -206,6 +259,7 @@ fn json_keeps_to_the_published_schemas() {
     assert_eq!(errors("zoocheck-replay-1.json", &reparsed(&replay())), [""; 0]);
     assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
     assert_eq!(errors("zoocheck-live-1.json", &reparsed(&live())), [""; 0]);
+    assert_eq!(errors("zoocheck-ensemble-1.json", &reparsed(&ensemble())), [""; 0]);
 }
 
 #[test]
@@ -215,6 +269,7 @@ fn the_schemas_refuse_what_is_missing_and_what_is_unknown() {
         ("zoocheck-replay-1.json", reparsed(&replay())),
         ("zoocheck-check-1.json", reparsed(&check())),
         ("zoocheck-live-1.json", reparsed(&live())),
+        ("zoocheck-ensemble-1.json", reparsed(&ensemble())),
     ] {
         for key in report.as_object().expect("an object").keys() {
             let mut less = report.clone();

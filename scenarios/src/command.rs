@@ -3,10 +3,12 @@
 mod arguments;
 
 use crate::bad_input::did_you_mean;
+use crate::ensemble::EnsembleArguments;
 use crate::output::{Format, paint, print};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
-use arguments::{Arguments, CheckArguments, Command};
+use arguments::{Arguments, CheckArguments, CheckKind, Command};
+pub(crate) use arguments::{duration, whole};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
@@ -14,7 +16,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
-use zk_reports::{check_text, count, to_json};
+use zk_reports::{check_text, count, ensemble_text, to_json};
 use zk_trials::trial::AnyTrial;
 
 /// The exit status for a bad command line, file or environment.
@@ -87,7 +89,11 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         Command::Run(arguments) => chaos::run(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
-        Command::Check { check, format } => checked(zoo, &check, format),
+        Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
+        Command::Check { kind: None, check: Some(check), format } => checked(zoo, &check, format),
+        Command::Check { kind: None, check: None, .. } => {
+            Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
+        }
         Command::Explore { check, listen } => {
             let (trial, config) = configured(zoo, &check)?;
             check::explore(&trial, &config, listen)?;
@@ -103,17 +109,32 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
 fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
     let mut progress = Progress::new(format, None);
-    let report = check::check(&arguments.what, &trial, &config, &mut |now| {
-        let note =
-            format!("{} states, {} to explore, depth {}", count(now.states), count(now.frontier), now.depth);
-        progress.at(now.states, || note.clone(), || note.clone());
-    });
+    let report = check::check(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
     print(&match format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
     })?;
     Ok(report.verdict.answer())
+}
+
+fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
+    let config = arguments.config()?;
+    let mut progress = Progress::new(arguments.format, None);
+    let report = crate::ensemble::check(&config, &mut |now| tell(&mut progress, now));
+    drop(progress);
+    print(&match arguments.format {
+        Format::Human => ensemble_text(&report, paint()),
+        Format::Json => to_json(&report),
+    })?;
+    Ok(report.verdict.answer())
+}
+
+/// How far a search is.
+fn tell(progress: &mut Progress, now: zk_model::Progress) {
+    let note =
+        format!("{} states, {} to explore, depth {}", count(now.states), count(now.frontier), now.depth);
+    progress.at(now.states, || note.clone(), || note.clone());
 }
 
 /// The trial that is meant, and what is to be explored of it.

@@ -33,6 +33,7 @@
 //! | `command` | the command line |
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
+//! | `ensemble` | checks of an ensemble |
 //! | `list` | what there is |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
@@ -47,6 +48,7 @@ mod check;
 mod command;
 #[cfg(feature = "conform")]
 mod conform;
+mod ensemble;
 mod list;
 mod output;
 mod progress;
@@ -60,7 +62,7 @@ pub use bad_input::BadInput;
 pub use zk_api as api;
 pub use zk_model::{CheckConfig, Engine};
 pub use zk_reports as reports;
-pub use zk_reports::{Answer, CheckReport, LiveReport, ReplayReport, SweepReport, Verdict};
+pub use zk_reports::{Answer, CheckReport, EnsembleReport, LiveReport, ReplayReport, SweepReport, Verdict};
 pub use zk_trials as trials;
 #[cfg(feature = "run")]
 pub use zk_world::{Faults, Scenario};

@@ -1,7 +1,7 @@
 //! A check, for people.
 
 use super::{Paint, count, coverage, failed, headings, of, row, table, wall, wrapped};
-use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Path};
+use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
         rows.push(row(paint, &result.name, result.verdict, words(result, report), result.tested));
     }
     out.push_str(&table(&rows));
-    watched(&mut out, report, paint);
+    watched(&mut out, &report.watched, paint);
     coverage(&mut out, paint, &report.sometimes, &|case| of(case.times, "time"));
     // That which the verdict names comes first.
     let all = || report.promises.iter().chain(&report.watched);
@@ -52,7 +52,12 @@ fn header(out: &mut String, report: &CheckReport, paint: Paint) {
         let warning = format!("not shown to give the same verdict for {}: {names}", report.recipe);
         let _ = writeln!(out, "  {}", paint.odd(&warning));
     }
-    let limits = &report.limits;
+    limits(out, &report.limits);
+    out.push('\n');
+}
+
+/// When it gives up, if ever.
+pub(super) fn limits(out: &mut String, limits: &Limits) {
     let limits = [
         limits.time_seconds.map(|s| format!("{s} s")),
         limits.max_states.map(|n| format!("{} states", count(n))),
@@ -62,7 +67,6 @@ fn header(out: &mut String, report: &CheckReport, paint: Paint) {
     if !limits.is_empty() {
         let _ = writeln!(out, "  gives up after: {}", limits.join(", or "));
     }
-    out.push('\n');
 }
 
 /// What there is, and then what there is not.
@@ -110,8 +114,8 @@ fn words(result: &CheckedPromise, report: &CheckReport) -> String {
 }
 
 /// What the search itself watches has no tests to count.
-fn watched(out: &mut String, report: &CheckReport, paint: Paint) {
-    let names = report.watched.iter().map(|result| match result.verdict {
+pub(super) fn watched(out: &mut String, watched: &[CheckedPromise], paint: Paint) {
+    let names = watched.iter().map(|result| match result.verdict {
         Verdict::Broken => paint.bad(&format!("{} BROKEN", result.name)),
         Verdict::NeverTested => paint.odd(&format!("{} not checked", result.name)),
         Verdict::Held | Verdict::BrokenAsExpected => result.name.clone(),
@@ -127,7 +131,7 @@ fn watched(out: &mut String, report: &CheckReport, paint: Paint) {
     }
 }
 
-fn counterexample(out: &mut String, result: &CheckedPromise, path: &Path, paint: Paint) {
+pub(super) fn counterexample(out: &mut String, result: &CheckedPromise, path: &Path, paint: Paint) {
     let title = match &path.assumption {
         None => paint.bad(&format!("{}: broken", result.name)),
         Some(_) => paint.odd(&format!("{}: broken as expected", result.name)),

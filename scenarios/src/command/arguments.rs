@@ -3,6 +3,7 @@
 use crate::BadInput;
 use crate::bad_input::did_you_mean;
 use crate::check::most_states;
+use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
 use crate::run::{SeedRange, Shard};
@@ -28,6 +29,7 @@ Exit status:
 Examples:
   zoocheck list                        what there is
   zoocheck check lock/simple           is it right, in every run of a small model?
+  zoocheck check ensemble --servers 3  are the servers?
   zoocheck run lock --seeds 1000       does it bear faults?
   zoocheck replay lock/java --seed 0   what happened there?";
 
@@ -56,9 +58,12 @@ pub(super) enum Command {
     #[cfg(feature = "run")]
     Replay(ReplayArguments),
     /// Explores every run of a small model
+    #[command(args_conflicts_with_subcommands = true)]
     Check {
+        #[command(subcommand)]
+        kind: Option<CheckKind>,
         #[command(flatten)]
-        check: CheckArguments,
+        check: Option<CheckArguments>,
         /// How to write the result
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -79,6 +84,14 @@ pub(super) enum Command {
     #[cfg(feature = "conform")]
     #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]
     Conform(crate::conform::ConformArguments),
+}
+
+/// What else can be checked than recipes.
+#[derive(Subcommand, Debug)]
+pub(super) enum CheckKind {
+    /// Explores an ensemble of servers
+    #[command(long_about = crate::ensemble::ABOUT)]
+    Ensemble(EnsembleArguments),
 }
 
 #[cfg(feature = "run")]
@@ -270,7 +283,9 @@ impl CheckArguments {
 }
 
 /// Reads a whole number in a range, or says which range it is.
-fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+pub(crate) fn whole<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
 where
     T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
 {
@@ -304,7 +319,7 @@ fn lines(text: &str) -> Result<Lines, String> {
 }
 
 /// `90s`, `5m`, `1h`; a bare number is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
         Some((at, 'm')) => (&text[..at], 60),

@@ -1,0 +1,44 @@
+//! Ensemble models: real servers over links that break, in every order of events within bounds.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `node` | what the model needs of a server: the boundary |
+//! | `peer_node` | a bare Zab peer behind it, with an abstract disk |
+//! | `config` | bounds, levels, what is merged |
+//! | `state`, `action` | a state, and what can happen in it, always in the same order |
+//! | `model` | [`EnsembleModel`]: the state machine |
+//! | `network` | links and datagrams |
+//! | `time` | time, which passes when nothing else can happen |
+//! | `merge` | steps whose order nobody can tell |
+//! | `starts` | where the levels begin |
+//! | `watch` | the invariants, looked at in every state |
+//! | `search` | breadth-first: shortest counterexamples, honest limits |
+//! | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
+//! | `describe` | steps, for people to read |
+//! | `stateright` | the same model for stateright's search |
+
+mod action;
+mod config;
+mod describe;
+mod merge;
+mod model;
+mod network;
+mod node;
+mod peer_node;
+mod progress;
+mod search;
+mod starts;
+mod state;
+mod stateright;
+mod time;
+mod watch;
+
+pub use action::Action;
+pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Tune};
+pub use model::EnsembleModel;
+pub use node::{Effect, Event, Node};
+pub use peer_node::PeerNode;
+pub use search::{NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, check_ensemble};
+pub use state::State;
+pub use stateright::second_opinion;
+pub use watch::{STANDS_ON_QUORUM, STATES_AGREE, broken, names};

@@ -1,0 +1,371 @@
+//! The state machine: servers over links that break.
+
+use super::action::Action;
+use super::config::{EnsembleConfig, Merges};
+use super::network::{change, crash, free_link, hang, is_news, send};
+use super::node::{Effect, Event, Node};
+use super::starts;
+use super::state::{Datagrams, Kind, Link, Part, State};
+use crate::digest::{Digester, digest_of};
+use crate::memo::Memo;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use zk_proto::server::ServerId;
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::message::LinkId;
+use zk_proto::zab::{Output, Role, Timer};
+
+/// How many datagrams are on their way between two servers where they are not merged; older ones are lost.
+const DATAGRAMS_MAX: usize = 2;
+
+/// What a server's step came to.
+pub(super) struct Stepped<N: Node> {
+    pub(super) node: Arc<Part<N>>,
+    pub(super) effects: Vec<Effect<N::Packet>>,
+}
+
+/// See the module.
+pub struct EnsembleModel<N: Node> {
+    /// What is explored.
+    pub config: EnsembleConfig,
+    /// Where it begins.
+    pub starts: Vec<State<N>>,
+    /// No server begins a later round of elections.
+    pub rounds_max: u64,
+    steps: Memo<Arc<Stepped<N>>>,
+}
+
+impl<N: Node> EnsembleModel<N> {
+    /// The model of a level within bounds.
+    pub fn new(config: &EnsembleConfig) -> EnsembleModel<N> {
+        let mut model: EnsembleModel<N> = EnsembleModel {
+            config: config.clone(),
+            starts: Vec::new(),
+            rounds_max: u64::MAX,
+            steps: Memo::new(true),
+        };
+        model.starts = starts::starts(&model);
+        let rounds = model.starts.iter().flat_map(|state| &state.nodes).filter_map(|node| node.peer());
+        let begun = rounds.map(|peer| peer.round()).max().unwrap_or(0);
+        model.rounds_max = begun + u64::from(config.bounds.elections);
+        model
+    }
+
+    pub(super) fn merges(&self) -> Merges {
+        self.config.merges
+    }
+
+    /// Everything that can happen: what does by itself first, and then what goes wrong. Gives how many are of the
+    /// first kind.
+    pub fn actions(&self, state: &State<N>, out: &mut Vec<Action>) -> usize {
+        if self.merges().learners && self.learner_first(state, out) {
+            return out.len();
+        }
+        self.arrivals(state, out);
+        let is_quiet = out.is_empty();
+        self.at_will(state, out);
+        if is_quiet {
+            self.in_time(state, out);
+        }
+        let free = out.len();
+        self.faults(state, out);
+        free
+    }
+
+    /// What is on its way, and what is under way.
+    pub(super) fn arrivals(&self, state: &State<N>, out: &mut Vec<Action>) {
+        for (from, to) in state.datagrams.keys() {
+            if state.is_up(*to) && !state.is_cut(*from, *to) {
+                out.push(Action::Datagram { from: *from, to: *to });
+            }
+        }
+        for from in state.servers() {
+            if let Some(to) = self.dials(state, from)
+                && self.may_link(state, from, to)
+                && !self.is_refused(state, from, to)
+            {
+                out.push(Action::Link { from, to });
+            }
+        }
+        for (link, at) in &state.links {
+            for end in [0, 1] {
+                if is_news(at, end) && !state.is_cut(at.ends[0], at.ends[1]) {
+                    out.push(Action::Packet { link: *link, end });
+                }
+            }
+        }
+        for server in state.servers() {
+            let node = state.node(server);
+            if node.is_writing() {
+                out.push(Action::Written { server });
+            }
+            out.extend(node.imaging().into_iter().map(|link| Action::Image { server, link }));
+        }
+    }
+
+    /// What somebody may do at any time, or never.
+    fn at_will(&self, state: &State<N>, out: &mut Vec<Action>) {
+        for server in state.servers() {
+            match state.node(server).peer() {
+                None => out.push(Action::Restart { server }),
+                Some(peer) if state.left.txns > 0 && peer.may_propose() => {
+                    out.push(Action::Propose { server });
+                }
+                Some(_) => {}
+            }
+        }
+        out.extend(state.cut.iter().map(|(a, b)| Action::Mend { a: *a, b: *b }));
+        if !self.merges().dials {
+            let dials = state.servers().filter_map(|from| Some((from, self.dials(state, from)?)));
+            let refused = dials.filter(|(from, to)| self.may_link(state, *from, *to));
+            let refused = refused.filter(|(from, to)| self.is_refused(state, *from, *to));
+            out.extend(refused.map(|(from, to)| Action::Link { from, to }));
+        }
+    }
+
+    /// What goes wrong.
+    fn faults(&self, state: &State<N>, out: &mut Vec<Action>) {
+        let left = state.left;
+        for (link, at) in &state.links {
+            for end in [0, 1] {
+                if at.torn && at.open[end] && at.gone[end] && !at.inbox[end].is_empty() {
+                    out.push(Action::Lose { link: *link, end });
+                }
+            }
+        }
+        let up = || state.servers().filter(|server| state.is_up(*server));
+        if left.timeouts > 0 {
+            for server in up() {
+                for timer in [Timer::Finalize, Timer::Tick] {
+                    let early = Action::Early { server, timer };
+                    if state.node(server).is_set(timer) && self.changes(state, early) {
+                        out.push(early);
+                    }
+                }
+            }
+        }
+        if left.crashes > 0 {
+            for server in up() {
+                let outcomes = 0..state.node(server).outcomes();
+                out.extend(outcomes.map(|outcome| Action::Crash { server, outcome }));
+            }
+        }
+        if left.breaks > 0 {
+            let whole = |at: &Link<N::Packet>| at.open == [true; 2] && at.gone == [false; 2];
+            let links = state.links.iter().filter(|(_, at)| whole(at));
+            out.extend(links.map(|(link, _)| Action::Break { link: *link }));
+        }
+        if left.partitions > 0 {
+            for a in state.servers() {
+                let others = state.servers().filter(|b| *b > a && !state.is_cut(a, *b));
+                out.extend(others.map(|b| Action::Cut { a, b }));
+            }
+        }
+    }
+
+    pub(super) fn changes(&self, state: &State<N>, action: Action) -> bool {
+        let mut next = self.beyond(state, action);
+        next.left = state.left;
+        next.seal();
+        next != *state
+    }
+
+    /// Whom a server wants a link to. It asks for it at every tick, so at any time.
+    pub(super) fn dials(&self, state: &State<N>, server: ServerId) -> Option<ServerId> {
+        let peer = state.node(server).peer()?;
+        match peer.role() {
+            Role::Joining { leader } if leader != server && peer.leader_link().is_none() => Some(leader),
+            Role::Joining { .. }
+            | Role::Looking
+            | Role::Following { .. }
+            | Role::Observing { .. }
+            | Role::Leading { .. } => None,
+        }
+    }
+
+    fn may_link(&self, state: &State<N>, from: ServerId, to: ServerId) -> bool {
+        self.config.level.has_links() && state.is_up(to) && !state.is_cut(from, to)
+    }
+
+    /// Whether a link would be hung up as soon as it is there.
+    fn is_refused(&self, state: &State<N>, from: ServerId, to: ServerId) -> bool {
+        let link = free_link(state, from, to);
+        let accepted = self.stepped(state.node(to), &Event::Accepted { link, from });
+        let hangs =
+            |effect: &Effect<N::Packet>| matches!(effect, Effect::Hang { link: hung } if *hung == link);
+        accepted.node.digest == state.node(to).digest && accepted.effects.iter().any(hangs)
+    }
+
+    /// What an action leads to; `None` if it leads out of the bounds.
+    pub fn step(&self, state: &State<N>, action: Action) -> Option<State<N>> {
+        let next = self.beyond(state, action);
+        let rounds = next.nodes.iter().filter_map(|node| node.peer()).map(|peer| peer.round());
+        (rounds.max().unwrap_or(0) <= self.rounds_max).then_some(next)
+    }
+
+    /// The same, wherever it leads.
+    pub(super) fn beyond(&self, state: &State<N>, action: Action) -> State<N> {
+        let mut next = state.clone();
+        next.left = action.spend(state.left).unwrap_or(state.left);
+        match action {
+            Action::Datagram { from, to } => {
+                let mut datagrams = Datagrams::clone(&next.datagrams);
+                let waiting = datagrams.get_mut(&(from, to)).expect("a datagram is on its way");
+                let notification = waiting.pop_front().expect("no queue is empty");
+                if waiting.is_empty() {
+                    datagrams.remove(&(from, to));
+                }
+                next.datagrams = Part::new(Kind::Datagrams, datagrams);
+                self.take(&mut next, to, &Event::Notified { from, notification });
+            }
+            Action::Link { from, to } => self.link(&mut next, from, to),
+            Action::Packet { link, end } => self.arrive(&mut next, link, end),
+            Action::Lose { link, end } => {
+                change(&mut next, link, |at| at.inbox[end].clear());
+                self.arrive(&mut next, link, end);
+            }
+            Action::Written { server } => self.take(&mut next, server, &Event::Written),
+            Action::Image { server, link } => self.take(&mut next, server, &Event::Imaged { link }),
+            Action::Propose { server } => {
+                let number = i64::from(self.config.bounds.txns - next.left.txns);
+                self.take(&mut next, server, &Event::Propose { number });
+            }
+            Action::Restart { server } => self.restart(&mut next, server),
+            Action::Fire { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
+            Action::Wait { server } => self.wait(&mut next, server),
+            Action::Early { server, timer: Timer::Tick } => self.lose_patience(&mut next, server),
+            Action::Early { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
+            Action::Crash { server, outcome } => crash(&mut next, server, outcome),
+            Action::Break { link } => change(&mut next, link, |at| (at.gone, at.torn) = ([true; 2], true)),
+            Action::Cut { a, b } => {
+                next.cut.insert((a, b));
+            }
+            Action::Mend { a, b } => {
+                next.cut.remove(&(a, b));
+            }
+        }
+        next.seal();
+        next
+    }
+
+    fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
+        let link = free_link(next, from, to);
+        let inbox = [VecDeque::new(), VecDeque::new()];
+        let at = Link { ends: [from, to], open: [true; 2], inbox, gone: [false; 2], torn: false };
+        next.links.insert(link, Part::new(Kind::Link, at));
+        self.take(next, to, &Event::Accepted { link, from });
+        self.take(next, from, &Event::Dialled { link, to });
+    }
+
+    /// The next that is on its way to an end of a link.
+    fn arrive(&self, next: &mut State<N>, link: LinkId, end: usize) {
+        let mut packet = None;
+        let server = next.links[&link].ends[end];
+        change(next, link, |at| {
+            packet = at.inbox[end].pop_front();
+            at.open[end] = packet.is_some();
+        });
+        match packet {
+            Some(packet) => self.take(next, server, &Event::Received { link, packet }),
+            None => {
+                next.links.retain(|_, at| at.open != [false; 2]);
+                self.take(next, server, &Event::Unlinked { link });
+            }
+        }
+    }
+
+    pub(super) fn restart(&self, next: &mut State<N>, server: ServerId) {
+        let stepped = self.started(next.node(server));
+        let mut ghost = Ghost::clone(&next.ghost);
+        ghost.started(stepped.node.peer().expect("it is up"));
+        next.ghost = Part::new(Kind::Ghost, ghost);
+        self.settle(next, server, &stepped);
+    }
+
+    /// Lets a server take a step, and does what it wants done. Nothing happens to one that is down.
+    pub(super) fn take(&self, next: &mut State<N>, server: ServerId, event: &Event<N::Packet>) {
+        if next.is_up(server) {
+            let stepped = self.stepped(next.node(server), event);
+            self.settle(next, server, &stepped);
+        }
+    }
+
+    /// What a step comes to, remembered.
+    pub(super) fn stepped(&self, node: &Arc<Part<N>>, event: &Event<N::Packet>) -> Arc<Stepped<N>> {
+        let mut key = Digester::new(Kind::Event as u64);
+        key.digest(node.digest);
+        key.digest(digest_of(Kind::Event as u64, event));
+        self.steps.get(key.end(), || {
+            let (mut after, mut effects) = (N::clone(node), Vec::new());
+            after.step(event, &mut effects);
+            self.forget_timers(&mut after);
+            Arc::new(Stepped { node: Part::new(Kind::Node, after), effects })
+        })
+    }
+
+    fn started(&self, node: &Arc<Part<N>>) -> Arc<Stepped<N>> {
+        let mut key = Digester::new(Kind::Event as u64);
+        key.digest(node.digest);
+        self.steps.get(key.end(), || {
+            let (mut after, mut effects) = (N::clone(node), Vec::new());
+            after.start(&mut effects);
+            self.forget_timers(&mut after);
+            Arc::new(Stepped { node: Part::new(Kind::Node, after), effects })
+        })
+    }
+
+    /// Timers that would do nothing.
+    fn forget_timers(&self, node: &mut N) {
+        let Some(peer) = node.peer().filter(|_| self.merges().timers) else { return };
+        let (is_looking, role) = (peer.is_looking(), peer.role());
+        if role == Role::Looking {
+            node.forget(Timer::Tick);
+        }
+        if !is_looking {
+            node.forget(Timer::Notify);
+            node.forget(Timer::Finalize);
+        }
+        if is_looking && node.is_set(Timer::Finalize) {
+            let (mut after, mut effects) = (node.clone(), Vec::new());
+            after.step(&Event::Timer(Timer::Finalize), &mut effects);
+            if effects.is_empty() && after.peer() == node.peer() {
+                node.forget(Timer::Finalize);
+            }
+        }
+    }
+
+    /// Does what a server wants done.
+    pub(super) fn settle(&self, next: &mut State<N>, server: ServerId, stepped: &Stepped<N>) {
+        *next.node_mut(server) = stepped.node.clone();
+        let told = |effect: &Effect<N::Packet>| match effect {
+            Effect::Told(output) => Some(output.clone()),
+            Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } => None,
+        };
+        let told: Vec<Output> = stepped.effects.iter().filter_map(told).collect();
+        if !told.is_empty() {
+            let mut ghost = Ghost::clone(&next.ghost);
+            ghost.observe(stepped.node.peer().expect("it took a step"), &told);
+            next.ghost = Part::new(Kind::Ghost, ghost);
+        }
+        let mut datagrams = None;
+        for effect in &stepped.effects {
+            match effect {
+                Effect::Notify { to, notification } if next.is_up(*to) => {
+                    let all = datagrams.get_or_insert_with(|| Datagrams::clone(&next.datagrams));
+                    let waiting = all.entry((server, *to)).or_default();
+                    if waiting.back() != Some(notification) {
+                        waiting.push_back(*notification);
+                    }
+                    let most = if self.merges().datagrams { 1 } else { DATAGRAMS_MAX };
+                    waiting.drain(..waiting.len().saturating_sub(most));
+                }
+                Effect::Send { link, packet } => send(next, server, *link, packet),
+                Effect::Hang { link } => hang(next, server, *link, false),
+                Effect::Notify { .. } | Effect::Told(_) => {}
+            }
+        }
+        if let Some(datagrams) = datagrams {
+            next.datagrams = Part::new(Kind::Datagrams, datagrams);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What is between servers: links that are first in, first out, and end.
+
+use super::action::link_id;
+use super::node::Node;
+use super::state::{Datagrams, Kind, Link, Part, State};
+use std::sync::Arc;
+use zk_proto::server::ServerId;
+use zk_proto::zab::message::LinkId;
+
+/// An id for a link that nobody knows any more. A server forgets a link when it hangs up, hears of its end, or crashes,
+/// so an id may come again: with ever new ones, states would differ that nobody can tell apart.
+pub(super) fn free_link<N: Node>(state: &State<N>, from: ServerId, to: ServerId) -> LinkId {
+    let mut ids = (0..).map(|nth| link_id(from, to, nth));
+    ids.find(|id| !state.links.contains_key(id)).expect("there are always more")
+}
+
+/// Whether something has come for an end of a link.
+pub(super) fn is_news<P>(at: &Link<P>, end: usize) -> bool {
+    at.open[end] && (at.gone[end] || !at.inbox[end].is_empty())
+}
+
+/// Changes a link.
+pub(super) fn change<N: Node>(next: &mut State<N>, link: LinkId, what: impl FnOnce(&mut Link<N::Packet>)) {
+    let place = next.links.get_mut(&link).expect("a link that is there");
+    let mut at = Link::clone(place);
+    what(&mut at);
+    *place = Part::new(Kind::Link, at);
+}
+
+/// Puts a packet on its way. On a link that is gone it goes nowhere.
+pub(super) fn send<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId, packet: &N::Packet) {
+    let Some(at) = next.links.get(&link) else { return };
+    let other = usize::from(at.ends[0] == server);
+    // A broken link takes nothing more, whoever knows of it.
+    if at.open[other] && !at.gone[other] {
+        change(next, link, |at| at.inbox[other].push_back(packet.clone()));
+    }
+}
+
+/// One end will hear no more; the other will, when it has heard everything.
+pub(super) fn hang<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId, torn: bool) {
+    let Some(at) = next.links.get(&link) else { return };
+    let end = usize::from(at.ends[1] == server);
+    if at.open[1 - end] {
+        change(next, link, |at| {
+            at.open[end] = false;
+            at.inbox[end].clear();
+            // What this end needs to know no more is the same as if it had known.
+            at.gone = [end == 1, end == 0];
+            at.torn |= torn;
+        });
+    } else {
+        next.links.remove(&link);
+    }
+}
+
+/// A server goes down. What it sent is on its way, and may be lost.
+pub(super) fn crash<N: Node>(next: &mut State<N>, server: ServerId, outcome: usize) {
+    let mut down = N::clone(next.node(server));
+    down.crash(outcome);
+    *next.node_mut(server) = Part::new(Kind::Node, down);
+    if next.datagrams.keys().any(|(_, to)| *to == server) {
+        let mut datagrams = Datagrams::clone(&next.datagrams);
+        datagrams.retain(|(_, to), _| *to != server);
+        next.datagrams = Part::new(Kind::Datagrams, datagrams);
+    }
+    let links: Vec<LinkId> =
+        next.links.iter().filter(|(_, at)| is_end(at, server)).map(|(link, _)| *link).collect();
+    links.into_iter().for_each(|link| hang(next, server, link, true));
+}
+
+fn is_end<P>(at: &Arc<Part<Link<P>>>, server: ServerId) -> bool {
+    (0..2).any(|end| at.ends[end] == server && at.open[end])
+}

@@ -1,0 +1,279 @@
+//! Breadth-first through an ensemble's states: shortest counterexamples, honest limits.
+
+use super::action::Action;
+use super::config::EnsembleConfig;
+use super::describe::retrace;
+use super::model::EnsembleModel;
+use super::node::Node;
+use super::progress::{is_serving, look_for_progress};
+use super::state::State;
+use super::watch::{Watched, names};
+use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
+use crate::livelock::Edges;
+use crate::quiet::quietly;
+use crate::tree::{Number, Tree};
+use std::time::Instant;
+
+/// How often the clock is looked at, in states.
+const LOOK_EVERY: u64 = 1024;
+/// How often progress is told, in states.
+const TELL_EVERY: u64 = 1 << 16;
+
+/// From every state, once faults stop, it may come to be that a quorum serves.
+pub const PROGRESS_POSSIBLE: &str = "ProgressPossible";
+/// No round that is fair to everybody keeps a quorum from serving for ever.
+pub const NO_FAIR_CYCLE: &str = "NoFairCycle";
+/// Nothing panics.
+pub const NO_PANIC: &str = "NoPanic";
+
+pub(super) struct Search<'a, N: Node> {
+    pub(super) model: &'a EnsembleModel<N>,
+    pub(super) tree: Tree,
+    /// What liveness is looked for in, or why it is not.
+    pub(super) edges: Result<Edges, String>,
+    /// States from which something leads out of the bounds.
+    pub(super) brims: Vec<Number>,
+    pub(super) promises: Vec<PromiseReport>,
+    watched: Watched,
+    transitions: u64,
+    beyond: u64,
+    depth: u32,
+    violated: Option<(usize, u32)>,
+    pub(super) ran_out: Option<String>,
+    reached: Reached,
+}
+
+/// Explores an ensemble. `progress` is called now and then.
+pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+    let started = Instant::now();
+    let model = EnsembleModel::<N>::new(config);
+    let watched = [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC];
+    let edges = if config.liveness { Ok(Edges::default()) } else { Err("it was not asked for".to_owned()) };
+    let mut search = Search {
+        model: &model,
+        tree: Tree::default(),
+        edges,
+        brims: Vec::new(),
+        promises: names().into_iter().chain(watched).map(PromiseReport::new).collect(),
+        watched: Watched::default(),
+        transitions: 0,
+        beyond: 0,
+        depth: 0,
+        violated: None,
+        ran_out: None,
+        reached: Reached::default(),
+    };
+    search.run(started, progress);
+    look_for_progress(&mut search);
+    for (report, tested) in search.promises.iter_mut().zip(&search.watched.tested) {
+        report.tested = *tested;
+    }
+    let verdict = match (search.violated, search.ran_out) {
+        (Some((promise, steps)), _) => {
+            Verdict::Violated { promise: search.promises[promise].name.to_owned(), steps }
+        }
+        (None, Some(ran_out)) => Verdict::Undecided { ran_out },
+        (None, None) => Verdict::Holds,
+    };
+    Check {
+        verdict,
+        states: search.tree.len(),
+        transitions: search.transitions,
+        depth: search.depth,
+        promises: search.promises,
+        sometimes: search.reached.list(search.beyond),
+        wall: started.elapsed(),
+    }
+}
+
+impl<N: Node> Search<'_, N> {
+    fn run(&mut self, started: Instant, progress: &mut dyn FnMut(Progress)) {
+        let mut level: Vec<(State<N>, Number)> = Vec::new();
+        for (nth, state) in self.model.starts.iter().enumerate() {
+            if let Some(number) = self.tree.start(state.fingerprint, nth as u16) {
+                self.look(state, number, 0);
+                level.push((state.clone(), number));
+            }
+        }
+        let (mut seen, mut depth) = (0_u64, 0);
+        while !level.is_empty() && self.violated.is_none() {
+            if self.model.config.max_depth.is_some_and(|max| depth >= max) {
+                self.ran_out = Some(format!("depth {depth}"));
+                return;
+            }
+            let mut next = Vec::new();
+            let width = level.len() as u64;
+            for (nth, (state, number)) in level.into_iter().enumerate() {
+                seen += 1;
+                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out(started) {
+                    return;
+                }
+                if seen.is_multiple_of(TELL_EVERY) {
+                    let frontier = width - nth as u64 + next.len() as u64;
+                    progress(Progress { states: self.tree.len(), frontier, depth });
+                }
+                self.expand(&state, number, depth, &mut next);
+            }
+            if !next.is_empty() {
+                depth += 1;
+                self.depth = depth;
+            }
+            level = next;
+        }
+    }
+
+    fn has_run_out(&mut self, started: Instant) -> bool {
+        let config = &self.model.config;
+        let late = config.time_limit.filter(|limit| started.elapsed() >= *limit);
+        let most = config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
+        self.ran_out = match late {
+            Some(limit) => Some(format!("time: {} s", limit.as_secs_f32())),
+            None => (self.tree.len() >= most).then(|| format!("states: {most}")),
+        };
+        self.ran_out.is_some()
+    }
+
+    fn expand(&mut self, state: &State<N>, number: Number, depth: u32, next: &mut Vec<(State<N>, Number)>) {
+        let model = self.model;
+        let mut actions = Vec::with_capacity(16);
+        let free = match quietly(|| model.actions(state, &mut actions)) {
+            Ok(free) => free,
+            Err(what) => return self.panicked(&what, number, None, depth),
+        };
+        if self.edges.as_ref().is_ok_and(Edges::is_full) {
+            self.edges = Err("there are too many transitions to be recorded".to_owned());
+        }
+        let mut is_brim = false;
+        if let Ok(edges) = &mut self.edges {
+            edges.state(is_serving(model, state));
+        }
+        for (nth, &action) in actions.iter().enumerate() {
+            self.transitions += 1;
+            let reached = match quietly(|| model.step(state, action)) {
+                Ok(reached) => reached,
+                Err(what) => {
+                    self.edges = Err("a step panics".to_owned());
+                    self.panicked(&what, number, Some(nth as u16), depth + 1);
+                    continue;
+                }
+            };
+            let Some(reached) = reached else {
+                self.beyond += 1;
+                is_brim |= nth < free;
+                continue;
+            };
+            self.reached.count(action, &reached);
+            let target = match self.tree.reach(reached.fingerprint, number, nth as u16) {
+                Err(known) => known,
+                Ok(new) => {
+                    self.look(&reached, new, depth + 1);
+                    next.push((reached, new));
+                    new
+                }
+            };
+            if let (Ok(edges), true) = (&mut self.edges, nth < free) {
+                edges.add(action.label(), target);
+            }
+        }
+        if is_brim {
+            self.brims.push(number);
+        }
+    }
+
+    /// Looks at the invariants in a new state.
+    fn look(&mut self, state: &State<N>, number: Number, steps: u32) {
+        match quietly(|| self.watched.look(state)) {
+            Ok(broken) => {
+                for (promise, what) in broken {
+                    self.broken(promise, what, number, &[], steps);
+                }
+            }
+            Err(what) => self.panicked(&what, number, None, steps),
+        }
+    }
+
+    fn panicked(&mut self, what: &str, number: Number, nth: Option<u16>, steps: u32) {
+        let promise = self.promises.iter().position(|report| report.name == NO_PANIC).expect("it is watched");
+        let nth: Vec<u16> = nth.into_iter().collect();
+        self.broken(promise, format!("it panics: {what}"), number, &nth, steps);
+    }
+
+    /// Notes what is broken in a state, or by these actions behind it.
+    pub(super) fn broken(&mut self, promise: usize, what: String, number: Number, then: &[u16], steps: u32) {
+        if self.promises[promise].broken.is_none() {
+            let (start, mut path) = self.tree.path(number);
+            path.extend(then);
+            let steps = retrace(self.model, usize::from(start), &path);
+            self.promises[promise].broken = Some(Counterexample { what, excuse: None, steps });
+        }
+        if self.violated.is_none_or(|(_, shortest)| steps < shortest) {
+            self.violated = Some((promise, steps));
+        }
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        self.violated.is_some()
+    }
+}
+
+/// How often interesting cases were reached, against checks that hold because nothing happens.
+#[derive(Debug, Default)]
+struct Reached {
+    crashes: u64,
+    torn: u64,
+    restarts: u64,
+    lost: u64,
+    breaks: u64,
+    cuts: u64,
+    early: u64,
+    waited: u64,
+    proposed: u64,
+    images: u64,
+    established: u64,
+    committed: usize,
+}
+
+impl Reached {
+    fn count<N: Node>(&mut self, action: Action, state: &State<N>) {
+        match action {
+            Action::Crash { outcome, .. } => {
+                self.crashes += 1;
+                self.torn += u64::from(outcome > 0);
+            }
+            Action::Restart { .. } => self.restarts += 1,
+            Action::Lose { .. } => self.lost += 1,
+            Action::Break { .. } => self.breaks += 1,
+            Action::Cut { .. } => self.cuts += 1,
+            Action::Early { .. } => self.early += 1,
+            Action::Wait { .. } => self.waited += 1,
+            Action::Propose { .. } => self.proposed += 1,
+            Action::Image { .. } => self.images += 1,
+            Action::Datagram { .. }
+            | Action::Link { .. }
+            | Action::Packet { .. }
+            | Action::Written { .. }
+            | Action::Mend { .. }
+            | Action::Fire { .. } => {}
+        }
+        self.established += u64::from(state.ghost.initial.len() > 1);
+        self.committed = self.committed.max(state.ghost.committed.len());
+    }
+
+    fn list(&self, beyond: u64) -> Vec<(&'static str, u64)> {
+        vec![
+            ("a server crashed", self.crashes),
+            ("a crash left a part of a write, or all of it", self.torn),
+            ("a server started again", self.restarts),
+            ("what was on its way was lost", self.lost),
+            ("a link broke", self.breaks),
+            ("two servers were cut off from each other", self.cuts),
+            ("a timer came early", self.early),
+            ("a server waited in vain", self.waited),
+            ("a transaction was proposed", self.proposed),
+            ("a snapshot was sent", self.images),
+            ("a transaction stood", self.committed as u64),
+            ("a second epoch was established", self.established),
+            ("a step was not taken, as it would begin a round beyond the bounds", beyond),
+        ]
+    }
+}

@@ -1,0 +1,166 @@
+//! Where the levels begin.
+
+use super::action::Action;
+use super::config::Level;
+use super::model::EnsembleModel;
+use super::node::Node;
+use super::state::{Kind, Left, Part, State};
+use super::time::LIMIT_TICKS;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zk_api::{SessionId, Zxid};
+use zk_proto::message::Xid;
+use zk_proto::server::ServerId;
+use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::{PeerConfig, RecoveredHistory, Role};
+
+/// The states that a level begins with.
+pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
+    let fresh = || switched_on(model, &BTreeMap::new(), Ghost::default());
+    match model.config.level {
+        Level::Election | Level::Whole => vec![fresh()],
+        Level::Synchronisation => {
+            let mut starts: Vec<State<N>> = pasts(model).iter().map(|past| past.start(model)).collect();
+            starts.iter_mut().for_each(|state| decide(model, state));
+            starts
+        }
+        Level::Broadcast => {
+            let mut state = fresh();
+            decide(model, &mut state);
+            calmly(model, &mut state, |action| !matches!(action, Action::Propose { .. }));
+            let serves = |server: ServerId| match state.node(server).peer().map(|peer| peer.role()) {
+                Some(Role::Following { .. } | Role::Observing { .. } | Role::Leading { .. }) => true,
+                Some(Role::Looking | Role::Joining { .. }) | None => false,
+            };
+            assert!(state.servers().all(serves), "an ensemble comes up when nothing goes wrong");
+            vec![state]
+        }
+    }
+}
+
+/// Does the first of what is allowed until nothing of it is left.
+fn calmly<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>, allowed: impl Fn(&Action) -> bool) {
+    loop {
+        let mut actions = Vec::new();
+        let free = model.actions(state, &mut actions);
+        let Some(action) = actions[..free].iter().find(|action| allowed(action)) else { return };
+        *state = model.step(state, *action).expect("rounds are not bounded yet");
+    }
+}
+
+/// Everybody decides for a leader, by datagrams alone.
+fn decide<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>) {
+    calmly(model, state, |action| matches!(action, Action::Datagram { .. } | Action::Fire { .. }));
+}
+
+/// An ensemble in which everybody starts from such a disk.
+fn switched_on<N: Node>(
+    model: &EnsembleModel<N>,
+    disks: &BTreeMap<ServerId, RecoveredHistory>,
+    ghost: Ghost,
+) -> State<N> {
+    let bounds = &model.config.bounds;
+    let voters: Vec<ServerId> = (1..=bounds.servers).map(ServerId).collect();
+    let observers = bounds.servers + 1..=bounds.servers + bounds.observers;
+    let observers: Vec<ServerId> = observers.map(ServerId).collect();
+    let node = |id: &ServerId| {
+        let mut config = PeerConfig::new(*id, voters.clone(), observers.clone());
+        (config.init_limit_ticks, config.sync_limit_ticks) = (LIMIT_TICKS, LIMIT_TICKS);
+        (model.config.tune.0)(&mut config);
+        Part::new(Kind::Node, N::off(config, disks.get(id).cloned().unwrap_or_default()))
+    };
+    let mut state = State {
+        nodes: voters.iter().chain(&observers).map(node).collect(),
+        links: BTreeMap::new(),
+        datagrams: Part::new(Kind::Datagrams, BTreeMap::new()),
+        cut: BTreeSet::new(),
+        left: Left::all(bounds),
+        ghost: Part::new(Kind::Ghost, ghost),
+        fingerprint: 0,
+    };
+    // Nobody hears a datagram before it is up, and all are: so all are there before the first starts to send.
+    let servers: Vec<ServerId> = state.servers().collect();
+    for _ in 0..2 {
+        servers.iter().for_each(|server| model.restart(&mut state, *server));
+    }
+    state.seal();
+    state
+}
+
+/// What an epoch has left behind in which nothing went wrong until all servers stopped at once.
+struct Past {
+    leader: ServerId,
+    /// How many of the transactions each has on its disk; the leader has all.
+    logged: BTreeMap<ServerId, usize>,
+    /// How many of them were committed: at most what a quorum has.
+    committed: usize,
+    txns: Vec<Arc<Txn>>,
+}
+
+/// Everything that may be left behind. The first is that there was no past.
+fn pasts<N: Node>(model: &EnsembleModel<N>) -> Vec<Past> {
+    let bounds = &model.config.bounds;
+    let none = Past { leader: ServerId(1), logged: BTreeMap::new(), committed: 0, txns: Vec::new() };
+    let mut pasts = vec![none];
+    let count = usize::from(bounds.past);
+    if count == 0 {
+        return pasts;
+    }
+    let txns: Vec<Arc<Txn>> = (1..=u32::from(bounds.past)).map(past_txn).collect();
+    let voters = u32::from(bounds.servers);
+    for leader in 1..=bounds.servers {
+        for combination in 0..(count + 1).pow(voters - 1) {
+            let mut rest = combination;
+            let mut logged = BTreeMap::new();
+            for id in 1..=bounds.servers {
+                let has = if id == leader { count } else { rest % (count + 1) };
+                rest = if id == leader { rest } else { rest / (count + 1) };
+                logged.insert(ServerId(id), has);
+            }
+            let mut lengths: Vec<usize> = logged.values().copied().collect();
+            lengths.sort_unstable();
+            // So many have more than half of the voters on their disks.
+            let most = lengths[lengths.len() - (voters as usize / 2 + 1)];
+            for committed in 0..=most {
+                let (logged, txns) = (logged.clone(), txns.clone());
+                pasts.push(Past { leader: ServerId(leader), logged, committed, txns });
+            }
+        }
+    }
+    pasts
+}
+
+fn past_txn(counter: u32) -> Arc<Txn> {
+    let (session, xid, time_ms) = (SessionId::NONE, Xid(0), -i64::from(counter));
+    Arc::new(Txn {
+        zxid: Zxid::new(1, counter),
+        session,
+        xid,
+        time_ms,
+        body: TxnBody::Delete { path: "/".into() },
+    })
+}
+
+impl Past {
+    fn start<N: Node>(&self, model: &EnsembleModel<N>) -> State<N> {
+        let mut ghost = Ghost::default();
+        let mut disks = BTreeMap::new();
+        if !self.txns.is_empty() {
+            ghost.leaders.insert(1, BTreeSet::from([self.leader]));
+            ghost.initial.insert(1, Vec::new());
+            ghost.broadcast.insert(1, self.txns.clone());
+            ghost.delivered_before.insert(1, Vec::new());
+            let committed = self.txns[..self.committed].iter();
+            ghost.committed = committed.map(|txn| (txn.zxid, txn.clone())).collect();
+            for (server, has) in &self.logged {
+                let log = self.txns[..*has].to_vec();
+                let (accepted_epoch, current_epoch, base) = (1, 1, Zxid::ZERO);
+                disks.insert(*server, RecoveredHistory { accepted_epoch, current_epoch, base, log });
+                let most = self.txns[..(*has).min(self.committed)].to_vec();
+                ghost.most_delivered.insert(*server, most);
+            }
+        }
+        switched_on(model, &disks, ghost)
+    }
+}

@@ -1,0 +1,173 @@
+//! A state of the model: servers, what is between them, what may still go wrong, and what ever happened.
+
+use super::config::EnsembleBounds;
+use super::node::Node;
+use crate::digest::{Digest, Digester, digest_of};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+use zk_proto::server::ServerId;
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::message::{LinkId, Notification};
+
+/// A part of a state with its digest. Shared by all states that have it.
+#[derive(Debug)]
+pub struct Part<T> {
+    value: T,
+    /// What it is told from others by.
+    pub digest: Digest,
+}
+
+impl<T: Hash> Part<T> {
+    /// Works the digest out. `kind` keeps different kinds of parts apart.
+    pub fn new(kind: Kind, value: T) -> Arc<Part<T>> {
+        let digest = digest_of(kind as u64, &value);
+        Arc::new(Part { value, digest })
+    }
+}
+
+impl<T> Deref for Part<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Kinds of digests.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Node = 100,
+    Link,
+    Datagrams,
+    Ghost,
+    State,
+    Event,
+    Watched,
+}
+
+/// A link between a learner and its leader.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Link<P> {
+    /// Who has dialled, and whom.
+    pub ends: [ServerId; 2],
+    /// An end that hung up, heard of the end, or crashed is closed.
+    pub open: [bool; 2],
+    /// What is on its way to each end.
+    pub inbox: [VecDeque<P>; 2],
+    /// Behind that, the news that the link is gone.
+    pub gone: [bool; 2],
+    /// It broke, or one end crashed: what is on its way may be lost.
+    pub torn: bool,
+}
+
+/// What is on its way between two servers, by sender and receiver. No queue is empty.
+pub type Datagrams = BTreeMap<(ServerId, ServerId), VecDeque<Notification>>;
+
+/// How much may still happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Left {
+    pub txns: u8,
+    pub crashes: u8,
+    pub breaks: u8,
+    pub partitions: u8,
+    pub timeouts: u8,
+}
+
+impl Left {
+    /// Everything that the bounds allow.
+    pub fn all(bounds: &EnsembleBounds) -> Left {
+        let EnsembleBounds { txns, crashes, breaks, partitions, timeouts, .. } = *bounds;
+        Left { txns, crashes, breaks, partitions, timeouts }
+    }
+
+    /// Whether nothing can go wrong any more.
+    pub fn is_calm(&self) -> bool {
+        self.crashes == 0 && self.breaks == 0 && self.partitions == 0 && self.timeouts == 0
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct State<N: Node> {
+    /// Server 1 comes first.
+    pub nodes: Vec<Arc<Part<N>>>,
+    pub links: BTreeMap<LinkId, Arc<Part<Link<N::Packet>>>>,
+    pub datagrams: Arc<Part<Datagrams>>,
+    /// Pairs that hear nothing of each other, the smaller id first.
+    pub cut: BTreeSet<(ServerId, ServerId)>,
+    pub left: Left,
+    pub ghost: Arc<Part<Ghost>>,
+    /// All of it in 64 bits.
+    pub fingerprint: u64,
+}
+
+// Derived, it would ask the same of `N`'s packets twice.
+impl<N: Node> Clone for State<N> {
+    fn clone(&self) -> State<N> {
+        State {
+            nodes: self.nodes.clone(),
+            links: self.links.clone(),
+            datagrams: self.datagrams.clone(),
+            cut: self.cut.clone(),
+            left: self.left,
+            ghost: self.ghost.clone(),
+            fingerprint: self.fingerprint,
+        }
+    }
+}
+
+impl<N: Node> PartialEq for State<N> {
+    fn eq(&self, other: &State<N>) -> bool {
+        self.fingerprint == other.fingerprint
+    }
+}
+
+impl<N: Node> Eq for State<N> {}
+
+impl<N: Node> Hash for State<N> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.fingerprint);
+    }
+}
+
+impl<N: Node> State<N> {
+    /// A server of the ensemble.
+    pub fn node(&self, server: ServerId) -> &Arc<Part<N>> {
+        &self.nodes[usize::from(server.0) - 1]
+    }
+
+    pub(super) fn node_mut(&mut self, server: ServerId) -> &mut Arc<Part<N>> {
+        &mut self.nodes[usize::from(server.0) - 1]
+    }
+
+    /// The servers' ids.
+    pub fn servers(&self) -> impl Iterator<Item = ServerId> + use<N> {
+        (1..=self.nodes.len() as u8).map(ServerId)
+    }
+
+    /// Whether a server is up.
+    pub fn is_up(&self, server: ServerId) -> bool {
+        self.node(server).peer().is_some()
+    }
+
+    /// Whether two servers hear nothing of each other.
+    pub fn is_cut(&self, a: ServerId, b: ServerId) -> bool {
+        !self.cut.is_empty() && self.cut.contains(&(a.min(b), a.max(b)))
+    }
+
+    /// Works the fingerprint out anew, of the parts' digests.
+    pub(super) fn seal(&mut self) {
+        let mut digester = Digester::new(Kind::State as u64);
+        self.nodes.iter().for_each(|node| digester.digest(node.digest));
+        for (link, state) in &self.links {
+            digester.word(link.0);
+            digester.digest(state.digest);
+        }
+        digester.digest(self.datagrams.digest);
+        self.cut.iter().for_each(|(a, b)| digester.word(u64::from(a.0) << 8 | u64::from(b.0)));
+        self.left.hash(&mut digester);
+        digester.digest(self.ghost.digest);
+        self.fingerprint = digester.end() as u64;
+    }
+}

@@ -1,0 +1,110 @@
+//! What is looked at in every state.
+
+use super::node::Node;
+use super::state::{Kind, State};
+use crate::digest::{Digest, DigestMap, Digester};
+use zk_api::Zxid;
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::{Peer, Role, invariants};
+
+/// What stands is on the disks of a quorum: each of its transactions, of some quorum.
+pub const STANDS_ON_QUORUM: &str = "StandsOnQuorum";
+/// What a server's state shows is what stands, from the beginning.
+pub const STATES_AGREE: &str = "StatesAgree";
+
+/// The names of all invariants: those over peers, and those that need disks and states.
+pub fn names() -> Vec<&'static str> {
+    invariants::ALL.iter().map(|(name, _)| *name).chain([STANDS_ON_QUORUM, STATES_AGREE]).collect()
+}
+
+/// What was looked at before: links and datagrams are in no invariant.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    seen: DigestMap<Digest, ()>,
+    /// How often each was put to the test, in different states of servers and history.
+    pub(super) tested: Vec<u64>,
+}
+
+impl Watched {
+    /// The invariants that a state breaks, by number, and how.
+    pub(super) fn look<N: Node>(&mut self, state: &State<N>) -> Vec<(usize, String)> {
+        let mut digester = Digester::new(Kind::Watched as u64);
+        state.nodes.iter().for_each(|node| digester.digest(node.digest));
+        digester.digest(state.ghost.digest);
+        if self.seen.insert(digester.end(), ()).is_some() {
+            return Vec::new();
+        }
+        self.tested.resize(names().len(), 0);
+        let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
+        for (nth, tested) in self.tested.iter_mut().enumerate() {
+            *tested += u64::from(is_tested(names()[nth], &peers, &state.ghost));
+        }
+        broken(state)
+    }
+}
+
+/// The invariants that a state breaks, by number, and how.
+pub fn broken<N: Node>(state: &State<N>) -> Vec<(usize, String)> {
+    let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
+    let over_peers = invariants::ALL.iter().map(|(_, predicate)| predicate(&peers, &state.ghost));
+    let all = over_peers.chain([stands_on_quorum(state), states_agree(state)]);
+    all.enumerate().filter_map(|(nth, result)| Some((nth, result.err()?))).collect()
+}
+
+fn stands_on_quorum<N: Node>(state: &State<N>) -> Result<(), String> {
+    let Some(peer) = state.nodes.iter().find_map(|node| node.peer()) else { return Ok(()) };
+    let config = peer.config();
+    for txn in state.ghost.committed.values() {
+        let have = state.servers().filter(|server| state.node(*server).has_on_disk(txn));
+        if !config.is_quorum(&have.collect()) {
+            return Err(format!("{} stands, and not on a quorum's disks", txn.zxid));
+        }
+    }
+    Ok(())
+}
+
+fn states_agree<N: Node>(state: &State<N>) -> Result<(), String> {
+    for server in state.servers() {
+        let applied = state.node(server).applied();
+        let mut stands = state.ghost.committed.values().map(|txn| (txn.zxid, txn.time_ms));
+        if let Some(wrong) = applied.iter().find(|entry| stands.next() != Some(**entry)) {
+            return Err(format!("server {} shows {}, which does not stand there", server.0, wrong.0));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a state could break an invariant at all: there is something that it speaks of.
+fn is_tested(name: &str, peers: &[&Peer], ghost: &Ghost) -> bool {
+    let delivering = || ghost.delivered.values().filter(|txns| !txns.is_empty()).count();
+    let leading = |peer: &&Peer| peer.leads().is_some();
+    match name {
+        "Leadership1" => peers.iter().any(leading),
+        "Leadership2" => !ghost.leaders.is_empty(),
+        "PrefixConsistency" => peers.iter().filter(|peer| peer.delivered() > Zxid::ZERO).count() > 1,
+        "Integrity" | "LocalPrimaryOrder" => delivering() > 0,
+        "Agreement" | "TotalOrder" => delivering() > 1,
+        "GlobalPrimaryOrder" => ghost
+            .delivered
+            .values()
+            .any(|txns| txns.first().map(|txn| txn.zxid.epoch) != txns.last().map(|txn| txn.zxid.epoch)),
+        "PrimaryIntegrity" => !ghost.delivered_before.is_empty() && delivering() > 0,
+        "CommittedLogMonotonicity" => ghost.most_delivered.values().any(|txns| !txns.is_empty()),
+        "CommittedLogDurability" => !ghost.committed.is_empty(),
+        "ProcessConsistency" => {
+            peers.iter().any(|peer| peer.follows().is_some()) && peers.iter().any(leading)
+        }
+        "LeaderLogCompleteness" => {
+            !ghost.committed.is_empty() && peers.iter().any(|peer| peer.has_established().is_some())
+        }
+        "InitialHistoryIntegrity" => ghost.initial.len() > 1,
+        "VotesTotallyOrdered" => {
+            let votes: Vec<_> = peers.iter().flat_map(|peer| peer.votes()).collect();
+            votes.iter().any(|vote| *vote != votes[0])
+        }
+        "VoteIsDurable" => peers.iter().any(|peer| peer.is_looking() && peer.history().last() > Zxid::ZERO),
+        STANDS_ON_QUORUM | STATES_AGREE => !ghost.committed.is_empty(),
+        // Whoever has joined a leader may be sent what nobody may send.
+        _ => peers.iter().any(|peer| peer.role() != Role::Looking),
+    }
+}

@@ -1,0 +1,64 @@
+//! Small bounds explored to their end, beside stateright's search.
+
+use crate::{bounds, explore};
+use zk_model::Verdict;
+use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, names, second_opinion};
+
+#[test]
+fn both_searches_find_the_same_states_and_the_same_verdict() {
+    let all = [
+        (Level::Election, bounds(3, 0, 0, 0)),
+        (Level::Whole, bounds(2, 1, 1, 1)),
+        (Level::Whole, EnsembleBounds { timeouts: 1, breaks: 1, ..bounds(2, 1, 0, 1) }),
+        (Level::Synchronisation, EnsembleBounds { past: 1, ..bounds(2, 1, 1, 1) }),
+        (Level::Synchronisation, EnsembleBounds { observers: 1, ..bounds(2, 1, 0, 0) }),
+        (Level::Broadcast, EnsembleBounds { partitions: 1, ..bounds(3, 1, 0, 1) }),
+    ];
+    for (level, bounds) in all {
+        let config = EnsembleConfig::new(level, bounds);
+        let ours = explore(level, bounds);
+        assert_eq!(ours.verdict, Verdict::Holds, "{level:?} {bounds:?}");
+        assert_eq!(second_opinion::<PeerNode>(&config), (ours.states, None), "{level:?} {bounds:?}");
+    }
+}
+
+#[test]
+fn two_servers_survive_a_crash_at_every_moment_from_the_start() {
+    let check = explore(Level::Whole, bounds(2, 1, 1, 1));
+    assert_eq!(check.verdict, Verdict::Holds);
+    for name in
+        ["a server crashed", "a crash left a part of a write, or all of it", "a second epoch was established"]
+    {
+        let reached = check.sometimes.iter().any(|(case, times)| *case == name && *times > 0);
+        assert!(reached, "{name}: {:?}", check.sometimes);
+    }
+}
+
+#[test]
+fn every_invariant_is_put_to_the_test() {
+    let checks = [
+        explore(Level::Whole, bounds(2, 2, 1, 1)),
+        explore(Level::Synchronisation, EnsembleBounds { past: 1, ..bounds(2, 1, 1, 1) }),
+    ];
+    for name in names() {
+        let tested =
+            |check: &zk_model::Check| check.promises.iter().any(|it| it.name == name && it.tested > 0);
+        assert!(checks.iter().any(tested), "{name}");
+    }
+}
+
+#[test]
+fn a_search_that_is_cut_short_is_undecided_and_says_nothing_of_progress() {
+    let mut config = EnsembleConfig::new(Level::Whole, bounds(2, 1, 1, 1));
+    config.max_depth = Some(5);
+    let check = crate::explore_with::<PeerNode>(&config);
+    assert_eq!(check.verdict, Verdict::Undecided { ran_out: "depth 5".into() });
+    let unchecked = check.promises.iter().filter(|report| report.unchecked.is_some()).count();
+    assert_eq!(unchecked, 2);
+}
+
+#[test]
+fn the_same_bounds_give_the_same_states_every_time() {
+    let count = || explore(Level::Synchronisation, EnsembleBounds { past: 1, ..bounds(2, 1, 1, 1) }).states;
+    assert_eq!(count(), count());
+}

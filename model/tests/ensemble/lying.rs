@@ -1,0 +1,110 @@
+//! Servers that are wrong: one whose disk says that a write is durable before it is, and one that hears nobody.
+
+use std::sync::Arc;
+use zk_api::Zxid;
+use zk_model::ensemble::{Effect, Event, Node, PeerNode};
+use zk_proto::txn::Txn;
+use zk_proto::zab::message::{LinkId, Packet};
+use zk_proto::zab::{Peer, PeerConfig, RecoveredHistory, Timer};
+
+/// Its last write is on the disk only when the next one is done.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lying {
+    config: PeerConfig,
+    inner: PeerNode,
+    /// What a crash leaves.
+    durable: RecoveredHistory,
+}
+
+impl Node for Lying {
+    type Packet = Packet;
+
+    fn off(config: PeerConfig, disk: RecoveredHistory) -> Lying {
+        Lying { inner: PeerNode::off(config.clone(), disk.clone()), config, durable: disk }
+    }
+    fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
+        self.inner.start(out);
+    }
+    fn step(&mut self, event: &Event<Packet>, out: &mut Vec<Effect<Packet>>) {
+        if *event == Event::Written {
+            self.durable = self.inner.disk().clone();
+        }
+        self.inner.step(event, out);
+    }
+    fn outcomes(&self) -> usize {
+        1
+    }
+    fn crash(&mut self, _: usize) {
+        self.inner = PeerNode::off(self.config.clone(), self.durable.clone());
+    }
+    fn peer(&self) -> Option<&Peer> {
+        self.inner.peer()
+    }
+    fn is_writing(&self) -> bool {
+        self.inner.is_writing()
+    }
+    fn is_set(&self, timer: Timer) -> bool {
+        self.inner.is_set(timer)
+    }
+    fn forget(&mut self, timer: Timer) {
+        self.inner.forget(timer);
+    }
+    fn imaging(&self) -> Vec<LinkId> {
+        self.inner.imaging()
+    }
+    fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
+        self.durable.log.contains(txn)
+    }
+    fn applied(&self) -> &[(Zxid, i64)] {
+        self.inner.applied()
+    }
+}
+
+/// The last server hears no datagram of the election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Deaf(PeerNode);
+
+impl Node for Deaf {
+    type Packet = Packet;
+
+    fn off(config: PeerConfig, disk: RecoveredHistory) -> Deaf {
+        Deaf(PeerNode::off(config, disk))
+    }
+    fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
+        self.0.start(out);
+    }
+    fn step(&mut self, event: &Event<Packet>, out: &mut Vec<Effect<Packet>>) {
+        let config = self.0.peer().expect("it is up").config();
+        let is_last = config.voters.last() == Some(&config.id);
+        if !(is_last && matches!(event, Event::Notified { .. })) {
+            self.0.step(event, out);
+        }
+    }
+    fn outcomes(&self) -> usize {
+        self.0.outcomes()
+    }
+    fn crash(&mut self, outcome: usize) {
+        self.0.crash(outcome);
+    }
+    fn peer(&self) -> Option<&Peer> {
+        self.0.peer()
+    }
+    fn is_writing(&self) -> bool {
+        self.0.is_writing()
+    }
+    fn is_set(&self, timer: Timer) -> bool {
+        self.0.is_set(timer)
+    }
+    fn forget(&mut self, timer: Timer) {
+        self.0.forget(timer);
+    }
+    fn imaging(&self) -> Vec<LinkId> {
+        self.0.imaging()
+    }
+    fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
+        self.0.has_on_disk(txn)
+    }
+    fn applied(&self) -> &[(Zxid, i64)] {
+        self.0.applied()
+    }
+}

@@ -1,0 +1,205 @@
+//! Checks of an ensemble.
+
+use crate::BadInput;
+use crate::command::whole;
+use crate::output::Format;
+use clap::{Args, ValueEnum};
+use std::time::Duration;
+use zk_model::ensemble::{
+    EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, PeerNode,
+    check_ensemble,
+};
+use zk_model::{Check, Progress, PromiseReport, Verdict};
+use zk_reports::{
+    CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits,
+    Path, Reached, Verdict as Became,
+};
+
+pub(crate) const ABOUT: &str = "\
+Explores an ensemble of real servers over links that break, in every order of events within bounds
+
+What is explored is the very protocol that runs elsewhere: elections, synchronisation, broadcast, over disks that lose
+what was not synced. In every state all invariants are looked at; afterwards, whether progress stays possible.";
+
+/// Where a search gives up unless somebody says otherwise: about 8 GB.
+const MOST_STATES: u64 = 40_000_000;
+
+const BOUNDS: &str = "Bounds: how many of each at most";
+const LIMITS: &str = "When to give up";
+const SEARCH: &str = "How to search";
+
+#[derive(Args, Debug)]
+pub(crate) struct EnsembleArguments {
+    /// Where it begins, and what can happen
+    #[arg(long, value_enum, default_value_t)]
+    level: LevelName,
+    /// Servers that vote
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "3", value_parser = whole(1..=5u8))]
+    servers: u8,
+    /// Servers that do not
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "0", value_parser = whole(0..=2u8))]
+    observers: u8,
+    /// Transactions
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=16u8))]
+    txns: u8,
+    /// Servers that crash; each may start again at any time
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=16u8))]
+    crashes: u8,
+    /// Links that break
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "0", value_parser = whole(0..=16u8))]
+    breaks: u8,
+    /// Pairs of servers that are cut off from each other
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "0", value_parser = whole(0..=16u8))]
+    partitions: u8,
+    /// Rounds of elections that any server begins after the first
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=16u8))]
+    elections: u8,
+    /// Timers that come while something else could still happen
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "0", value_parser = whole(0..=16u8))]
+    timeouts: u8,
+    /// Transactions that a past epoch may have left on some disks; with --level synchronisation
+    #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "0", value_parser = whole(0..=3u8))]
+    past: u8,
+    /// Every step and every state by itself
+    #[arg(help_heading = SEARCH, long)]
+    unmerged: bool,
+    /// Invariants alone: less memory
+    #[arg(help_heading = SEARCH, long)]
+    no_liveness: bool,
+    /// Give up after so long, such as 90s, 5m or 1h
+    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = crate::command::duration)]
+    time_limit: Option<Duration>,
+    /// Give up after so many states
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, default_value_t = MOST_STATES, value_parser = whole(1..=u64::MAX))]
+    max_states: u64,
+    /// Go no deeper than so many steps
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
+    max_depth: Option<u32>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum LevelName {
+    // Everybody looks for a leader; nobody dials anybody.
+    Election,
+    // Everybody has decided for the same leader.
+    Synchronisation,
+    // Everybody serves.
+    Broadcast,
+    // Everybody has just been switched on.
+    #[default]
+    Whole,
+}
+
+impl EnsembleArguments {
+    /// What is to be explored.
+    pub(crate) fn config(&self) -> Result<EnsembleConfig, BadInput> {
+        let level = match self.level {
+            LevelName::Election => Level::Election,
+            LevelName::Synchronisation => Level::Synchronisation,
+            LevelName::Broadcast => Level::Broadcast,
+            LevelName::Whole => Level::Whole,
+        };
+        if self.past > 0 && level != Level::Synchronisation {
+            let level = level.name();
+            return Err(BadInput::new(format!(
+                "--past {}: level {level} begins with empty disks; --level synchronisation has a past",
+                self.past
+            )));
+        }
+        let bounds = EnsembleBounds {
+            servers: self.servers,
+            observers: self.observers,
+            txns: self.txns,
+            crashes: self.crashes,
+            breaks: self.breaks,
+            partitions: self.partitions,
+            elections: self.elections,
+            timeouts: self.timeouts,
+            past: self.past,
+        };
+        Ok(EnsembleConfig {
+            merges: if self.unmerged { Merges::NONE } else { Merges::ALL },
+            // A refused link may be asked for for ever, if that is not merged.
+            liveness: !self.no_liveness && !self.unmerged,
+            time_limit: self.time_limit,
+            max_states: Some(self.max_states),
+            max_depth: self.max_depth,
+            ..EnsembleConfig::new(level, bounds)
+        })
+    }
+}
+
+/// Explores, and reports.
+pub(crate) fn check(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> EnsembleReport {
+    report(config, check_ensemble::<PeerNode>(config, progress))
+}
+
+fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
+    let (verdict, promise, ran_out) = match check.verdict {
+        Verdict::Holds => (Judgement::Holds, None, None),
+        Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise), None),
+        Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out)),
+    };
+    let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
+    let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());
+    let is_watched =
+        |result: &&PromiseReport| [PROGRESS_POSSIBLE, NO_FAIR_CYCLE, NO_PANIC].contains(&result.name);
+    let (watched, invariants): (Vec<&PromiseReport>, Vec<_>) = check.promises.iter().partition(is_watched);
+    let sometimes = check.sometimes.iter();
+    EnsembleReport {
+        schema: ENSEMBLE_SCHEMA.into(),
+        what: "ensemble".into(),
+        level: config.level.name().into(),
+        bounds: bounds(&config.bounds),
+        merged: config.merges.names().into_iter().map(str::to_owned).collect(),
+        limits: Limits {
+            time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),
+            max_states: config.max_states,
+            max_depth: config.max_depth,
+        },
+        verdict,
+        ran_out,
+        exhaustive: verdict == Judgement::Holds,
+        states: check.states,
+        transitions: check.transitions,
+        depth: check.depth,
+        promise,
+        steps: steps.unwrap_or_default(),
+        wall_seconds: check.wall.as_secs_f64(),
+        invariants: invariants.into_iter().map(|result| checked(result, true)).collect(),
+        watched: watched.into_iter().map(|result| checked(result, false)).collect(),
+        sometimes: sometimes
+            .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
+            .collect(),
+    }
+}
+
+fn bounds(bounds: &EnsembleBounds) -> ReportedBounds {
+    let EnsembleBounds { servers, observers, txns, crashes, breaks, partitions, elections, timeouts, past } =
+        *bounds;
+    ReportedBounds { servers, observers, txns, crashes, breaks, partitions, elections, timeouts, past }
+}
+
+/// `counted` says whether anybody counts how often it is put to the test.
+fn checked(result: &PromiseReport, counted: bool) -> CheckedPromise {
+    let tested = match (&result.unchecked, counted) {
+        (Some(_), _) => 0,
+        (None, true) => result.tested,
+        (None, false) => 1,
+    };
+    let path = |broken: &zk_model::Counterexample| Path {
+        what: broken.what.clone(),
+        assumption: None,
+        steps: broken.steps.clone(),
+    };
+    CheckedPromise {
+        name: result.name.into(),
+        verdict: Became::of(result.broken.is_some().into(), 0, tested),
+        tested: counted.then_some(tested),
+        broken: result.broken.as_ref().map(path),
+        expected: None,
+    }
+}
