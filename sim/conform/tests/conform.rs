@@ -94,6 +94,14 @@ fn two_of_us_do_not_differ() {
     one.assert_sound();
 }
 
+#[test]
+fn behind_the_last_seed_comes_the_first() {
+    let (one, other) = (ours(NEVER_MS), ours(NEVER_MS));
+    let what = Hunt { first_seed: u64::MAX, operations: 100, differences: 1, one_in_expires: 0 };
+    let tally = hunt(&mut one.side("one"), &mut other.side("other"), &what, &mut |_| ());
+    assert!(tally.operations >= 100 && tally.found.is_empty() && tally.cut_short.is_none());
+}
+
 /// Hunts for what is planted.
 fn planted(what: Plant) -> (Tally, [Ours; 2]) {
     let servers = [ours(NEVER_MS), ours(NEVER_MS)];
