@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -176,14 +176,17 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         () = faults => {}
     }
     let running = Arc::into_inner(running).expect("nobody else has it by now");
-    judged(&running.stop().await)
+    judged(&running.stop().await, arguments.record.as_deref())
 }
 
 /// What the verdict says, for machines and for people.
-fn judged(verdict: &zk_serve::Verdict) -> Result<Answer, BadInput> {
+fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, BadInput> {
     let json = serde_json::to_string(verdict).expect("a verdict has a form in JSON");
     print(&format!("{json}\n"))?;
     note(verdict);
+    if let (Some(path), Some(lacks), true) = (record, &verdict.record_lacks, verdict.held) {
+        return Err(BadInput::new(format!("--record: {}: {lacks}", path.display())));
+    }
     Ok(if verdict.held { Answer::Held } else { Answer::Broken })
 }
 

@@ -75,6 +75,15 @@ fn it_says_where_it_is_in_one_line_and_leaves_with_a_verdict_when_stdin_closes()
 }
 
 #[test]
+fn a_record_that_could_not_be_written_is_told_with_status_2() {
+    let (status, stdout, stderr) = Serving::new("--record /dev/full").leave(close_stdin);
+    assert_eq!(status, Some(2), "{stdout}{stderr}");
+    assert!(stdout.starts_with(r#"{"schema":"zoocheck-serve-verdict/1","held":true"#), "{stdout}");
+    let said = "\nzoocheck: --record: /dev/full: it ends before its time: No space left";
+    assert!(stderr.contains(said) && stderr.lines().count() == 2, "{stderr}");
+}
+
+#[test]
 fn it_leaves_when_it_is_told_to() {
     for signal in ["-TERM", "-INT"] {
         let serving = Serving::new("");

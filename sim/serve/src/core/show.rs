@@ -131,7 +131,6 @@ impl Core {
     pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
         let verdict = self.verdict();
         self.crash(now);
-        self.record.close();
-        verdict
+        Verdict { record_lacks: self.record.close(), ..verdict }
     }
 }
