@@ -281,6 +281,7 @@ impl Core {
             (Ok(Decoded::Refused { xid, op, code, takes_zxid }), Stage::Connected(session)) => {
                 self.refused(now, id, session, bytes, Refused { xid, op, code, takes_zxid });
             }
+            (Ok(Decoded::Sasl { xid }), Stage::Connected(_)) => self.no_sasl(now, id, bytes, xid),
             (Ok(_), Stage::New | Stage::Connecting) => {
                 self.drop_conn(now, id, State::Flushing, "no connect request");
             }
