@@ -26,6 +26,7 @@ mod tests;
 use crate::link::{Link, State};
 use crate::listener::Gate;
 use crate::record::{Record, What};
+use crate::words::Counts;
 use crate::{Limits, Options};
 use conns::{Conn, Latency, Session};
 use disk::Disk;
@@ -125,6 +126,7 @@ struct Totals {
     received: u64,
     sent: u64,
     latency: Latency,
+    counts: Counts,
 }
 
 impl Core {
@@ -308,6 +310,7 @@ impl Core {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
                 if expired {
+                    self.stats.counts.expired += 1;
                     self.record.add_own(now, What::Expired { session: txn.session });
                 }
             }

@@ -9,6 +9,9 @@ use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;
 use zk_wire::{ServerSide, WireError};
 
+/// What stands before each frame, and is not counted.
+const LENGTH_BYTES: usize = 4;
+
 impl Core {
     /// The server sends something.
     pub(super) fn send(&mut self, now: Nanos, id: ConnId, message: ToClient) {
@@ -59,7 +62,18 @@ impl Core {
         } else if let ToClient::Event { event, .. } = &message {
             self.record.add(now, id, What::Told { kind: event.kind, path: event.path.clone() });
         }
-        self.transmit(now, id, |wire, out| wire.encode(&message, out));
+        let mut bytes = 0;
+        self.transmit(now, id, |wire, out| {
+            let before = out.len();
+            let put = wire.encode(&message, out);
+            bytes = out.len() - before;
+            put
+        });
+        let is_answer =
+            matches!(message, ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. });
+        if let (true, Some(bytes)) = (is_answer, bytes.checked_sub(LENGTH_BYTES)) {
+            self.stats.counts.answered(bytes);
+        }
     }
 
     /// A token of SASL is answered at once: there is no SASL here, and the client may do without.

@@ -68,6 +68,7 @@ impl Core {
             received: self.stats.received,
             sent: self.stats.sent,
             latency: self.stats.latency.millis(),
+            counts: self.stats.counts,
             conns: self.conns.values().map(|conn| self.conn_status(now, conn)).collect(),
             ephemerals: self.ephemerals(),
             ..Status::default()

@@ -157,3 +157,41 @@ async fn a_file_that_cannot_take_every_event_is_told_at_the_end() {
     let lacks = verdict.record_lacks.expect("nothing was written");
     assert!(lacks.starts_with("it ends before its time: No space left"), "{lacks}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn measurements_count_what_a_zookeeper_counts() {
+    let running = server(Limits::default()).await;
+    let ask = async |word: &str| {
+        let mut stream = TcpStream::connect(running.addresses()[0]).await.unwrap();
+        stream.write_all(word.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    ask("srst").await;
+    let mut client = Client::new(&running).await;
+    client.done(create("/a", CreateMode::Persistent)).await;
+    client.done(create("/a/e", CreateMode::Ephemeral)).await;
+    let told = ask("mntr").await;
+    let value = |name: &str| told.lines().find_map(|line| line.strip_prefix(&format!("zk_{name}\t")));
+    // As a real 3.9.3 told them after the same.
+    for (name, expected) in [
+        ("packets_received", "4"),
+        ("packets_sent", "4"),
+        ("znode_count", "7"),
+        ("ephemerals_count", "1"),
+        ("global_sessions", "1"),
+        ("num_alive_connections", "2"),
+        ("connection_request_count", "1"),
+        ("connection_drop_count", "0"),
+        ("stale_sessions_expired", "0"),
+        ("last_client_response_size", "24"),
+        ("max_client_response_size", "24"),
+        ("min_client_response_size", "22"),
+    ] {
+        assert_eq!(value(name), Some(expected), "{name}: {told}");
+    }
+    drop(client);
+    while !ask("mntr").await.contains("zk_connection_drop_count\t1\n") {}
+    held(running).await;
+}
