@@ -65,18 +65,17 @@ fn scripts_go_with_us_as_they_are_written() {
 
 #[test]
 fn scripts_go_with_a_real_zookeeper_as_they_are_written() {
-    let Some(server) = real(NEVER_MS) else { return };
-    follow("", &mut side("real", server.address));
-    drop(server);
-    let Some(server) = real(OFTEN_MS) else { return };
-    follow("removal", &mut side("real", server.address));
+    for (check_ms, folder) in [(NEVER_MS, ""), (OFTEN_MS, "removal")] {
+        let Some((_server, address)) = real(check_ms) else { return };
+        follow(folder, &mut side("real", address));
+    }
 }
 
 #[test]
 fn random_scripts_go_with_us_as_with_a_real_zookeeper() {
-    let Some(real) = real(NEVER_MS) else { return };
+    let Some((_server, address)) = real(NEVER_MS) else { return };
     let server = ours(NEVER_MS);
-    let mut left = side("real", real.address);
+    let mut left = side("real", address);
     let what = Hunt { first_seed: 0, operations: 3000, differences: 1, one_in_expires: 20 };
     let tally = hunt(&mut left, &mut server.side("ours"), &what, &mut |_| ());
     assert!(tally.found.is_empty(), "{}", tally.found[0].difference);
