@@ -2,11 +2,13 @@
 
 use crate::output::{Format, print};
 use crate::progress::Progress;
+use crate::typed::{server, whole};
 use crate::{Answer, BadInput};
 use clap::Args;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use zk_conform::compare::{compare, operations};
 use zk_conform::driver::Alone;
@@ -17,13 +19,15 @@ use zk_conform::side::Side;
 use zk_reports::{count, prepare_dir, write_whole};
 
 pub(crate) const ABOUT: &str = "\
-Runs the same operations on a real ZooKeeper and on ours, and compares every answer, Stat, error and event.
+Runs the same operations on a real ZooKeeper and on ours, and compares every answer, Stat, error
+and event.
 
-The operations are random, over several sessions: watches of every kind, multis, sequences, ephemerals, expiries,
-takeovers, ACLs, containers, malformed requests. A difference is made small and printed as a script.
+The operations are random, over several sessions: watches of every kind, multis, sequences,
+ephemerals, expiries, takeovers, ACLs, containers, malformed requests. A difference is made small
+and printed as a script.
 
-The real server must be a standalone one without data, for EVERYTHING ON IT IS DELETED, and its super user must be
-super:test. sim/conform/real-zookeeper starts one.";
+The real server must be a standalone one without data, for EVERYTHING ON IT IS DELETED, and its
+super user must be super:test. sim/conform/real-zookeeper starts one.";
 
 pub(crate) const EPILOGUE: &str = "\
 Exit status:
@@ -41,25 +45,25 @@ Examples:
 #[derive(Args, Debug)]
 pub(crate) struct ConformArguments {
     /// The real server: a standalone one without data, all of which is deleted
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    connect: SocketAddr,
+    #[arg(long, value_name = "HOST:PORT", value_parser = server)]
+    connect: String,
     /// Another server in place of ours, likewise without data
-    #[arg(long, value_name = "ADDRESS:PORT")]
-    against: Option<SocketAddr>,
+    #[arg(long, value_name = "HOST:PORT", value_parser = server)]
+    against: Option<String>,
     /// How many operations at least
-    #[arg(long, value_name = "N", default_value_t = 10_000, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000_000u64))]
     operations: u64,
     /// The first script's seed; the others follow
-    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "0", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     seed: u64,
     /// Of how many scripts one has sessions that expire, which takes its time; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 12, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "12", allow_negative_numbers = true, value_parser = whole(0..=u32::MAX))]
     expiries: u32,
     /// So many differences are enough
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = whole(1..=1000u16))]
     differences: u16,
     /// Run these scripts, not random ones; repeatable
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["operations", "seed", "expiries", "differences"])]
     script: Vec<PathBuf>,
     /// Write each difference into this directory, as a script
     #[arg(long, value_name = "DIR")]
@@ -81,13 +85,18 @@ pub(crate) fn conform(arguments: &ConformArguments) -> Result<Answer, BadInput> 
     if let Some(dir) = &arguments.out {
         prepare_dir(dir)?;
     }
-    let mut left = open("real", arguments.connect)?;
+    let connect = resolve("--connect", &arguments.connect)?;
+    let against = arguments.against.as_deref().map(|typed| resolve("--against", typed)).transpose()?;
+    if against == Some(connect) {
+        return Err(BadInput::new(format!("--against: {connect} is --connect's; expected two servers")));
+    }
+    let mut left = open("real", connect)?;
     let runtime = Runtime::new().map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
-    let ours = match arguments.against {
+    let ours = match against {
         Some(_) => None,
         None => Some(runtime.block_on(zk_serve::start(options(&left))).map_err(BadInput::new)?),
     };
-    let address = arguments.against.or(ours.as_ref().map(|running| running.addresses()[0]));
+    let address = against.or(ours.as_ref().map(|running| running.addresses()[0]));
     let mut right = open(if ours.is_some() { "ours" } else { "other" }, address.expect("one of the two"))?;
     let mut progress = Progress::new(arguments.format, scripts.is_empty().then_some(arguments.operations));
     let mut told = |tally: &Tally| {
@@ -141,6 +150,21 @@ fn options(other: &Side) -> zk_serve::Options {
     }
 }
 
+/// Where a server is: of a host's addresses, the first that can be connected to, or else the first.
+fn resolve(option: &str, typed: &str) -> Result<SocketAddr, BadInput> {
+    let none = |why: String| BadInput::new(format!("{option}: {typed}: {why}"));
+    let found: Vec<SocketAddr> = typed.to_socket_addrs().map_err(|error| none(error.to_string()))?.collect();
+    let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, PATIENCE).is_ok();
+    let first = match &found[..] {
+        [only] => Some(only),
+        several => several.iter().find(answers).or(several.first()),
+    };
+    first.copied().ok_or_else(|| none("the host has no address".into()))
+}
+
+/// How long one of several addresses of a host may take to be connected to.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 fn open(name: &str, address: SocketAddr) -> Result<Side, BadInput> {
     Side::open(name, Box::new(Alone(address))).map_err(|why| BadInput::new(format!("conform: {why}")))
 }
@@ -148,7 +172,14 @@ fn open(name: &str, address: SocketAddr) -> Result<Side, BadInput> {
 fn read_script(path: &PathBuf) -> Result<zk_conform::script::Script, BadInput> {
     let text = fs::read_to_string(path)
         .map_err(|error| BadInput::new(format!("{}: cannot read: {error}", path.display())))?;
-    parse(&text).map_err(|bad| BadInput::new(format!("{}: {bad}", path.display())))
+    let script = parse(&text).map_err(|bad| BadInput::new(format!("{}: {bad}", path.display())))?;
+    if operations(&script) == 0 {
+        let path = path.display();
+        return Err(BadInput::new(format!(
+            "{path}: nothing is done in it; expected steps, such as 'a connect'"
+        )));
+    }
+    Ok(script)
 }
 
 /// Scripts are counted as seeds are, from zero.
@@ -195,9 +226,10 @@ fn human(left: &Side, right: &Side, tally: &Tally, broken: Option<&str>) -> Stri
         text.push_str(&format!("Ours broke an invariant, {broken}\n"));
     }
     let (a, b) = (version(left), version(right));
-    let (ops, scripts) = (count(tally.operations), count(tally.scripts));
-    let found = tally.found.len();
-    text.push_str(&format!("{a} and {b}: {ops} operations in {scripts} scripts, {found} differences\n"));
+    let many = |n: u64, one: &str| format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" });
+    let (ops, scripts) = (many(tally.operations, "operation"), many(tally.scripts, "script"));
+    let found = many(tally.found.len() as u64, "difference");
+    text.push_str(&format!("{a} and {b}: {ops} in {scripts}, {found}\n"));
     text
 }
 

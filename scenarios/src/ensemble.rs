@@ -1,8 +1,8 @@
 //! Checks of an ensemble.
 
 use crate::BadInput;
-use crate::command::whole;
 use crate::output::Format;
+use crate::typed::whole;
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 use zk_model::ensemble::{

@@ -38,6 +38,7 @@
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
+//! | `typed` | what is typed becomes values |
 //! | `progress` | how far it is, on stderr |
 //! | `output` | results, on stdout |
 //!
@@ -56,6 +57,7 @@ mod progress;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+mod typed;
 mod zoo;
 
 pub use bad_input::BadInput;

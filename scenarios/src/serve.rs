@@ -4,13 +4,13 @@
 mod schedule;
 
 use crate::output::print;
+use crate::typed::{address, whole};
 use crate::{Answer, BadInput};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -18,12 +18,14 @@ use tokio::sync::oneshot;
 use zk_serve::{Limits, Options, Running, ServeError};
 
 pub(crate) const ABOUT: &str = "\
-Serves ZooKeeper's client protocol from memory, so that any client in any language can be tested against it.
+Serves ZooKeeper's client protocol from memory, so that any client in any language can be tested
+against it.
 
-This is a test server, not a production one: what it holds is gone when it leaves, and it fails on demand.
-When it is ready it prints one line of JSON: where clients connect, and where faults are asked for by HTTP
-(`curl` that address for help). It leaves on SIGTERM and Ctrl-C, and prints what the always-watched invariants
-say of everything it served: a line of JSON on stdout, and one for people on stderr.";
+This is a test server, not a production one: what it holds is gone when it leaves, and it fails on
+demand. When it is ready it prints one line of JSON: where clients connect, and where faults are
+asked for by HTTP (`curl` that address: it answers with all there are, to be copied). It leaves on
+SIGTERM and Ctrl-C, and prints what the always-watched invariants say of everything it served: a
+line of JSON on stdout, and one for people on stderr.";
 
 pub(crate) const EPILOGUE: &str = "\
 Exit status:
@@ -42,36 +44,36 @@ const LIMITS: &str = "Limits: what a client may cost";
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
     /// How many servers; one, until there are ensembles
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = whole(1..=255u8))]
     servers: u8,
-    /// Where clients connect, port 0 for any that is free; not this machine alone only if it is typed here
-    #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', default_value = "127.0.0.1:2181")]
+    /// Where clients connect; port 0 stands for any that is free
+    #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', default_value = "127.0.0.1:2181", value_parser = address)]
     listen: Vec<SocketAddr>,
     /// Where faults are asked for, by HTTP; this machine alone
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     control: SocketAddr,
-    /// The length of a tick; sessions time out after 2 to 20 of them [default: 2000, or the scenario's]
-    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = within(1..=600_000))]
+    /// A tick; sessions time out after 2 to 20 of them [default: 2000, or the scenario's]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = whole(1..=600_000u64))]
     tick_ms: Option<u64>,
     /// How often empty containers and overdue TTL znodes are looked for
-    #[arg(long, value_name = "MS", default_value = "60000", allow_negative_numbers = true, value_parser = within(1..=86_400_000))]
+    #[arg(long, value_name = "MS", default_value = "60000", allow_negative_numbers = true, value_parser = whole(1..=86_400_000u64))]
     container_check_ms: u64,
     /// The super user's identity, such as super:D/InIHSb7yEEbrWz8b9l71RjZJU=
     #[arg(long, value_name = "USER:BASE64", value_parser = digest)]
     super_digest: Option<String>,
-    /// Do the faults of a scenario file, as --seed draws them
+    /// Do the faults of a scenario file; of the rest, only its tick-ms counts
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE", requires = "seed")]
     scenario: Option<String>,
-    /// Which faults, and when
+    /// Which faults, and when: the same seed draws the same
     #[cfg(feature = "run")]
-    #[arg(long, value_name = "S", requires = "scenario", allow_negative_numbers = true, value_parser = within(0..=u64::MAX))]
+    #[arg(long, value_name = "S", requires = "scenario", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     seed: Option<u64>,
     /// Write everything that clients do into this file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
     /// How many of the last events GET /record can tell
-    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = within(0..=1_000_000))]
+    #[arg(long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(0..=1_000_000u64))]
     recent_events: u64,
     /// Leave when stdin ends, as it does when whoever started this is gone
     #[arg(long)]
@@ -83,22 +85,22 @@ pub(crate) struct ServeArguments {
 #[derive(Args, Debug)]
 struct LimitArguments {
     /// Connections in all; one more is closed
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = within(1..=1_000_000))]
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000u64))]
     max_connections: u64,
     /// Unanswered requests of a connection; with so many it is not read
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "1000", allow_negative_numbers = true, value_parser = within(1..=1_000_000))]
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "1000", allow_negative_numbers = true, value_parser = whole(1..=1_000_000u64))]
     max_outstanding: u64,
     /// Bytes of these requests, likewise
-    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "4194304", allow_negative_numbers = true, value_parser = within(1..=1 << 30))]
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "4194304", allow_negative_numbers = true, value_parser = whole(1..=1u64 << 30))]
     max_outstanding_bytes: u64,
     /// Watches of a connection; with more it is closed
-    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "100000", allow_negative_numbers = true, value_parser = within(0..=100_000_000))]
+    #[arg(help_heading = LIMITS, long, value_name = "N", default_value = "100000", allow_negative_numbers = true, value_parser = whole(0..=100_000_000u64))]
     max_watches: u64,
     /// Bytes that a client does not read; with more its connection is closed
-    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "16777216", allow_negative_numbers = true, value_parser = within(1..=1 << 30))]
+    #[arg(help_heading = LIMITS, long, value_name = "BYTES", default_value = "16777216", allow_negative_numbers = true, value_parser = whole(1..=1u64 << 30))]
     max_unsent_bytes: u64,
     /// How long a connection may take for its first message
-    #[arg(help_heading = LIMITS, long, value_name = "MS", default_value = "10000", allow_negative_numbers = true, value_parser = within(1..=86_400_000))]
+    #[arg(help_heading = LIMITS, long, value_name = "MS", default_value = "10000", allow_negative_numbers = true, value_parser = whole(1..=86_400_000u64))]
     first_message_ms: u64,
 }
 
@@ -113,16 +115,6 @@ impl LimitArguments {
             unsent_bytes: whole(self.max_unsent_bytes),
             first_message: Duration::from_millis(self.first_message_ms),
         }
-    }
-}
-
-/// Reads a whole number in a range, or says which range it is.
-fn within(
-    range: RangeInclusive<u64>,
-) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
     }
 }
 
@@ -151,8 +143,6 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
 }
 
 async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
-    // Before anybody is told that the server is there: whoever is may end it at once.
-    let mut told = Told::new(arguments.until_stdin_closes)?;
     #[cfg(feature = "run")]
     let plan = schedule::Plan::read(arguments.scenario.as_deref(), arguments.seed)?;
     #[cfg(feature = "run")]
@@ -170,6 +160,9 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         limits: arguments.limits.limits(),
     };
     let running = Arc::new(zk_serve::start(options).await.map_err(bad_input)?);
+    // Before anybody is told that the server is there, as whoever is may end it at once; and after every file is
+    // opened, as one that is a pipe may keep us waiting, and a signal shall end that too.
+    let mut told = Told::new(arguments.until_stdin_closes)?;
     print(&ready(&running))?;
     let faults = async {
         #[cfg(feature = "run")]
@@ -183,14 +176,17 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         () = faults => {}
     }
     let running = Arc::into_inner(running).expect("nobody else has it by now");
-    judged(&running.stop().await)
+    judged(&running.stop().await, arguments.record.as_deref())
 }
 
 /// What the verdict says, for machines and for people.
-fn judged(verdict: &zk_serve::Verdict) -> Result<Answer, BadInput> {
+fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, BadInput> {
     let json = serde_json::to_string(verdict).expect("a verdict has a form in JSON");
     print(&format!("{json}\n"))?;
     note(verdict);
+    if let (Some(path), Some(lacks), true) = (record, &verdict.record_lacks, verdict.held) {
+        return Err(BadInput::new(format!("--record: {}: {lacks}", path.display())));
+    }
     Ok(if verdict.held { Answer::Held } else { Answer::Broken })
 }
 

@@ -88,7 +88,7 @@ const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("check lock --max-states 0", &["0"]),
     ("check lock --engine z3", &["z3", "stateright"]),
     ("check lock --full --eager", &["--full", "--eager"]),
-    ("explore lock --listen nowhere", &["nowhere"]),
+    ("explore lock --listen nowhere", &["nowhere", "expected ADDRESS:PORT"]),
 ];
 
 #[test]
@@ -190,8 +190,11 @@ fn a_command_whose_own_name_is_no_text_works() {
 
 #[test]
 fn nothing_that_people_read_is_wider_than_their_terminal() {
-    let help = ["--help", "list --help", "run --help", "replay --help", "check --help", "explore --help"];
-    for arguments in help.into_iter().chain(["list", "list lock", "check lock", "run lock --seeds 20"]) {
+    let commands = ["", "list", "run", "replay", "check", "explore", "serve", "conform"];
+    let help = commands.map(|command| format!("{command} --help"));
+    for arguments in
+        help.iter().map(String::as_str).chain(["list", "list lock", "check lock", "run lock --seeds 20"])
+    {
         let ran = zoocheck(arguments);
         let wide = ran.stdout.lines().find(|line| line.chars().count() > 100);
         assert_eq!((ran.status, wide), (0, None), "{arguments}");

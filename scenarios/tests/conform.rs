@@ -38,3 +38,23 @@ fn a_script_that_is_none_is_bad_input_before_anything_is_connected() {
     let said = refused(&["--connect", "127.0.0.1:1", "--script", path.to_str().expect("UTF-8")]);
     assert!(said.contains("line 2: 'gett' is no request"), "{said}");
 }
+
+#[test]
+fn what_is_wrong_with_a_command_line_is_one_line_that_says_what_was_expected() {
+    for (arguments, part) in [
+        ("--connect nowhere", "expected HOST:PORT, such as 127.0.0.1:2181"),
+        ("--connect 127.0.0.1:0", "expected HOST:PORT"),
+        ("--connect nobody.invalid:1", "--connect: nobody.invalid:1: "),
+        ("--connect 127.0.0.1:1 --operations 0", "expected a whole number from 1 to"),
+        ("--connect 127.0.0.1:1 --operations many", "expected a whole number from 1 to"),
+        ("--connect 127.0.0.1:1 --seed 18446744073709551616", "from 0 to 18446744073709551615"),
+        ("--connect 127.0.0.1:1 --expiries -1", "expected a whole number from 0 to"),
+        ("--connect 127.0.0.1:1 --differences 0", "expected a whole number from 1 to 1000"),
+        ("--connect 127.0.0.1:1 --script x --operations 5", "cannot be used with"),
+        ("--connect localhost:1 --against localhost:1", "expected two servers"),
+        ("--connect 127.0.0.1:1 --script /dev/null", "/dev/null: nothing is done in it"),
+    ] {
+        let said = refused(&arguments.split(' ').collect::<Vec<_>>());
+        assert!(said.contains(part), "{arguments}: {said}");
+    }
+}

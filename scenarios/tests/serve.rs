@@ -75,6 +75,15 @@ fn it_says_where_it_is_in_one_line_and_leaves_with_a_verdict_when_stdin_closes()
 }
 
 #[test]
+fn a_record_that_could_not_be_written_is_told_with_status_2() {
+    let (status, stdout, stderr) = Serving::new("--record /dev/full").leave(close_stdin);
+    assert_eq!(status, Some(2), "{stdout}{stderr}");
+    assert!(stdout.starts_with(r#"{"schema":"zoocheck-serve-verdict/1","held":true"#), "{stdout}");
+    let said = "\nzoocheck: --record: /dev/full: it ends before its time: No space left";
+    assert!(stderr.contains(said) && stderr.lines().count() == 2, "{stderr}");
+}
+
+#[test]
 fn it_leaves_when_it_is_told_to() {
     for signal in ["-TERM", "-INT"] {
         let serving = Serving::new("");
@@ -90,8 +99,13 @@ fn it_leaves_when_it_is_told_to() {
 fn what_is_wrong_with_a_command_line_is_one_line() {
     for (arguments, part) in [
         ("--servers 3", "--servers: 3; only one server can be served"),
-        ("--servers 0", "--servers: 0; only one server can be served"),
-        ("--listen nowhere", "--listen"),
+        ("--servers 0", "expected a whole number from 1 to 255"),
+        ("--servers -1", "expected a whole number from 1 to 255"),
+        ("--servers many", "expected a whole number from 1 to 255"),
+        ("--listen nowhere", "expected ADDRESS:PORT, such as 127.0.0.1:2181"),
+        ("--listen 127.0.0.1:0,", "expected ADDRESS:PORT"),
+        ("--listen 127.0.0.1:70000", "expected ADDRESS:PORT"),
+        ("--control zk1:2181", "expected ADDRESS:PORT"),
         ("--listen 127.0.0.1:0 --control 0.0.0.0:0", "--control: the control address 0.0.0.0:0 is not on"),
         (
             "--listen 127.0.0.1:0 --record /none/such/file",
@@ -105,6 +119,33 @@ fn what_is_wrong_with_a_command_line_is_one_line() {
         assert_eq!(ran.status, 2, "{arguments}: {}", ran.stderr);
         assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{arguments}: {}", ran.stderr);
         assert!(ran.stdout.is_empty());
+    }
+}
+
+/// What a FIFO holds is waited for: whoever waits can be told to leave.
+#[test]
+fn it_leaves_when_it_is_told_to_while_it_waits_for_a_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it is there").success());
+    for arguments in ["--record FILE", "--scenario FILE --seed 1"] {
+        let arguments = arguments.replace("FILE", pipe.to_str().expect("UTF-8"));
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
+            .args("serve --listen 127.0.0.1:0".split(' ').chain(arguments.split(' ')))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command starts");
+        // However far it is by then, it leaves.
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(told.expect("kill is there").success());
+        let ended = (0..1000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            child.try_wait().expect("a child").is_some()
+        });
+        let _ = child.kill();
+        assert!(ended, "{arguments}");
     }
 }
 

@@ -7,11 +7,11 @@ use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
 use crate::run::{SeedRange, Shard};
+#[cfg(feature = "live")]
+use crate::typed::servers;
+use crate::typed::{address, whole};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::fmt::Display;
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
-use std::str::FromStr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
 #[cfg(feature = "run")]
@@ -31,7 +31,9 @@ Examples:
   zoocheck check lock/simple           is it right, in every run of a small model?
   zoocheck check ensemble --servers 3  are the servers?
   zoocheck run lock --seeds 1000       does it bear faults?
-  zoocheck replay lock/java --seed 0   what happened there?";
+  zoocheck replay lock/java --seed 0   what happened there?
+  zoocheck serve                       a test server, for clients in any language
+  zoocheck run lock --connect zk1:2181 the recipe on a running ensemble";
 
 /// Tells whether a ZooKeeper recipe is right before anybody adopts it
 #[derive(Parser, Debug)]
@@ -73,7 +75,7 @@ pub(super) enum Command {
         #[command(flatten)]
         check: CheckArguments,
         /// Where to serve it
-        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000")]
+        #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000", value_parser = address)]
         listen: SocketAddr,
     },
     /// Serves real clients, with faults on demand: a test server, not a production one
@@ -282,32 +284,6 @@ impl CheckArguments {
     }
 }
 
-/// Reads a whole number in a range, or says which range it is.
-pub(crate) fn whole<T>(
-    range: RangeInclusive<T>,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
-where
-    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
-{
-    move |text| {
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
-    }
-}
-
-/// `HOST:PORT[,HOST:PORT…]`, as `zookeeper-client` reads it.
-#[cfg(feature = "live")]
-fn servers(text: &str) -> Result<String, String> {
-    let is_server = |server: &str| {
-        let parts = server.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
-        matches!(parts, Some((host, Ok(1..))) if !host.is_empty() && !host.contains(['/', ' ']))
-    };
-    match text.split(',').find(|server| !is_server(server)) {
-        None => Ok(text.into()),
-        Some(wrong) => Err(format!("expected HOST:PORT, with commas between several, and found '{wrong}'")),
-    }
-}
-
 /// `60`, or `all`.
 #[cfg(feature = "run")]
 fn lines(text: &str) -> Result<Lines, String> {
@@ -341,19 +317,6 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
-    }
-
-    #[cfg(feature = "live")]
-    #[test]
-    fn servers_are_hosts_with_ports() {
-        for good in ["127.0.0.1:2181", "zk1:2181,zk2:2181", "[::1]:2181"] {
-            assert_eq!(servers(good), Ok(good.into()));
-        }
-        for bad in
-            ["", "zk1", "zk1:", ":2181", "zk1:0", "zk1:70000", "zk1:2181,", "zk1:2181/path", "zk 1:2181"]
-        {
-            servers(bad).expect_err(bad);
-        }
     }
 
     #[test]

@@ -72,6 +72,7 @@ mod tests {
             virtual_ns: 5,
             messages: 0,
             steps: 0,
+            deviations: 0,
             tested: names.collect(),
             violations: vec![violation],
             sometimes: BTreeMap::new(),

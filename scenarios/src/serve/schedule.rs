@@ -88,10 +88,10 @@ impl Step {
     fn new(fault: &world::Fault, latency_ms: f64) -> Step {
         match *fault {
             world::Fault::ServerCrash { server: 0, down_ms, mid_sync } => {
-                Step::Server(Fault::ServerCrash { down_ms, mid_sync })
+                Step::Server(Fault::ServerCrash { server: 0, down_ms, mid_sync })
             }
             world::Fault::SlowSync { server: 0, sync_ms, for_ms } => {
-                Step::Server(Fault::SlowSync { sync_ms, for_ms })
+                Step::Server(Fault::SlowSync { server: 0, sync_ms, for_ms })
             }
             world::Fault::ClockJump { node: world::Node::Server(0), by_ms } => {
                 Step::Server(Fault::ClockJump { by_ms })

@@ -1,14 +1,14 @@
 //! The command: exit statuses, reports, and whose data is left alone.
 
 use crate::common::{zoocheck, zoocheck_in};
-use crate::servers::Real;
+use crate::servers;
 
 const LIVE: &str = "zoocheck-live-1.json";
 const QUICK: &str = "--clients 3 --rounds 2 --set work-ms=[0,200] --set session-timeout-ms=2000";
 
 #[test]
 fn the_lock_holds_on_a_real_server_and_leaves_nothing_behind() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let dir = tempfile::tempdir().expect("a folder");
     let run = format!("run lock --connect {} {QUICK} --format json --report out", real.servers);
     let ran = zoocheck_in(dir.path(), &run);
@@ -36,7 +36,7 @@ fn the_lock_holds_on_a_real_server_and_leaves_nothing_behind() {
 
 #[test]
 fn every_variant_runs_on_a_real_server() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let zoo = ::zoocheck::Zoo::default();
     let names: Vec<&str> = zoo.trials().iter().map(|trial| trial.about().name).collect();
     assert!(names.len() >= 8, "{names:?}");
@@ -50,7 +50,7 @@ fn every_variant_runs_on_a_real_server() {
 
 #[test]
 fn nobodys_data_is_touched() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     real.client(&["create", "/lock", "precious"]);
     let run = format!("run lock --connect {} {QUICK}", real.servers);
     let ran = zoocheck(&run);
@@ -92,7 +92,7 @@ fn a_command_line_that_makes_no_sense_is_one_line() {
 
 #[test]
 fn a_run_that_is_cut_short_is_undecided() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let slow = "--clients 2 --rounds 50 --set work-ms=[500,500] --time-limit 2s";
     let ran = zoocheck(&format!("run lock --connect {} {slow}", real.servers));
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);

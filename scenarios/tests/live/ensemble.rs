@@ -1,7 +1,8 @@
 //! The lock on real servers that are killed and started again while it runs, and behind connections that are cut.
 
 use crate::proxy::Proxy;
-use crate::servers::Real;
+use crate::real::Real;
+use crate::servers;
 use std::thread;
 use std::time::Duration;
 use zoocheck::reports::CatalogueNote;
@@ -31,18 +32,18 @@ fn run(servers: &str, scenario: &Scenario) -> LiveReport {
 
 #[test]
 fn the_lock_holds_while_the_leader_and_then_a_follower_are_killed_and_come_back() {
-    let Some(real) = Real::start(3) else { return };
+    let Some(real) = servers(3) else { return };
     let report = thread::scope(|scope| {
         let run = scope.spawn(|| run(&real.servers, &scenario(6000)));
         thread::sleep(Duration::from_secs(2));
-        let leader = real.ask(&["leader"], &[]);
-        real.ask(&["kill"], &[&leader]);
+        let leader = real.ask("leader", &[]);
+        real.ask("kill", &[&leader]);
         thread::sleep(Duration::from_secs(2));
-        real.ask(&["restart"], &[&leader]);
+        real.ask("restart", &[&leader]);
         let follower = if leader == "1" { "2" } else { "1" };
-        real.ask(&["kill"], &[follower]);
+        real.ask("kill", &[follower]);
         thread::sleep(Duration::from_secs(1));
-        real.ask(&["restart"], &[follower]);
+        real.ask("restart", &[follower]);
         run.join().expect("no panic")
     });
     held(&report);
@@ -54,14 +55,14 @@ fn the_lock_holds_while_the_leader_and_then_a_follower_are_killed_and_come_back(
 
 #[test]
 fn the_lock_holds_while_sessions_are_lost_and_clients_begin_a_second_life() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let report = thread::scope(|scope| {
         let run = scope.spawn(|| run(&real.servers, &scenario(1000)));
         thread::sleep(Duration::from_secs(2));
-        real.ask(&["kill"], &["1"]);
+        real.ask("kill", &["1"]);
         // Clients give their sessions up after 7/5 of the timeout.
         thread::sleep(Duration::from_secs(4));
-        real.ask(&["restart"], &["1"]);
+        real.ask("restart", &["1"]);
         run.join().expect("no panic")
     });
     held(&report);
@@ -70,7 +71,7 @@ fn the_lock_holds_while_sessions_are_lost_and_clients_begin_a_second_life() {
 
 #[test]
 fn the_lock_holds_while_connections_are_cut_and_answers_are_lost() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let proxy = Proxy::before(&real.servers);
     let report = thread::scope(|scope| {
         let servers = proxy.address.to_string();
@@ -92,7 +93,7 @@ fn the_lock_holds_while_connections_are_cut_and_answers_are_lost() {
 
 #[test]
 fn lost_answers_break_the_lock_without_guids_and_not_the_one_with() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let right = with_lost_answers(&real, "lock");
     held(&right);
     assert!(right.happened.disconnections >= 3, "{right}");

@@ -4,10 +4,19 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../../../sim/conform/tests/real/mod.rs"]
+mod real;
+
 mod command;
 mod ensemble;
 mod proxy;
 #[cfg(feature = "serve")]
 mod served;
-mod servers;
 mod wrong;
+
+use real::Real;
+
+/// So many real servers, if there are any here.
+fn servers(count: u8) -> Option<Real> {
+    Real::start(&["--servers", &count.to_string(), "--tick-ms", "500"])
+}

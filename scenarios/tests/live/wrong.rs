@@ -1,6 +1,7 @@
 //! Recipes that are wrong by themselves: what an outsider can see of that is told, and by its own name.
 
-use crate::servers::Real;
+use crate::real::Real;
+use crate::servers;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper, Zxid};
@@ -103,7 +104,7 @@ fn broken(report: &LiveReport) -> Vec<&str> {
 
 #[test]
 fn a_break_that_can_be_seen_from_outside_is_told_by_its_own_name() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     for (wrong, promise) in [
         (Wrong::Locks, "exclusion-at-unfenced-resource"),
         (Wrong::Tokens, "tokens-increase"),
@@ -122,7 +123,7 @@ fn a_break_that_can_be_seen_from_outside_is_told_by_its_own_name() {
 
 #[test]
 fn who_sleeps_is_not_stuck() {
-    let Some(real) = Real::start(1) else { return };
+    let Some(real) = servers(1) else { return };
     let report = run(&real, Wrong::Sleeps, 8);
     assert_eq!(report.answer, Answer::Undecided, "{report}");
     let stuck = report.promise("no-waiter-stuck").expect("it is promised");

@@ -46,7 +46,8 @@ pub struct Tally {
 pub fn hunt(left: &mut Side, right: &mut Side, hunt: &Hunt, told: &mut dyn FnMut(&Tally)) -> Tally {
     let plan = Plan { tick_ms: left.tick_ms, one_in_expires: hunt.one_in_expires };
     let mut tally = Tally::default();
-    for seed in hunt.first_seed.. {
+    // Behind the last seed comes the first.
+    for seed in (hunt.first_seed..=u64::MAX).chain(0..) {
         if tally.operations >= hunt.operations || tally.found.len() >= hunt.differences {
             break;
         }

@@ -2,19 +2,26 @@
 
 use crate::fault::Fault;
 use crate::running::{FaultError, Handle};
+use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Json, Router};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
 /// So many events are told unless more are asked for.
 const EVENTS: usize = 1000;
+
+/// The bytes that a fault may have: a hundred times those of the longest.
+const BODY_MOST: usize = 16 * 1024;
+
+/// So many characters of what was wrong are said again.
+const LINE_MOST: usize = 400;
 
 /// Serves until the task is dropped.
 pub(crate) async fn control(listener: TcpListener, address: SocketAddr, server: Handle) {
@@ -26,17 +33,23 @@ pub(crate) async fn control(listener: TcpListener, address: SocketAddr, server: 
         .route("/verdict", get(verdict))
         .route("/record", get(record))
         .fallback(|| async { line(StatusCode::NOT_FOUND, "no such path; GET / tells which there are") })
+        .method_not_allowed_fallback(|| async {
+            line(StatusCode::METHOD_NOT_ALLOWED, "not by this method; GET / tells by which")
+        })
+        .layer(DefaultBodyLimit::max(BODY_MOST))
         .with_state(server);
     // It ends only with its socket, and then nobody can be told.
     let _ = axum::serve(listener, routes).await;
 }
 
-async fn faults(State(server): State<Handle>, body: Bytes) -> Response {
-    let fault: Fault = match serde_json::from_slice(&body) {
+async fn faults(State(server): State<Handle>, body: Result<Bytes, BytesRejection>) -> Response {
+    let Ok(body) = body else {
+        let why = format!("no fault has more than {BODY_MOST} bytes; GET / shows some");
+        return line(StatusCode::PAYLOAD_TOO_LARGE, &why);
+    };
+    let fault = match Fault::from_json(&body) {
         Ok(fault) => fault,
-        Err(error) => {
-            return line(StatusCode::BAD_REQUEST, &format!("not a fault: {error}; GET / shows some"));
-        }
+        Err(why) => return line(StatusCode::BAD_REQUEST, &format!("not a fault: {why}; GET / shows some")),
     };
     match server.fault(fault).await {
         Ok(()) => line(StatusCode::OK, "done"),
@@ -53,30 +66,33 @@ async fn verdict(State(server): State<Handle>) -> Response {
     told(server.with(|core, _| core.verdict()).await)
 }
 
-/// How many of the last events are asked for.
-#[derive(Deserialize)]
-struct Last {
-    last: Option<String>,
-}
-
-async fn record(State(server): State<Handle>, Query(asked): Query<Last>) -> Response {
-    let last = match asked.last.as_deref().map(str::parse) {
-        None => EVENTS,
-        Some(Ok(last)) => last,
-        Some(Err(_)) => return line(StatusCode::BAD_REQUEST, "last: expected a whole number"),
+async fn record(State(server): State<Handle>, RawQuery(query): RawQuery) -> Response {
+    let last = match query.as_deref().unwrap_or_default() {
+        "" => Some(EVENTS),
+        query => query.strip_prefix("last=").and_then(|digits| digits.parse().ok()),
     };
-    told(server.with(move |core, _| core.record(last)).await)
-}
-
-fn told<T: Serialize>(answer: Option<T>) -> Response {
-    match answer {
-        Some(answer) => Json(answer).into_response(),
-        None => line(StatusCode::GONE, &FaultError::Ended.to_string()),
+    match last {
+        Some(last) => told(server.with(move |core, _| core.record(last)).await),
+        None => line(StatusCode::BAD_REQUEST, "expected /record?last=N, with a whole number"),
     }
 }
 
+fn told<T: Serialize>(answer: Option<T>) -> Response {
+    let Some(answer) = answer else { return line(StatusCode::GONE, &FaultError::Ended.to_string()) };
+    let json = serde_json::to_string(&answer).expect("it has a form in JSON");
+    // With a line end, as terminals show it.
+    ([(CONTENT_TYPE, "application/json")], json + "\n").into_response()
+}
+
+/// One line, of what a terminal only shows.
 fn line(status: StatusCode, text: &str) -> Response {
-    (status, [(CONTENT_TYPE, "text/plain; charset=utf-8")], format!("{text}\n")).into_response()
+    let spelt = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let mut text: String = text.chars().map(spelt).collect();
+    if let Some((at, _)) = text.char_indices().nth(LINE_MOST) {
+        text.truncate(at);
+        text.push('…');
+    }
+    (status, [(CONTENT_TYPE, "text/plain; charset=utf-8")], text + "\n").into_response()
 }
 
 fn help(address: SocketAddr) -> Response {

@@ -12,6 +12,9 @@ pub enum Fault {
     /// The server's process dies: connections break and are refused, and what was not synced is lost. It starts
     /// again from its disk after `down_ms`. With `mid_sync` it dies in the middle of the next sync of its log.
     ServerCrash {
+        /// Which, by the number that the servers have where they are told. There is one, and it is 0.
+        #[serde(default)]
+        server: u8,
         down_ms: u64,
         #[serde(default)]
         mid_sync: bool,
@@ -32,7 +35,13 @@ pub enum Fault {
     /// For a while, what comes from and goes to the clients takes `delay_ms` longer.
     SlowLink { session: Target, delay_ms: u64, for_ms: u64 },
     /// For a while, syncs of the server's disk take `sync_ms`.
-    SlowSync { sync_ms: u64, for_ms: u64 },
+    SlowSync {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+        sync_ms: u64,
+        for_ms: u64,
+    },
     /// The server's clock is set, and the server is told so.
     ClockJump { by_ms: i64 },
 }
@@ -84,6 +93,41 @@ pub enum Loss {
     InFlight { for_ms: u64 },
     /// Nothing arrives any more in either direction, and nobody is told.
     Silence,
+}
+
+impl Fault {
+    /// Reads one, or says in a line what is wrong with it.
+    pub(crate) fn from_json(text: &[u8]) -> Result<Fault, String> {
+        let wrong = |error: serde_json::Error| helped(&error.to_string());
+        let value: serde_json::Value = serde_json::from_slice(text).map_err(wrong)?;
+        let fault =
+            value.as_object().filter(|object| object.len() == 1).and_then(|object| object.iter().next());
+        match fault {
+            Some((_, parts)) if parts.is_object() => serde_json::from_slice(text).map_err(wrong),
+            Some((name, _)) => {
+                Err(format!("expected {{\"{name}\":{{…}}}}, with what the fault has to be told"))
+            }
+            None => Err(
+                "expected one name with what it has to be told, such as {\"server-pause\":{\"for-ms\":9}}"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// serde's words for people: who writes JSON need not know Rust.
+fn helped(message: &str) -> String {
+    let (what, place) = message.rsplit_once(" at line ").unwrap_or((message, ""));
+    let what = match what.rsplit_once("expected ") {
+        Some((before, "u8" | "u64")) => format!("{before}expected a whole number from 0"),
+        Some((before, "i64")) => format!("{before}expected a whole number"),
+        Some((before, "struct variant")) => format!("{before}expected one with what it has to be told"),
+        _ => what.to_owned(),
+    };
+    match place.split_once(" column ") {
+        Some((line, column)) => format!("{what} (line {line}, column {column})"),
+        None => what,
+    }
 }
 
 impl RequestKind {
@@ -149,6 +193,10 @@ impl<'de> Deserialize<'de> for Target {
             return Ok(Target::All);
         }
         let digits = text.strip_prefix("0x").ok_or_else(expected)?;
+        // A sign would be taken as well.
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(expected());
+        }
         let id = u64::from_str_radix(digits, 16).map_err(|_| expected())?;
         Ok(Target::Session(SessionId(id.cast_signed())))
     }
@@ -159,7 +207,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Fault, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        Fault::from_json(text.as_bytes())
     }
 
     #[test]
@@ -168,8 +216,8 @@ mod tests {
         let (when, what) = (When::NextRequest(RequestKind::Create), Loss::InFlight { for_ms: 3 });
         for (text, fault) in [
             (
-                r#"{"server-crash":{"down-ms":5,"mid-sync":true}}"#,
-                Fault::ServerCrash { down_ms: 5, mid_sync: true },
+                r#"{"server-crash":{"server":0,"down-ms":5,"mid-sync":true}}"#,
+                Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: true },
             ),
             (
                 r#"{"drop":{"session":"0x10","when":{"next-request":"create"},"what":{"in-flight":{"for-ms":3}}}}"#,
@@ -190,7 +238,18 @@ mod tests {
             (r#"{"drop":{"session":"10","what":"silence"}}"#, "'10' is no session"),
             (r#"{"drop":{"session":"0x10","what":"noise"}}"#, "unknown variant `noise`"),
             (r#"{"expire":{"session":"all","when":"now"}}"#, "unknown field `when`"),
-            (r#"{"server-crash":{}}"#, "missing field `down-ms`"),
+            (r#"{"server-crash":{}}"#, "missing field `down-ms` (line 1, column 18)"),
+            (r#"{"drop":{"session":"0x+1","what":"silence"}}"#, "'0x+1' is no session"),
+            (r#"{"drop":{"session":"0x","what":"silence"}}"#, "'0x' is no session"),
+            ("", "EOF"),
+            ("null", "expected one name with what it has to be told"),
+            ("{}", "expected one name"),
+            (r#"{"expire":{"session":"all"},"server-pause":{"for-ms":1}}"#, "expected one name"),
+            (r#"{"server-pause":null}"#, r#"expected {"server-pause":{…}}"#),
+            (r#"{"server-pause":{"for-ms":-1}}"#, "expected a whole number from 0 (line"),
+            (r#"{"server-pause":{"for-ms":1.5}}"#, "expected a whole number from 0 (line"),
+            (r#"{"clock-jump":{"by-ms":"1"}}"#, "expected a whole number (line"),
+            (r#"{"drop":{"session":"all","what":"in-flight"}}"#, "expected one with what it has to be told"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(part) && !error.contains('\n'), "{error}");

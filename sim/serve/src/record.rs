@@ -111,11 +111,9 @@ impl Record {
         self.events.iter().skip(skipped).map(Recorded::to_json).collect()
     }
 
-    /// Writes out what waits to be written.
-    pub(crate) fn close(&mut self) {
-        if let Some(file) = self.file.take() {
-            file.close();
-        }
+    /// Writes out what waits to be written. Gives what is wrong with the file, if it has not everything.
+    pub(crate) fn close(&mut self) -> Option<String> {
+        self.file.take()?.close()
     }
 }
 
@@ -174,7 +172,7 @@ impl Recorded {
 #[derive(Debug)]
 pub(crate) struct RecordFile {
     lines: SyncSender<Value>,
-    writer: JoinHandle<()>,
+    writer: JoinHandle<std::io::Result<()>>,
     /// Events for which there was no room.
     missed: u64,
 }
@@ -185,11 +183,11 @@ impl RecordFile {
         let mut file = BufWriter::new(File::create(path)?);
         let (lines, waiting) = sync_channel::<Value>(LINES_WAITING);
         let writer = std::thread::Builder::new().name("record".into()).spawn(move || {
-            // A disk that is full ends the file, not the server.
-            while let Ok(line) = waiting.recv()
-                && writeln!(file, "{line}").is_ok()
-            {}
-            let _ = file.flush();
+            // A disk that is full ends the file, not the server, which tells of it when it ends itself.
+            while let Ok(line) = waiting.recv() {
+                writeln!(file, "{line}")?;
+            }
+            file.flush()
         })?;
         Ok(RecordFile { lines, writer, missed: 0 })
     }
@@ -200,11 +198,16 @@ impl RecordFile {
         }
     }
 
-    fn close(self) {
+    fn close(self) -> Option<String> {
         if self.missed > 0 {
             let _ = self.lines.send(json!({ "what": "missed", "events": self.missed }));
         }
         drop(self.lines);
-        let _ = self.writer.join();
+        match self.writer.join() {
+            Ok(Ok(())) if self.missed == 0 => None,
+            Ok(Ok(())) => Some(format!("it lacks {} events, for which there was no time", self.missed)),
+            Ok(Err(error)) => Some(format!("it ends before its time: {error}")),
+            Err(_) => Some("it ends before its time".into()),
+        }
     }
 }

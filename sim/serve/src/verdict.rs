@@ -39,6 +39,9 @@ pub struct Verdict {
     pub cases: BTreeMap<&'static str, u64>,
     /// Requests that clients made, pings included.
     pub requests: u64,
+    /// At the end: what is wrong with the file of the record, if it has not everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record_lacks: Option<String>,
 }
 
 /// An invariant, and what was found.
@@ -100,6 +103,7 @@ impl Verdict {
             broken: report.broken.iter().map(told).collect(),
             cases: report.cases.clone(),
             requests,
+            record_lacks: None,
         }
     }
 }

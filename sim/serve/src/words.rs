@@ -31,6 +31,7 @@ pub(crate) struct Status {
     pub(crate) received: u64,
     pub(crate) sent: u64,
     pub(crate) latency: Millis,
+    pub(crate) counts: Counts,
     pub(crate) conns: Vec<ConnStatus>,
     /// When each open session expires, if nothing is heard of it.
     pub(crate) sessions: BTreeMap<SessionId, i64>,
@@ -39,6 +40,36 @@ pub(crate) struct Status {
     pub(crate) watches: BTreeMap<SessionId, BTreeSet<String>>,
     /// Watches of all kinds.
     pub(crate) watch_count: usize,
+}
+
+/// What has been since the statistics were reset.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    /// The bytes of answers to requests, once there was one.
+    pub(crate) answer_bytes: Option<AnswerBytes>,
+    /// Sessions asked for, and asked to be gone on with.
+    pub(crate) connects: u64,
+    /// Connections that their clients ended, or lost.
+    pub(crate) lost: u64,
+    /// Sessions that have expired.
+    pub(crate) expired: u64,
+}
+
+/// The bytes of answers, without the length before each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerBytes {
+    pub(crate) last: usize,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+}
+
+impl Counts {
+    /// One more answer has been sent.
+    pub(crate) fn answered(&mut self, bytes: usize) {
+        let before = self.answer_bytes.unwrap_or(AnswerBytes { last: bytes, least: bytes, most: bytes });
+        let (least, most) = (before.least.min(bytes), before.most.max(bytes));
+        self.answer_bytes = Some(AnswerBytes { last: bytes, least, most });
+    }
 }
 
 /// Latencies in milliseconds.
@@ -114,8 +145,10 @@ pub(crate) fn answer(word: FourLetterWord, status: &Status) -> String {
         }
         FourLetterWord::Crst => "Connection stats reset.\n".into(),
         FourLetterWord::Srst => "Server stats reset.\n".into(),
-        // No trace is kept, and no digests of the tree's history.
-        FourLetterWord::Gtmk | FourLetterWord::Stmk => "0".into(),
+        // The mask that a ZooKeeper begins with. It cannot be set: as there, a `stmk` without a mask has no answer.
+        FourLetterWord::Gtmk => "306".into(),
+        FourLetterWord::Stmk => String::new(),
+        // No digests of the tree's history are kept.
         FourLetterWord::Hash => "\n".into(),
     }
 }
@@ -124,15 +157,20 @@ pub(crate) fn answer(word: FourLetterWord, status: &Status) -> String {
 fn server(status: &Status) -> String {
     let Millis { least, average, most, last: _ } = status.latency;
     format!(
-        "Latency min/avg/max: {least}/{average}/{most}\nReceived: {}\nSent: {}\nConnections: {}\nOutstanding: {}\n\
+        "Latency min/avg/max: {least}/{average:?}/{most}\nReceived: {}\nSent: {}\nConnections: {}\nOutstanding: {}\n\
          Zxid: {:#x}\nMode: standalone\nNode count: {}\n",
         status.received,
         status.sent,
         status.conns.len(),
         status.outstanding,
         status.zxid,
-        status.nodes,
+        nodes_counted(status),
     )
+}
+
+/// ZooKeeper counts the root twice, as it has two names there: its path, and nothing. Measured on 3.9.3.
+fn nodes_counted(status: &Status) -> usize {
+    status.nodes + 1
 }
 
 /// One line of `stat`, or of `cons` where all is told.
@@ -155,30 +193,55 @@ fn client(conn: &ConnStatus, all: bool) -> String {
     line + ")\n"
 }
 
+/// Of ZooKeeper's measurements those that there are here as well. What is not known is not told.
 fn measurements(status: &Status) -> String {
     let Millis { least, average, most, last: _ } = status.latency;
+    let Counts { answer_bytes, connects, lost, expired } = status.counts;
+    // As ZooKeeper tells them before the first answer.
+    let size = |of: fn(AnswerBytes) -> usize| answer_bytes.map_or("-1".into(), |bytes| of(bytes).to_string());
     let ephemerals: usize = status.ephemerals.values().map(Vec::len).sum();
-    let lines: [(&str, &dyn std::fmt::Display); 18] = [
-        ("version", &VERSION),
-        ("server_state", &"standalone"),
-        ("ephemerals_count", &ephemerals),
-        ("num_alive_connections", &status.conns.len()),
-        ("avg_latency", &average),
-        ("outstanding_requests", &status.outstanding),
-        ("znode_count", &status.nodes),
-        ("global_sessions", &status.sessions.len()),
-        ("packets_sent", &status.sent),
-        ("packets_received", &status.received),
-        ("watch_count", &status.watch_count),
-        ("min_latency", &least),
-        ("max_latency", &most),
-        ("approximate_data_size", &status.data_bytes),
-        ("open_file_descriptor_count", &(status.conns.len() + 8)),
-        ("max_file_descriptor_count", &1_048_576),
-        ("local_sessions", &0),
-        ("uptime", &status.uptime_ms),
+    let mut lines: Vec<(&str, String)> = vec![
+        ("version", VERSION.into()),
+        ("server_state", "standalone".into()),
+        ("ephemerals_count", ephemerals.to_string()),
+        ("num_alive_connections", status.conns.len().to_string()),
+        // A number with a fraction, also where that is none.
+        ("avg_latency", format!("{average:?}")),
+        ("outstanding_requests", status.outstanding.to_string()),
+        ("znode_count", nodes_counted(status).to_string()),
+        ("global_sessions", status.sessions.len().to_string()),
+        ("last_client_response_size", size(|bytes| bytes.last)),
+        ("max_client_response_size", size(|bytes| bytes.most)),
+        ("min_client_response_size", size(|bytes| bytes.least)),
+        ("packets_sent", status.sent.to_string()),
+        ("packets_received", status.received.to_string()),
+        ("connection_drop_probability", "0.0".into()),
+        ("watch_count", status.watch_count.to_string()),
+        ("min_latency", least.to_string()),
+        ("max_latency", most.to_string()),
+        ("approximate_data_size", status.data_bytes.to_string()),
+        ("local_sessions", "0".into()),
+        ("uptime", status.uptime_ms.to_string()),
+        ("connection_request_count", connects.to_string()),
+        ("connection_drop_count", lost.to_string()),
+        ("stale_sessions_expired", expired.to_string()),
     ];
+    lines.extend(open_files().map(|open| ("open_file_descriptor_count", open.to_string())));
+    lines.extend(most_files().map(|most| ("max_file_descriptor_count", most)));
     lines.into_iter().map(|(name, value)| format!("zk_{name}\t{value}\n")).collect()
+}
+
+/// How many files this process has open, where the system tells.
+fn open_files() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/fd").ok()?.count())
+}
+
+/// How many it may have.
+fn most_files() -> Option<String> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let soft =
+        limits.lines().find_map(|line| line.strip_prefix("Max open files"))?.split_whitespace().next()?;
+    Some(soft.to_owned()).filter(|soft| soft.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn configuration(status: &Status) -> String {
@@ -274,7 +337,7 @@ mod tests {
             tick_ms: 500,
             port: 2181,
             zxid: 0x25,
-            nodes: 8,
+            nodes: 7,
             received: 138,
             sent: 136,
             latency,
@@ -312,10 +375,50 @@ mod tests {
         assert_eq!(say(FourLetterWord::Wchs), "2 connections watching 2 paths\nTotal watches:3\n");
         assert_eq!(say(FourLetterWord::Wchc), "0x10\n\t/\n\t/nope\n0x11\n\t/\n\n");
         assert_eq!(say(FourLetterWord::Wchp), "/\n\t0x10\n\t0x11\n/nope\n\t0x10\n\n");
-        assert!(say(FourLetterWord::Mntr).contains("zk_server_state\tstandalone\n"));
+        assert_eq!((&*say(FourLetterWord::Gtmk), &*say(FourLetterWord::Stmk)), ("306", ""));
         assert!(
             say(FourLetterWord::Conf).contains("tickTime=500\nmaxClientCnxns=0\nminSessionTimeout=1000\n")
         );
+    }
+
+    #[test]
+    fn measurements_are_named_as_zookeeper_names_them_and_none_is_made_up() {
+        let mut status = status();
+        let lines = |status: &Status| -> BTreeMap<String, String> {
+            let text = answer(FourLetterWord::Mntr, status);
+            let lines = text.lines().map(|line| line.split_once('\t').expect("a name, a tab and a value"));
+            lines.map(|(name, value)| (name.into(), value.into())).collect()
+        };
+        let value = |status: &Status, name: &str| lines(status).remove(&format!("zk_{name}"));
+        for (name, expected) in [
+            ("server_state", "standalone"),
+            ("avg_latency", "1.5"),
+            ("packets_received", "138"),
+            ("znode_count", "8"),
+            ("ephemerals_count", "1"),
+            ("min_client_response_size", "-1"),
+            ("connection_drop_probability", "0.0"),
+        ] {
+            assert_eq!(value(&status, name).as_deref(), Some(expected), "{name}");
+        }
+        status.latency.average = 0.0;
+        [20, 300, 16, 25].into_iter().for_each(|bytes| status.counts.answered(bytes));
+        for (name, expected) in [
+            ("avg_latency", "0.0"),
+            ("last_client_response_size", "25"),
+            ("min_client_response_size", "16"),
+            ("max_client_response_size", "300"),
+        ] {
+            assert_eq!(value(&status, name).as_deref(), Some(expected), "{name}");
+        }
+        // The system's own numbers, where it tells them: a file that is opened is one more.
+        if let Some(before) = open_files() {
+            let files: Vec<_> = (0..200).map(|_| std::fs::File::open("/proc/self/limits")).collect();
+            let open: usize =
+                value(&status, "open_file_descriptor_count").expect("it is told").parse().unwrap();
+            assert!(open > before + 100, "{before} to {open} by {}", files.len());
+            assert!(open < value(&status, "max_file_descriptor_count").expect("it is told").parse().unwrap());
+        }
     }
 
     #[test]

@@ -68,7 +68,8 @@ pub enum OpCode {
 
 impl OpCode {
     /// All kinds that this crate knows. Not among them, and so not known: `deleteContainer` (20), which
-    /// only a server makes, `createSession` (-10), which is the connect request, and `sasl` (102).
+    /// only a server makes, and `createSession` (-10), which is the connect request. `sasl` (102) is no request: see
+    /// [`Decoded::Sasl`](crate::Decoded::Sasl).
     pub const ALL: [OpCode; 29] = [
         OpCode::CloseSession,
         OpCode::Error,

@@ -4,13 +4,13 @@ use crate::connect;
 use crate::error::Refusal;
 use crate::event::put_event;
 use crate::frame::put_frame;
-use crate::jute::{Malformed, Reader};
+use crate::jute::{Malformed, Reader, put_data};
 use crate::outstanding::{Asked, Outstanding};
 use crate::reply::{ReplyHeader, put_reply};
 use crate::request::read_request;
 use crate::set_watches::read_set_watches;
 use crate::{OpCode, WireError, xid};
-use zk_api::{ErrorCode, Request, Zxid};
+use zk_api::{Data, ErrorCode, Request, Zxid};
 use zk_proto::message::{ToClient, ToServer, Xid};
 
 /// What a frame of a client says.
@@ -24,6 +24,9 @@ pub enum Decoded {
     /// Where it `takes_zxid`, it is a write that fails, with a zxid of its own. `op` is the request's kind as it
     /// stands on the wire. One that is unknown is `Unimplemented`, and its connection is closed.
     Refused { xid: Xid, op: i32, code: ErrorCode, takes_zxid: bool },
+    /// A token of SASL. A server without SASL has the same [answer](ServerSide::encode_no_sasl) to each, which it
+    /// gives at once and not in its turn, and the client goes on.
+    Sasl { xid: Xid },
 }
 
 /// The server's end of one connection: reads requests, writes answers.
@@ -76,7 +79,13 @@ impl ServerSide {
         let header = |r: &mut Reader<'_>| Ok((r.i32()?, r.i32()?));
         let (xid, op) =
             header(&mut reader).map_err(|Malformed| WireError::Malformed { what: "request header" })?;
-        let known = OpCode::from_i32(op).ok_or(Refusal::unread(ErrorCode::Unimplemented));
+        if op == SASL {
+            return match reader.data() {
+                Ok(token) if !token.is_null() => Ok(Decoded::Sasl { xid: Xid(xid) }),
+                Ok(_) | Err(Malformed) => Err(WireError::Malformed { what: "SASL token" }),
+            };
+        }
+        let known = OpCode::from_i32(op).ok_or_else(|| unknown(op, &mut reader.clone()));
         match known.and_then(|code| self.read(xid, code, &mut reader)) {
             Ok(message) => Ok(Decoded::Message(message)),
             // Credentials are read before anything is put in order: there, ZooKeeper gives up.
@@ -104,6 +113,17 @@ impl ServerSide {
                 Ok(ToServer::Request { xid: Xid(xid), request })
             }
         }
+    }
+
+    /// Appends the answer of a server without SASL to a token: no error, no zxid, and no token.
+    ///
+    /// Source: ZooKeeper 3.9.3, measured.
+    pub fn encode_no_sasl(&self, Xid(xid): Xid, out: &mut Vec<u8>) -> Result<(), WireError> {
+        put_frame(out, |out| {
+            ReplyHeader { xid, zxid: Zxid::ZERO, error: None }.put(out);
+            put_data(out, &Data::NULL);
+            Ok(())
+        })
     }
 
     /// Appends a frame. If that fails, nothing is appended.
@@ -134,3 +154,20 @@ impl ServerSide {
 
 /// The zxid of an event that tells of no one change.
 pub(crate) const NO_ZXID: Zxid = Zxid::from_i64(-1);
+
+/// A token of SASL, which is no request: it is answered before anything is put in order.
+const SASL: i32 = 102;
+
+/// What a server makes for itself; clients do not ask for it.
+const DELETE_CONTAINER: i32 = 20;
+const CREATE_SESSION: i32 = -10;
+
+/// Why a request of no [`OpCode`] is refused. Of two that only servers have the body is looked at first: a path, and
+/// a timeout, for which a transaction was to be made. Measured on ZooKeeper 3.9.3.
+fn unknown(op: i32, reader: &mut Reader<'_>) -> Refusal {
+    match op {
+        DELETE_CONTAINER if reader.text().is_err() => Refusal::unread(ErrorCode::MarshallingError),
+        CREATE_SESSION if reader.i32().is_err() => Refusal::failed(ErrorCode::MarshallingError),
+        _ => Refusal::unread(ErrorCode::Unimplemented),
+    }
+}

@@ -167,6 +167,10 @@ impl Bytes {
                 self.u32(txns.len() as u32);
                 txns.iter().for_each(|txn| self.txn(txn));
             }
+            Note::Deviated(mutant) => {
+                self.byte(6);
+                self.text(mutant.name());
+            }
             Note::Violated(violation) => {
                 self.byte(5);
                 self.byte(match violation {

@@ -213,6 +213,10 @@ impl World<'_> {
                 }
             }
             Note::Established { epoch } => self.established(id, epoch),
+            Note::Deviated(_) => {
+                self.deviations += 1;
+                self.note(Place::Server(id), &What::PeerNotes(&note));
+            }
             Note::Promised { .. } | Note::Cut(_) | Note::Violated(_) => {
                 self.note(Place::Server(id), &What::PeerNotes(&note));
                 self.check_ensemble();

@@ -8,6 +8,7 @@ use madsim::Config;
 use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zk_proto::mutant::Mutant;
 use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::AnyTrial;
@@ -23,6 +24,8 @@ pub struct RunOptions {
     pub choices: BTreeMap<(String, u64, u64), u64>,
     /// Keep the choices that were drawn.
     pub record_choices: bool,
+    /// A bug to be planted into every server.
+    pub mutant: Option<Mutant>,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -38,6 +41,8 @@ pub struct Run {
     pub messages: u64,
     /// Queue events taken.
     pub steps: u64,
+    /// How often a planted bug made a difference.
+    pub deviations: u64,
     /// For each promise, and each invariant that is always watched, by name: how often it was put to the test.
     pub tested: BTreeMap<&'static str, u64>,
     /// What was broken, in order of time; the first of each promise is kept with and without an excuse.
@@ -122,6 +127,7 @@ fn run_here(
         virtual_ns: world.now,
         messages: world.messages,
         steps: world.steps,
+        deviations: world.deviations,
         tested,
         violations,
         sometimes: world.sometimes,

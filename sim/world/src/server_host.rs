@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
+use zk_proto::mutant::Mutant;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
 use zk_proto::txn::Txn;
@@ -47,18 +48,14 @@ pub struct ServerHost {
 
 impl ServerHost {
     /// A machine with an empty disk and no server yet.
-    pub fn new(id: u8, scenario: &Scenario, choices: &mut Choices) -> ServerHost {
+    pub fn new(id: u8, scenario: &Scenario, mutant: Option<Mutant>, choices: &mut Choices) -> ServerHost {
         let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
         // Few transactions between snapshots, and small steps, so that a run sees many.
         let snapshot_every =
             [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
+        let voters = (0..scenario.servers).map(ServerId);
         let config = ServerConfig {
-            zab: PeerConfig::for_server(
-                ServerId(id),
-                (0..scenario.servers).map(ServerId),
-                [],
-                scenario.tick_ms,
-            ),
+            zab: PeerConfig { mutant, ..PeerConfig::for_server(ServerId(id), voters, [], scenario.tick_ms) },
             tick_ms: scenario.tick_ms,
             snapshot_every,
             snapshot_step: 3,

@@ -194,6 +194,8 @@ pub struct World<'a> {
     pub ghost: Ghost,
     /// How often the invariants among servers were checked.
     pub zab_checks: u64,
+    /// How often a planted bug has made a difference.
+    pub deviations: u64,
     pub commits: u64,
     pub servers: Vec<ServerHost>,
     /// The clients, then one more that makes the trial's znodes.
@@ -241,7 +243,9 @@ impl<'a> World<'a> {
         options: &RunOptions,
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
-        let servers = (0..scenario.servers).map(|id| ServerHost::new(id, scenario, &mut choices)).collect();
+        let servers = (0..scenario.servers)
+            .map(|id| ServerHost::new(id, scenario, options.mutant, &mut choices))
+            .collect();
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
         let swarm = Swarm::draw(scenario, &mut choices);
         World {
@@ -258,6 +262,7 @@ impl<'a> World<'a> {
             links: Links::new(),
             ghost: Ghost::default(),
             zab_checks: 0,
+            deviations: 0,
             commits: 0,
             servers,
             processes,

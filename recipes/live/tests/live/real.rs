@@ -1,9 +1,10 @@
-//! Real servers, each test its own.
+//! A real server, each test its own.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+#[path = "../../../../sim/conform/tests/real/mod.rs"]
+mod servers;
+
+use servers::Real;
 use std::time::Duration;
-use tempfile::TempDir;
 use zk_api::{ZPath, ZooKeeper};
 use zk_live::LiveClient;
 
@@ -12,50 +13,23 @@ pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// The least that they grant.
 pub const SHORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// One server or several, ended with this.
-pub struct Real {
-    dir: TempDir,
-    pub servers: String,
-}
+/// A real server.
+pub struct Server(Real);
 
-fn script(arguments: &[&str]) -> Output {
-    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../sim/conform/real-zookeeper");
-    Command::new(script).args(arguments).output().expect("the script can be run")
-}
-
-impl Real {
-    /// Starts so many; `None`, said on stderr, where it cannot be done. With `ZOOCHECK_NO_SKIP` that is a failure.
-    pub fn start(servers: u8) -> Option<Real> {
-        let check = script(&["check"]);
-        if !check.status.success() {
-            let why = String::from_utf8_lossy(&check.stdout);
-            assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-            eprintln!("skipped: {}", why.trim());
-            return None;
-        }
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().to_str().expect("a path in letters");
-        let out = script(&["start", path, "--servers", &servers.to_string(), "--tick-ms", "500"]);
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        let servers = String::from_utf8(out.stdout).expect("an address").trim().to_string();
-        Some(Real { dir, servers })
+impl Server {
+    /// Where it is.
+    pub fn address(&self) -> &str {
+        &self.0.servers
     }
 
     /// A new session.
     pub async fn session(&self) -> LiveClient {
-        LiveClient::connect(&self.servers, TIMEOUT).await.expect("a session")
+        LiveClient::connect(self.address(), TIMEOUT).await.expect("a session")
     }
 
-    /// `kill`, `restart`, `pause` or `resume` server 1.
+    /// `kill`, `restart`, `pause` or `resume`.
     pub fn ask(&self, what: &str) {
-        let out = script(&[what, self.dir.path().to_str().expect("a path in letters"), "1"]);
-        assert!(out.status.success(), "{what}: {}", String::from_utf8_lossy(&out.stderr));
-    }
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        script(&["stop", self.dir.path().to_str().expect("a path in letters")]);
+        self.0.ask(what, &["1"]);
     }
 }
 
@@ -64,12 +38,12 @@ pub fn path(text: &str) -> ZPath {
 }
 
 /// Runs a test with one real server, on two threads, with an end.
-pub fn with_server<F: Future<Output = ()>>(test: impl FnOnce(Real) -> F) {
-    let Some(real) = Real::start(1) else { return };
+pub fn with_server<F: Future<Output = ()>>(test: impl FnOnce(Server) -> F) {
+    let Some(server) = Real::start(&["--tick-ms", "500"]) else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.expect("a runtime");
     let limit = Duration::from_secs(300);
-    let done = runtime.block_on(async { tokio::time::timeout(limit, test(real)).await });
+    let done = runtime.block_on(async { tokio::time::timeout(limit, test(Server(server))).await });
     done.expect("the test comes to an end");
 }
 

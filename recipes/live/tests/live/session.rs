@@ -92,7 +92,7 @@ fn what_was_outstanding_when_the_connection_went_may_have_been_applied() {
 #[test]
 fn without_any_server_the_session_is_given_up_and_everything_ends() {
     with_server(|real| async move {
-        let zk = LiveClient::connect(&real.servers, SHORT_TIMEOUT).await.expect("a session");
+        let zk = LiveClient::connect(real.address(), SHORT_TIMEOUT).await.expect("a session");
         assert_eq!(zk.session_timeout(), SHORT_TIMEOUT);
         let (_, one) = zk.exists_watch(&path("/absent")).await.expect("watched");
         let mut all = zk.add_watch(&path("/"), zk_api::AddWatchMode::Persistent).await.expect("watched");
@@ -119,9 +119,9 @@ fn a_server_that_is_not_there_is_said_in_one_line() {
     with_server(|real| async move {
         real.ask("kill");
         let timeout = std::time::Duration::from_millis(300);
-        let error = LiveClient::connect(&real.servers, timeout).await.expect_err("nobody listens");
+        let error = LiveClient::connect(real.address(), timeout).await.expect_err("nobody listens");
         let text = error.to_string();
-        assert!(text.starts_with(&format!("no session with {}: ", real.servers)), "{text}");
+        assert!(text.starts_with(&format!("no session with {}: ", real.address())), "{text}");
         assert_eq!(text.lines().count(), 1);
     });
 }
@@ -142,7 +142,7 @@ fn refused_credentials_end_the_session_and_are_told_as_such() {
 fn a_server_that_does_not_know_the_session_any_more_ends_it() {
     with_server(|real| async move {
         // Through something that changes the session's number when the client comes back.
-        let stranger = Stranger::before(&real.servers);
+        let stranger = Stranger::before(real.address());
         let zk = LiveClient::connect(&stranger.address.to_string(), TIMEOUT).await.expect("a session");
         let (_, watch) = zk.exists_watch(&path("/absent")).await.expect("watched");
         stranger.cut();

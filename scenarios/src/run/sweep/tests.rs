@@ -25,6 +25,7 @@ fn good(seed: u64) -> Run {
         virtual_ns: 2_000_000_000,
         messages: 10,
         steps: 20,
+        deviations: 0,
         tested: target().trial.promises().iter().map(|promise| (promise.name(), 3)).collect(),
         violations: Vec::new(),
         sometimes: [("answer-lost", seed % 2), ("snow", 0)].into(),

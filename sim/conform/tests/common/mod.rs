@@ -1,8 +1,10 @@
 //! Servers to compare.
 
+#[path = "../real/mod.rs"]
+mod real;
+
+use real::Real;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use tokio::runtime::Runtime;
 use zk_conform::driver::Alone;
 use zk_conform::side::Side;
@@ -48,41 +50,11 @@ pub fn side(name: &str, address: SocketAddr) -> Side {
     Side::open(name, Box::new(Alone(address))).expect("a server that scripts can be run on")
 }
 
-/// A real ZooKeeper, until this is dropped.
-pub struct Real {
-    pub address: SocketAddr,
-    folder: tempfile::TempDir,
-}
-
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("real-zookeeper")
-}
-
-/// Starts a real ZooKeeper. Says why, where there is none.
-pub fn real(container_check_ms: u32) -> Option<Real> {
-    let check = Command::new(script()).arg("check").output().expect("bash");
-    if !check.status.success() {
-        let why = String::from_utf8_lossy(&check.stdout);
-        assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
-        eprintln!("skipped: {}", why.trim());
-        return None;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let started = Command::new(script())
-        .arg("start")
-        .arg(folder.path())
-        .args(["--tick-ms", &TICK_MS.to_string(), "--property"])
-        .arg(format!("znode.container.checkIntervalMs={container_check_ms}"))
-        .output()
-        .expect("bash");
-    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
-    let address = String::from_utf8(started.stdout).expect("an address");
-    Some(Real { address: address.trim().parse().expect("an address"), folder })
-}
-
-impl Drop for Real {
-    fn drop(&mut self) {
-        // Nothing more can be done about one that does not end.
-        let _ = Command::new(script()).arg("stop").arg(self.folder.path()).status();
-    }
+/// A real ZooKeeper, until this is dropped. `None`, said on stderr, where there is none.
+pub fn real(container_check_ms: u32) -> Option<(Real, SocketAddr)> {
+    let (tick, check) =
+        (TICK_MS.to_string(), format!("znode.container.checkIntervalMs={container_check_ms}"));
+    let real = Real::start(&["--tick-ms", &tick, "--property", &check])?;
+    let address = real.servers.parse().expect("an address");
+    Some((real, address))
 }

@@ -201,6 +201,7 @@ impl Core {
             }
             _ => {}
         }
+        self.stats.sent += u64::from(!answer.is_empty());
         self.drop_conn(now, id, State::Flushing, "answered");
         self.run(now);
     }
@@ -215,6 +216,7 @@ impl Core {
     pub(crate) fn gone(&mut self, now: Nanos, id: ConnId) {
         // What a fault has left on its way does not know.
         if self.conns.get(&id).is_some_and(|conn| conn.fate != Fate::Flying) {
+            self.stats.counts.lost += 1;
             self.drop_conn(now, id, State::Flushing, "the client has gone");
             self.run(now);
         }
@@ -261,6 +263,7 @@ impl Core {
             (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
+                self.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
                 self.watched.connecting(id, super::ALONE, request.session, steady_ms(now));
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
@@ -281,6 +284,7 @@ impl Core {
             (Ok(Decoded::Refused { xid, op, code, takes_zxid }), Stage::Connected(session)) => {
                 self.refused(now, id, session, bytes, Refused { xid, op, code, takes_zxid });
             }
+            (Ok(Decoded::Sasl { xid }), Stage::Connected(_)) => self.no_sasl(now, id, bytes, xid),
             (Ok(_), Stage::New | Stage::Connecting) => {
                 self.drop_conn(now, id, State::Flushing, "no connect request");
             }

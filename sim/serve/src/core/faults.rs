@@ -32,8 +32,8 @@ impl Core {
         self.check_targets(fault)?;
         self.record.add_fault(now, fault);
         match *fault {
-            Fault::ServerCrash { down_ms, mid_sync: true } => self.crash_at_sync_ms = Some(down_ms),
-            Fault::ServerCrash { down_ms, mid_sync: false } => self.crash_for(now, down_ms),
+            Fault::ServerCrash { down_ms, mid_sync: true, .. } => self.crash_at_sync_ms = Some(down_ms),
+            Fault::ServerCrash { down_ms, mid_sync: false, .. } => self.crash_for(now, down_ms),
             Fault::ServerPause { for_ms } => self.paused_until = Some(now + for_ms * MS),
             Fault::Drop { session, when, what } => {
                 for session in self.targets(session)? {
@@ -61,7 +61,7 @@ impl Core {
                     }
                 }
             }
-            Fault::SlowSync { sync_ms, for_ms } => {
+            Fault::SlowSync { sync_ms, for_ms, .. } => {
                 self.slow_disk = SlowDisk { takes: sync_ms * MS, until: now + for_ms * MS, ..self.slow_disk };
             }
             Fault::ClockJump { by_ms } => {
@@ -74,13 +74,19 @@ impl Core {
     }
 
     fn is_possible(&self, fault: &Fault) -> Result<(), String> {
+        if let Fault::ServerCrash { server: 1.., .. } | Fault::SlowSync { server: 1.., .. } = fault {
+            return Err("server: expected 0; there is no other".into());
+        }
         let times = match *fault {
             Fault::ServerCrash { down_ms, .. } => [("down-ms", down_ms), ("", 0)],
             Fault::ServerPause { for_ms } => [("for-ms", for_ms), ("", 0)],
             Fault::Drop { what: Loss::InFlight { for_ms }, .. } => [("for-ms", for_ms), ("", 0)],
             Fault::SlowLink { delay_ms, for_ms, .. } => [("delay-ms", delay_ms), ("for-ms", for_ms)],
-            Fault::SlowSync { sync_ms, for_ms } => [("sync-ms", sync_ms), ("for-ms", for_ms)],
-            Fault::ClockJump { by_ms } => [("by-ms", by_ms.unsigned_abs()), ("", 0)],
+            Fault::SlowSync { sync_ms, for_ms, .. } => [("sync-ms", sync_ms), ("for-ms", for_ms)],
+            Fault::ClockJump { by_ms } if by_ms.unsigned_abs() > LONGEST_MS => {
+                return Err(format!("by-ms: {by_ms}; it must be from -{LONGEST_MS} to {LONGEST_MS}"));
+            }
+            Fault::ClockJump { .. } => [("", 0); 2],
             Fault::Drop { .. } | Fault::Expire { .. } | Fault::ExpireOwner { .. } => [("", 0); 2],
         };
         if let Some((name, ms)) = times.into_iter().find(|(_, ms)| *ms > LONGEST_MS) {

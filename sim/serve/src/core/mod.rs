@@ -26,6 +26,7 @@ mod tests;
 use crate::link::{Link, State};
 use crate::listener::Gate;
 use crate::record::{Record, What};
+use crate::words::Counts;
 use crate::{Limits, Options};
 use conns::{Conn, Latency, Session};
 use disk::Disk;
@@ -133,6 +134,7 @@ struct Totals {
     received: u64,
     sent: u64,
     latency: Latency,
+    counts: Counts,
 }
 
 impl Core {
@@ -312,7 +314,10 @@ impl Core {
                 self.proposed.insert(txn.zxid, txn);
             }
             zab::Note::Committed(txn) => self.watched.committed(&txn, false),
-            zab::Note::Promised { .. } | zab::Note::Cut(_) | zab::Note::Violated(_) => {}
+            zab::Note::Promised { .. }
+            | zab::Note::Cut(_)
+            | zab::Note::Violated(_)
+            | zab::Note::Deviated(_) => {}
         }
     }
 
@@ -334,6 +339,7 @@ impl Core {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
                 if expired {
+                    self.stats.counts.expired += 1;
                     self.record.add_own(now, What::Expired { session: txn.session });
                 }
             }

@@ -7,6 +7,10 @@ use crate::record::{Answers, What};
 use zk_api::{ErrorCode, Response, SessionId, Zxid};
 use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;
+use zk_wire::{ServerSide, WireError};
+
+/// What stands before each frame, and is not counted.
+const LENGTH_BYTES: usize = 4;
 
 impl Core {
     /// The server sends something.
@@ -58,10 +62,34 @@ impl Core {
         } else if let ToClient::Event { event, .. } = &message {
             self.record.add(now, id, What::Told { kind: event.kind, path: event.path.clone() });
         }
-        self.transmit(now, id, &message);
+        let mut bytes = 0;
+        self.transmit(now, id, |wire, out| {
+            let before = out.len();
+            let put = wire.encode(&message, out);
+            bytes = out.len() - before;
+            put
+        });
+        let is_answer =
+            matches!(message, ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. });
+        if let (true, Some(bytes)) = (is_answer, bytes.checked_sub(LENGTH_BYTES)) {
+            self.stats.counts.answered(bytes);
+        }
     }
 
-    fn transmit(&mut self, now: Nanos, id: ConnId, message: &ToClient) {
+    /// A token of SASL is answered at once: there is no SASL here, and the client may do without.
+    pub(super) fn no_sasl(&mut self, now: Nanos, id: ConnId, bytes: usize, xid: Xid) {
+        let Some(conn) = self.conns.get_mut(&id) else { return };
+        conn.link.give_back(bytes);
+        self.transmit(now, id, |wire, out| wire.encode_no_sasl(xid, out));
+    }
+
+    /// Hands over a frame that is to be sent.
+    fn transmit(
+        &mut self,
+        now: Nanos,
+        id: ConnId,
+        encode: impl FnOnce(&mut ServerSide, &mut Vec<u8>) -> Result<(), WireError>,
+    ) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.sent += 1;
         self.stats.sent += 1;
@@ -72,13 +100,13 @@ impl Core {
         slow.last_out = late.max(slow.last_out);
         let put = if slow.last_out > now {
             let mut bytes = Vec::new();
-            let put = wire.encode(message, &mut bytes);
+            let put = encode(wire, &mut bytes);
             slow.bytes_out += bytes.len();
             let (due, link) = (slow.last_out, conn.link.clone());
             self.later(due, Later::Out { conn: id, link, bytes });
             put
         } else {
-            conn.link.send(|out| wire.encode(message, out))
+            conn.link.send(|out| encode(wire, out))
         };
         if put.is_err() || unread > self.limits.unsent_bytes {
             self.drop_conn(now, id, State::Aborted, "what it is sent is not read");

@@ -68,6 +68,7 @@ impl Core {
             received: self.stats.received,
             sent: self.stats.sent,
             latency: self.stats.latency.millis(),
+            counts: self.stats.counts,
             conns: self.conns.values().map(|conn| self.conn_status(now, conn)).collect(),
             ephemerals: self.ephemerals(),
             ..Status::default()
@@ -132,7 +133,6 @@ impl Core {
     pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
         let verdict = self.verdict();
         self.crash(now);
-        self.record.close();
-        verdict
+        Verdict { record_lacks: self.record.close(), ..verdict }
     }
 }

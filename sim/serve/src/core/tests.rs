@@ -284,7 +284,7 @@ fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
         let mut table = Table::new();
         let mut client = table.client();
         table.ask(&mut client, create("/a", CreateMode::Persistent));
-        let crash = Fault::ServerCrash { down_ms: 10, mid_sync: false };
+        let crash = Fault::ServerCrash { server: 0, down_ms: 10, mid_sync: false };
         table.core.fault(table.now, &crash).expect("it can be done");
         let logs = table.core.disk.files().iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
         let (file, length) = logs.map(|(file, bytes)| (*file, bytes.len())).next_back().expect("a log");

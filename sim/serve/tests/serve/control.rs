@@ -44,7 +44,7 @@ async fn sessions_verdict_and_record_are_told() {
     let mut client = Client::new(&running).await;
     client.done(create("/e", CreateMode::Ephemeral)).await;
     let json = |(status, body): (u16, String)| {
-        assert_eq!(status, 200, "{body}");
+        assert_eq!((status, body.ends_with('\n')), (200, true), "{body}");
         serde_json::from_str::<serde_json::Value>(&body).expect("JSON")
     };
     let sessions = json(http(&running, "GET", "/sessions", "").await);
@@ -66,12 +66,41 @@ async fn what_is_wrong_is_told_in_one_line_with_status_400() {
         ("POST", "/faults", "{", 400, "not a fault: "),
         ("POST", "/faults", r#"{"quake":{}}"#, 400, "unknown variant `quake`"),
         ("POST", "/faults", r#"{"expire":{"session":"0x7"}}"#, 400, "0x7: no such session"),
-        ("GET", "/record?last=x", "", 400, "last: expected a whole number"),
+        ("GET", "/record?last=x", "", 400, "expected /record?last=N"),
+        ("GET", "/record?last=-1", "", 400, "expected /record?last=N"),
+        ("GET", "/record?last=1&last=2", "", 400, "expected /record?last=N"),
+        ("GET", "/record?lst=3", "", 400, "expected /record?last=N"),
         ("GET", "/nowhere", "", 404, "GET / tells"),
+        ("GET", "/faults", "", 405, "GET / tells"),
+        ("PUT", "/faults", "{}", 405, "GET / tells"),
+        ("DELETE", "/sessions", "", 405, "GET / tells"),
+        ("POST", "/", "", 405, "GET / tells"),
+        ("POST", "/faults", r#"{"server-crash":{"server":1,"down-ms":1}}"#, 400, "server: expected 0;"),
+        (
+            "POST",
+            "/faults",
+            r#"{"slow-sync":{"server":7,"sync-ms":1,"for-ms":1}}"#,
+            400,
+            "server: expected 0;",
+        ),
+        (
+            "POST",
+            "/faults",
+            r#"{"clock-jump":{"by-ms":-86400001}}"#,
+            400,
+            "by-ms: -86400001; it must be from -",
+        ),
+        ("POST", "/faults", "{\"\\u001b[31m\":{}}", 400, "unknown variant `\\u{1b}[31m`"),
+        ("POST", "/faults", &"[".repeat(16 * 1024), 400, "not a fault"),
+        ("POST", "/faults", &"[".repeat(100 * 1024), 413, "no fault has more than 16384 bytes"),
+        ("POST", "/faults", &format!(r#"{{"{}":{{}}}}"#, "z".repeat(9000)), 400, "unknown variant `zzz"),
     ] {
         let (found, text) = http(&running, method, path, body).await;
-        assert!(found == status && text.contains(part) && text.lines().count() == 1, "{found} {text}");
+        let is_line = text.ends_with('\n') && text.lines().count() == 1 && text.chars().count() < 500;
+        assert!(found == status && text.contains(part) && is_line, "{method} {path}: {found} {text}");
     }
+    let one = r#"{"server-crash":{"server":0,"down-ms":1}}"#;
+    assert_eq!(http(&running, "POST", "/faults", one).await, (200, "done\n".to_owned()));
     held(running).await;
 }
 
@@ -115,4 +144,54 @@ async fn a_file_gets_every_event_as_a_line_of_json() {
     let whats: Vec<&str> = lines.iter().map(|line| line["what"].as_str().unwrap()).collect();
     let expected = ["server started", "opened", "connected", "asked", "answered", "server down", "ended"];
     assert_eq!(whats, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_cannot_take_every_event_is_told_at_the_end() {
+    let running = zk_serve::start(Options { record: Some("/dev/full".into()), ..Options::default() }).await;
+    let running = running.expect("a server");
+    let mut client = Client::new(&running).await;
+    client.done(create("/a", CreateMode::Persistent)).await;
+    let verdict = running.stop().await;
+    assert!(verdict.held, "the file is no matter of the server's");
+    let lacks = verdict.record_lacks.expect("nothing was written");
+    assert!(lacks.starts_with("it ends before its time: No space left"), "{lacks}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn measurements_count_what_a_zookeeper_counts() {
+    let running = server(Limits::default()).await;
+    let ask = async |word: &str| {
+        let mut stream = TcpStream::connect(running.addresses()[0]).await.unwrap();
+        stream.write_all(word.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    ask("srst").await;
+    let mut client = Client::new(&running).await;
+    client.done(create("/a", CreateMode::Persistent)).await;
+    client.done(create("/a/e", CreateMode::Ephemeral)).await;
+    let told = ask("mntr").await;
+    let value = |name: &str| told.lines().find_map(|line| line.strip_prefix(&format!("zk_{name}\t")));
+    // As a real 3.9.3 told them after the same.
+    for (name, expected) in [
+        ("packets_received", "4"),
+        ("packets_sent", "4"),
+        ("znode_count", "7"),
+        ("ephemerals_count", "1"),
+        ("global_sessions", "1"),
+        ("num_alive_connections", "2"),
+        ("connection_request_count", "1"),
+        ("connection_drop_count", "0"),
+        ("stale_sessions_expired", "0"),
+        ("last_client_response_size", "24"),
+        ("max_client_response_size", "24"),
+        ("min_client_response_size", "22"),
+    ] {
+        assert_eq!(value(name), Some(expected), "{name}: {told}");
+    }
+    drop(client);
+    while !ask("mntr").await.contains("zk_connection_drop_count\t1\n") {}
+    held(running).await;
 }

@@ -32,7 +32,7 @@ async fn acknowledged_writes_and_sessions_survive_a_crash_and_a_server_that_is_d
     let mut client = Client::new(&running).await;
     client.done(create("/a", CreateMode::Persistent)).await;
     client.done(create("/e", CreateMode::Ephemeral)).await;
-    running.fault(Fault::ServerCrash { down_ms: 1500, mid_sync: false }).await.unwrap();
+    running.fault(Fault::ServerCrash { server: 0, down_ms: 1500, mid_sync: false }).await.unwrap();
     client.closed().await;
     let refused = TcpStream::connect(running.addresses()[0]).await;
     assert_eq!(refused.err().map(|error| error.kind()), Some(std::io::ErrorKind::ConnectionRefused));
@@ -48,7 +48,7 @@ async fn a_crash_in_the_middle_of_a_sync_loses_the_write_that_was_not_acknowledg
     let running = server(Limits::default()).await;
     let mut client = Client::new(&running).await;
     client.done(create("/before", CreateMode::Persistent)).await;
-    running.fault(Fault::ServerCrash { down_ms: 1, mid_sync: true }).await.unwrap();
+    running.fault(Fault::ServerCrash { server: 0, down_ms: 1, mid_sync: true }).await.unwrap();
     client.done(exists("/", false)).await;
     assert_eq!(client.ask(create("/during", CreateMode::Persistent)).await, None);
     let mut back = back(&client, &running).await;
@@ -164,7 +164,7 @@ async fn slow_links_and_slow_disks_delay_answers_and_keep_their_order() {
         client.done(create("/a", CreateMode::Persistent)).await;
         let (session, for_ms) = (client.target(), 60_000);
         let fault = match slow_disk {
-            true => Fault::SlowSync { sync_ms: 200, for_ms },
+            true => Fault::SlowSync { server: 0, sync_ms: 200, for_ms },
             false => Fault::SlowLink { session, delay_ms: 100, for_ms },
         };
         running.fault(fault).await.unwrap();

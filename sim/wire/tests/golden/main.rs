@@ -104,7 +104,7 @@ fn what_cannot_be_read_is_refused_with_zookeepers_code() {
     let refused = [
         ("reconfig", ErrorCode::ReconfigDisabled),
         ("unknown_operation", ErrorCode::Unimplemented),
-        ("sasl", ErrorCode::Unimplemented),
+        ("create_session_without_a_timeout", ErrorCode::MarshallingError),
         ("check_outside_a_multi", ErrorCode::Unimplemented),
         ("truncated_body", ErrorCode::MarshallingError),
         ("text_longer_than_the_frame", ErrorCode::MarshallingError),
@@ -125,6 +125,24 @@ fn what_cannot_be_read_is_refused_with_zookeepers_code() {
             }
             other => panic!("{} was not refused: {other:?}", block.name),
         }
+    }
+}
+
+#[test]
+fn a_token_of_sasl_is_answered_with_none_and_only_a_token_is() {
+    let (client, mut server) = connected();
+    let frame = |token: &[u8]| [&[0, 0, 0, 9, 0, 0, 0, 102], token].concat();
+    let sasl = server.decode(&frame(b"\0\0\0\x04abcd"));
+    assert_eq!(sasl, Ok(Decoded::Sasl { xid: Xid(9) }));
+    let mut bytes = Vec::new();
+    server.encode_no_sasl(Xid(9), &mut bytes).unwrap();
+    let header = [0, 0, 0, 20, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(bytes, [&header[..], &[0xff; 4]].concat());
+    // Our own client never asks.
+    assert_eq!(client.clone().decode(&bytes[4..]), Err(WireError::UnexpectedReply { xid: 9 }));
+    for cut in [&[0xff; 4][..], b"\0\0\0\x09abc", b"\0\0", b""] {
+        let malformed = Err(WireError::Malformed { what: "SASL token" });
+        assert_eq!(server.clone().decode(&frame(cut)), malformed, "{cut:?}");
     }
 }
 

@@ -1,0 +1,84 @@
+//! What is typed becomes values; where it does not, the error says what was expected.
+
+use std::fmt::Display;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+/// Reads a whole number in a range, or says which range it is.
+pub(crate) fn whole<T>(
+    range: RangeInclusive<T>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
+    }
+}
+
+/// An address of this machine, to listen on: `127.0.0.1:2181`, `[::1]:0`, `localhost:2181`. No other name is looked
+/// up: what is listened on shall be what was typed.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = || {
+        let port = text.strip_prefix("localhost:")?.parse().ok()?;
+        Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    };
+    let address = text.parse().ok().or_else(local);
+    address.ok_or_else(|| "expected ADDRESS:PORT, such as 127.0.0.1:2181 or [::1]:2181".into())
+}
+
+/// `HOST:PORT`.
+#[cfg(any(feature = "live", feature = "conform"))]
+pub(crate) fn server(text: &str) -> Result<String, String> {
+    if is_server(text) { Ok(text.into()) } else { Err("expected HOST:PORT, such as 127.0.0.1:2181".into()) }
+}
+
+/// `HOST:PORT[,HOST:PORT…]`, as `zookeeper-client` reads it.
+#[cfg(feature = "live")]
+pub(crate) fn servers(text: &str) -> Result<String, String> {
+    match text.split(',').find(|server| !is_server(server)) {
+        None => Ok(text.into()),
+        Some(wrong) => Err(format!("expected HOST:PORT, with commas between several, and found '{wrong}'")),
+    }
+}
+
+#[cfg(any(feature = "live", feature = "conform"))]
+fn is_server(text: &str) -> bool {
+    let parts = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
+    matches!(parts, Some((host, Ok(1..))) if !host.is_empty() && !host.contains(['/', ' ']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(feature = "live")]
+    #[test]
+    fn servers_are_hosts_with_ports() {
+        for good in ["127.0.0.1:2181", "zk1:2181,zk2:2181", "[::1]:2181"] {
+            assert_eq!(servers(good), Ok(good.into()));
+        }
+        for bad in
+            ["", "zk1", "zk1:", ":2181", "zk1:0", "zk1:70000", "zk1:2181,", "zk1:2181/path", "zk 1:2181"]
+        {
+            servers(bad).expect_err(bad);
+            server(bad).expect_err(bad);
+        }
+        server("zk1:2181,zk2:2181,").expect_err("one");
+    }
+
+    #[test]
+    fn an_address_to_listen_on_is_of_this_machine_by_number_or_as_localhost() {
+        assert_eq!(address("localhost:0"), Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))));
+        for good in ["127.0.0.1:2181", "0.0.0.0:0", "[::1]:65535"] {
+            assert_eq!(address(good).map(|address| address.to_string()), Ok(good.into()));
+        }
+        for bad in
+            ["", "127.0.0.1", ":2181", "::1:0", "127.0.0.1:99999", "localhost", "localhost:-1", "zk1:2181"]
+        {
+            assert!(address(bad).expect_err(bad).starts_with("expected ADDRESS:PORT"));
+        }
+    }
+}
