@@ -6,6 +6,7 @@
 //! | `replay` | [`ReplayReport`]: one seed again |
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
+//! | `mutants` | [`MutantsReport`]: the kill matrix |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
@@ -20,6 +21,7 @@ mod ensemble;
 mod files;
 mod junit;
 mod live;
+mod mutants;
 mod replay;
 mod sweep;
 mod text;
@@ -30,10 +32,12 @@ pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
 pub use files::{FileError, prepare_dir, write_whole};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
+pub use mutants::{Fate, Kill, MUTANTS_SCHEMA, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
 pub use text::{
-    Paint, check_text, count, ensemble_text, live_text, replay_text, seconds, sweep_text, table, wrapped,
+    Paint, check_text, count, ensemble_text, live_text, mutants_text, replay_text, seconds, sweep_text,
+    table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -3,12 +3,14 @@
 mod check;
 mod ensemble;
 mod live;
+mod mutants;
 mod replay;
 mod sweep;
 
 pub use check::check_text;
 pub use ensemble::ensemble_text;
 pub use live::live_text;
+pub use mutants::mutants_text;
 pub use replay::replay_text;
 pub use sweep::sweep_text;
 

@@ -89,6 +89,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         Command::Run(arguments) => chaos::run(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
+        #[cfg(feature = "run")]
+        Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
         Command::Check { kind: None, check: Some(check), format } => checked(zoo, &check, format),
         Command::Check { kind: None, check: None, .. } => {
@@ -161,10 +163,28 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 mod chaos {
     use super::arguments::{ReplayArguments, RunArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
+    use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
-    use zk_reports::{Lines, count, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole};
+    use zk_reports::{
+        Lines, count, mutants_text, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole,
+    };
     #[cfg(feature = "live")]
     use zk_reports::{live_junit, live_text};
+
+    /// Plants bugs into the servers, and tells what finds them.
+    pub(super) fn mutants(zoo: &Zoo, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
+        let total = arguments.mutants()?.len() as u64;
+        let mut progress = Progress::new(arguments.format, Some(total));
+        let report = crate::mutants::mutants(zoo, arguments, &mut |done| {
+            progress.at(done, String::new, || format!("{done} of {total} mutants"));
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            Format::Human => mutants_text(&report, paint()),
+            Format::Json => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
 
     /// Runs a sweep and writes its reports.
     pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {

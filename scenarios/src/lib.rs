@@ -51,6 +51,8 @@ mod command;
 mod conform;
 mod ensemble;
 mod list;
+#[cfg(feature = "run")]
+mod mutants;
 mod output;
 mod progress;
 #[cfg(feature = "run")]

@@ -17,5 +17,5 @@ pub(crate) use logs::logs;
 pub(crate) use replay::replay;
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};
-pub(crate) use sweep::{default_jobs, sweep, sweep_with};
+pub(crate) use sweep::{default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::Target;

@@ -78,6 +78,10 @@ pub(super) enum Command {
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000", value_parser = address)]
         listen: SocketAddr,
     },
+    /// Plants bugs into the simulated servers, and tells what finds them
+    #[cfg(feature = "run")]
+    #[command(long_about = crate::mutants::ABOUT)]
+    Mutants(crate::mutants::MutantsArguments),
     /// Serves real clients, with faults on demand: a test server, not a production one
     #[cfg(feature = "serve")]
     #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]

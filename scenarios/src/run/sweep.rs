@@ -73,6 +73,18 @@ fn sweep_over(
     Ok(tally.report(target, seeds.report(twice), began.elapsed().as_secs_f64()))
 }
 
+/// Runs the seeds, and gives out the runs in the order of the seeds.
+pub(crate) fn each_seed(
+    seeds: &SeedRange,
+    jobs: usize,
+    one: One<'_>,
+    each: &mut dyn FnMut(&Run),
+) -> Result<(), BadInput> {
+    in_order(seeds, jobs, one, &mut |outcome| each(&outcome.run)).map_err(|Failed { seed, message }| {
+        BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}"))
+    })
+}
+
 /// A seed at which the simulator panicked.
 struct Failed {
     seed: u64,

@@ -73,6 +73,9 @@ impl World<'_> {
 
     /// A server says something over a link.
     pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
+        if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.servers[usize::from(from)].server) {
+            self.ghost.sent(server.peer(), packet);
+        }
         let Some(link) = self.links.link(id) else { return };
         let end = 1 - link.end_of(from);
         if !link.open[1 - end] {

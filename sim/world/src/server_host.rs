@@ -289,6 +289,8 @@ impl World<'_> {
                 Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
+                Output::Note(Note::Writes(write)) => self.ghost.writes(ServerId(id), &write),
+                Output::Note(Note::Written) => self.ghost.written(ServerId(id)),
                 Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
                 Output::Dial { to } => self.dial(id, to.0),

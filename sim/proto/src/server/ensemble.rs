@@ -55,7 +55,10 @@ impl Server {
             zab::Output::Dial { to } => step.out.push(Output::Dial { to }),
             zab::Output::Hang { link } => step.out.push(Output::Hang { link }),
             zab::Output::Write(write) => {
-                if !self.storage.write(&write, step.out) {
+                let waits = self.storage.write(&write, step.out);
+                step.note(Note::Writes(write));
+                if !waits {
+                    step.note(Note::Written);
                     next.push_back(zab::Event::Written);
                 }
             }
@@ -118,6 +121,7 @@ impl Server {
                 self.zab_outputs(first, step);
             }
         } else if self.storage.is_written(ticket) {
+            step.note(Note::Written);
             self.zab(zab::Event::Written, step);
         } else if let FileId::Snapshot(_) = file
             && let Some(oldest) = self.storage.on_snapshot_synced(ticket, &self.config, step.out)

@@ -165,6 +165,10 @@ pub enum Output {
 pub enum Note {
     /// The peer's: what was proposed, committed, and by whom.
     Zab(zab::Note),
+    /// The peer's write is begun.
+    Writes(zab::Write),
+    /// It is on the disk.
+    Written,
     /// It is applied to this server's tree. After a start, what was logged and not in a snapshot is applied again.
     Applied(Arc<Txn>),
     /// The leader's state, up to here, has taken the place of this server's.

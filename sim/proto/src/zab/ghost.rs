@@ -130,18 +130,30 @@ impl Ghost {
     /// There is one write at a time: a new one, or none, says that the last is done.
     fn follow_disk(&mut self, peer: &Peer, outputs: &[Output]) {
         let next = outputs.iter().find_map(|output| match output {
-            Output::Write(write) => Some(write.clone()),
+            Output::Write(write) => Some(write),
             _ => None,
         });
-        if let Some(Write::AcceptedEpoch(epoch)) = &next {
+        if next.is_some() || peer.writing().is_none() {
+            self.written(peer.config().id);
+        }
+        if let Some(write) = next {
+            self.writes(peer.config().id, write);
+        }
+    }
+
+    /// A peer begins to write.
+    pub fn writes(&mut self, id: ServerId, write: &Write) {
+        if let Write::AcceptedEpoch(epoch) = write {
             let last = self.committed.last_key_value().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
             self.stood.entry(*epoch).or_insert(last);
         }
-        let disk = self.disks.entry(peer.config().id).or_default();
-        if next.is_none() && peer.writing().is_some() {
-            return;
-        }
-        match std::mem::replace(&mut disk.writing, next) {
+        self.disks.entry(id).or_default().writing = Some(write.clone());
+    }
+
+    /// What it was writing is on its disk.
+    pub fn written(&mut self, id: ServerId) {
+        let disk = self.disks.entry(id).or_default();
+        match disk.writing.take() {
             Some(Write::Append(txns)) => disk.log.extend(txns),
             Some(Write::Truncate { to }) => disk.log.retain(|txn| txn.zxid <= to),
             Some(Write::Restart(snapshot)) => {
@@ -162,7 +174,8 @@ impl Ghost {
         disk.log[behind..].starts_with(peer.history().between(base, up_to))
     }
 
-    fn sent(&mut self, peer: &Peer, packet: &Packet) {
+    /// A peer sends a packet.
+    pub fn sent(&mut self, peer: &Peer, packet: &Packet) {
         let id = peer.config().id;
         let disk = self.disks.entry(id).or_default();
         let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);

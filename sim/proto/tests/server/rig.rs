@@ -358,7 +358,7 @@ impl Rig {
                     assert!(self.applied.contains(&txn.zxid), "{} was not applied before", txn.zxid);
                 }
                 Output::Note(Note::Applied(txn)) => self.applied.push(txn.zxid),
-                Output::Note(Note::Zab(_)) => {}
+                Output::Note(Note::Zab(_) | Note::Writes(_) | Note::Written) => {}
                 Output::Note(Note::Restored(_))
                 | Output::Notify { .. }
                 | Output::SendPeer { .. }

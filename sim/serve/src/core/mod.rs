@@ -291,6 +291,7 @@ impl Core {
                 }
                 Output::Note(Note::Zab(note)) => self.noted(now, note),
                 Output::Note(Note::Applied(txn)) => self.applied(now, &txn),
+                Output::Note(Note::Writes(_) | Note::Written) => {}
                 Output::Note(Note::Restored(_))
                 | Output::Notify { .. }
                 | Output::SendPeer { .. }

@@ -1,0 +1,85 @@
+//! What came of planting bugs: which were found, by what, and how soon.
+
+use crate::verdict::Answer;
+use serde::{Deserialize, Serialize};
+
+/// The version of [`MutantsReport`]'s JSON.
+pub const MUTANTS_SCHEMA: &str = "zoocheck-mutants/1";
+
+/// The kill matrix: planted bugs and what found them.
+///
+/// Apart from `wall_seconds` it is a function of the build and the seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutantsReport {
+    /// [`MUTANTS_SCHEMA`].
+    pub schema: String,
+    /// The scenario that seeds were drawn from.
+    pub scenario: String,
+    /// How many seeds each was given, from 0.
+    pub seeds: u64,
+    /// What was broken without any of them, with the first seed. It must be nothing.
+    pub unmutated: Vec<Kill>,
+    /// Each planted bug.
+    pub mutants: Vec<MutantResult>,
+    /// Invariants that no planted bug has broken under their own names. Empty where not all were planted.
+    pub never_broken: Vec<String>,
+    /// What is wrong, if anything is: survivors, kills by no invariant of the family, a canary that died.
+    pub wrong: Vec<String>,
+    /// The answer: held if everything that was planted was found, and nothing else.
+    pub answer: Answer,
+    /// How long it took.
+    pub wall_seconds: f64,
+}
+
+/// A planted bug, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutantResult {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// What goes wrong.
+    pub what: String,
+    /// The invariants that are expected to find it.
+    pub family: Vec<String>,
+    /// In how many seeds it made a difference.
+    pub acted: u64,
+    /// In how many of these something was broken after that.
+    pub caught: u64,
+    /// The first seed in which one of its family was.
+    pub first_seed: Option<u64>,
+    /// By what, the most frequent first.
+    pub kills: Vec<Kill>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// An invariant that was broken first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kill {
+    /// Its name.
+    pub invariant: String,
+    /// In how many seeds.
+    pub seeds: u64,
+    /// The first of them.
+    pub first_seed: u64,
+    /// Whether it is of the family.
+    pub expected: bool,
+}
+
+/// What became of a planted bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// One of its family found it.
+    Killed,
+    /// Something else found it, and none of its family.
+    KilledByOthers,
+    /// It made a difference, and nothing was found.
+    Survived,
+    /// It never made a difference.
+    NeverActed,
+}
