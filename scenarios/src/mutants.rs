@@ -70,7 +70,7 @@ pub(crate) fn mutants(
     let plant = |mutant: Option<Mutant>| {
         let mut tally = Tally::default();
         let one = |seed: u64, _: bool| {
-            let options = RunOptions { mutant, ..RunOptions::default() };
+            let options = RunOptions { mutant, check_always: true, ..RunOptions::default() };
             zk_world::run(&target.trial, &target.scenario, seed, &options)
         };
         each_seed(&seeds, jobs, &one, &mut |run| tally.add(run, mutant))?;
@@ -103,7 +103,7 @@ pub(crate) fn mutants(
 struct Tally {
     acted: u64,
     caught: u64,
-    /// By what was broken first: in how many seeds, and the first of them.
+    /// By what was broken first, alone or with others: in how many seeds, and the first of them.
     broken: BTreeMap<&'static str, (u64, u64)>,
 }
 
@@ -111,9 +111,10 @@ impl Tally {
     fn add(&mut self, run: &Run, mutant: Option<Mutant>) {
         let counts = mutant.is_none() || run.deviations > 0;
         self.acted += u64::from(run.deviations > 0);
-        let first = run.violations.iter().find(|violation| violation.excuse.is_none());
-        if let Some(violation) = first.filter(|_| counts) {
-            self.caught += 1;
+        let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none() && counts);
+        let first_ns = owed.clone().next().map(|violation| violation.at_ns);
+        self.caught += u64::from(first_ns.is_some());
+        for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {
             let entry = self.broken.entry(named(violation.promise)).or_insert((0, run.seed));
             entry.0 += 1;
         }

@@ -75,6 +75,7 @@ impl World<'_> {
     pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
         if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.servers[usize::from(from)].server) {
             self.ghost.sent(server.peer(), packet);
+            self.checked();
         }
         let Some(link) = self.links.link(id) else { return };
         let end = 1 - link.end_of(from);
@@ -201,6 +202,7 @@ impl World<'_> {
         if let Some(server) = &self.servers[usize::from(id)].server {
             self.ghost.note(server.peer(), &note);
         }
+        self.checked();
         match note {
             Note::Proposed(txn) => {
                 self.note(Place::Server(id), &What::Propose(&txn));
@@ -280,10 +282,25 @@ impl World<'_> {
             return;
         }
         self.zab_checks += 1;
-        if let Err(broken) = invariants::check(&self.peers(), &self.ghost) {
-            self.note(Place::World, &What::Broken { name: broken.invariant });
-            self.judge.broken(self.now, broken.invariant, broken.what);
-            self.over = true;
+        if invariants::check(&self.peers(), &self.ghost).is_ok() {
+            return;
+        }
+        let broken: Vec<_> = {
+            let peers = self.peers();
+            let results = invariants::ALL.iter().map(|(name, holds)| (*name, holds(&peers, &self.ghost)));
+            results.filter_map(|(name, result)| Some((name, result.err()?))).collect()
+        };
+        for (name, what) in broken {
+            self.note(Place::World, &What::Broken { name });
+            self.judge.broken(self.now, name, what);
+        }
+        self.over = true;
+    }
+
+    /// A peer has done something.
+    pub fn checked(&mut self) {
+        if self.check_always {
+            self.check_ensemble();
         }
     }
 

@@ -26,6 +26,8 @@ pub struct RunOptions {
     pub record_choices: bool,
     /// A bug to be planted into every server.
     pub mutant: Option<Mutant>,
+    /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
+    pub check_always: bool,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
-use zk_proto::mutant::Mutant;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
 use zk_proto::txn::Txn;
@@ -48,14 +47,13 @@ pub struct ServerHost {
 
 impl ServerHost {
     /// A machine with an empty disk and no server yet.
-    pub fn new(id: u8, scenario: &Scenario, mutant: Option<Mutant>, choices: &mut Choices) -> ServerHost {
+    pub fn new(id: u8, scenario: &Scenario, peer: &PeerConfig, choices: &mut Choices) -> ServerHost {
         let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
         // Few transactions between snapshots, and small steps, so that a run sees many.
         let snapshot_every =
             [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
-        let voters = (0..scenario.servers).map(ServerId);
         let config = ServerConfig {
-            zab: PeerConfig { mutant, ..PeerConfig::for_server(ServerId(id), voters, [], scenario.tick_ms) },
+            zab: PeerConfig { id: ServerId(id), ..peer.clone() },
             tick_ms: scenario.tick_ms,
             snapshot_every,
             snapshot_step: 3,
@@ -416,6 +414,7 @@ impl World<'_> {
     /// A transaction is applied to a server's tree: the first time anywhere, elsewhere, or again after a start.
     fn applied(&mut self, id: u8, txn: &Arc<Txn>, woken: &mut Woken) {
         self.ghost.deliver(ServerId(id), txn);
+        self.checked();
         let is_first = txn.zxid > self.knowledge.applied;
         self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });
         let mut facts = Vec::new();

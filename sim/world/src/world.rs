@@ -21,7 +21,8 @@ use zk_api::{Completer, Text, Zxid};
 use zk_proto::client::{ClientOutput, ClientTimer};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
-use zk_proto::server::{Output, Timer};
+use zk_proto::server::{Output, ServerId, Timer};
+use zk_proto::zab::PeerConfig;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
@@ -194,6 +195,8 @@ pub struct World<'a> {
     pub ghost: Ghost,
     /// How often the invariants among servers were checked.
     pub zab_checks: u64,
+    /// Check them whenever a peer does something.
+    pub check_always: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -243,9 +246,9 @@ impl<'a> World<'a> {
         options: &RunOptions,
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
-        let servers = (0..scenario.servers)
-            .map(|id| ServerHost::new(id, scenario, options.mutant, &mut choices))
-            .collect();
+        let peer = peer_config(scenario, options, &mut choices);
+        let servers =
+            (0..scenario.servers).map(|id| ServerHost::new(id, scenario, &peer, &mut choices)).collect();
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
         let swarm = Swarm::draw(scenario, &mut choices);
         World {
@@ -262,6 +265,7 @@ impl<'a> World<'a> {
             links: Links::new(),
             ghost: Ghost::default(),
             zab_checks: 0,
+            check_always: options.check_always,
             deviations: 0,
             commits: 0,
             servers,
@@ -436,6 +440,20 @@ impl<'a> World<'a> {
             self.over |= invariant.ends_the_run();
         }
     }
+}
+
+/// How the servers' peers are set up, all alike. In some runs a learner soon needs a snapshot, and in some an epoch
+/// is soon worn out.
+fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices) -> PeerConfig {
+    let voters = (0..scenario.servers).map(ServerId);
+    let usual = PeerConfig::for_server(ServerId(0), voters, [], scenario.tick_ms);
+    let mut peer = PeerConfig { mutant: options.mutant, ..usual };
+    if scenario.servers > 1 {
+        peer.diff_max = [peer.diff_max, peer.diff_max, 6, 1][choices.below(Stream::Swarm, 40, 4) as usize];
+        peer.last_counter =
+            [peer.last_counter, peer.last_counter, 30, 8][choices.below(Stream::Swarm, 41, 4) as usize];
+    }
+    peer
 }
 
 /// How a run as a whole is. Half of the runs are as the scenario says at most, the others milder.
