@@ -178,6 +178,53 @@ mod tests {
     }
 
     #[test]
+    fn a_fault_of_a_scenario_is_the_same_fault_of_the_server() {
+        let session = Target::Session(SessionId(5));
+        let drop = |when, what| world::Fault::Drop { client: 0, when, what };
+        let at_create = world::When::NextRequest(world::RequestKind::Create);
+        let flying = world::Loss::InFlight { for_ms: 7 };
+        let node = world::Node::Server(0);
+        for (drawn, json) in [
+            (
+                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: true },
+                r#"{"server-crash":{"down-ms":5,"mid-sync":true}}"#,
+            ),
+            (
+                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: false },
+                r#"{"server-crash":{"down-ms":5}}"#,
+            ),
+            (
+                drop(world::When::Now, world::Loss::RequestsLost),
+                r#"{"drop":{"session":"0x5","what":"requests-lost"}}"#,
+            ),
+            (
+                drop(at_create, world::Loss::AnswersLost),
+                r#"{"drop":{"session":"0x5","what":"answers-lost","when":{"next-request":"create"}}}"#,
+            ),
+            (
+                drop(world::When::Now, flying),
+                r#"{"drop":{"session":"0x5","what":{"in-flight":{"for-ms":7}}}}"#,
+            ),
+            (drop(world::When::Now, world::Loss::Silence), r#"{"drop":{"session":"0x5","what":"silence"}}"#),
+            (world::Fault::Expire { client: 0 }, r#"{"expire":{"session":"0x5"}}"#),
+            (world::Fault::ExpireOwner { reader: 0 }, r#"{"expire-owner":{"reader":"0x5"}}"#),
+            // A message that takes 3 ms there takes ten times as long.
+            (
+                world::Fault::SlowLink { client: 0, factor: 10, for_ms: 9 },
+                r#"{"slow-link":{"session":"0x5","delay-ms":30,"for-ms":9}}"#,
+            ),
+            (
+                world::Fault::SlowSync { server: 0, sync_ms: 8, for_ms: 9 },
+                r#"{"slow-sync":{"sync-ms":8,"for-ms":9}}"#,
+            ),
+            (world::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
+        ] {
+            let expected: Fault = serde_json::from_str(json).expect(json);
+            assert_eq!(Step::new(&drawn, 3.0).fault(&[session]), Ok(Some(expected)), "{json}");
+        }
+    }
+
+    #[test]
     fn a_hundred_seeds_draw_every_fault_that_a_server_can_do_and_none_is_forgotten() {
         let scenario = Scenario::default();
         let mut names = BTreeMap::new();
