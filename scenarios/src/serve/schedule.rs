@@ -6,7 +6,7 @@ use crate::run::read_scenario;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
-use zk_serve::{Fault, Loss, RequestKind, Running, Target, When};
+use zk_serve::{Fault, Loss, RequestKind, Running, SessionInfo, Target, When};
 use zk_world::Schedule;
 use zk_world::schedule as world;
 
@@ -78,9 +78,12 @@ impl Plan {
     }
 }
 
-/// The open sessions, in order of their opening: ids count up.
 async fn sessions(running: &Running) -> Vec<Target> {
-    let all = running.sessions().await;
+    targets(&running.sessions().await)
+}
+
+/// The open sessions, in order of their opening: that in which they are told, as ids count up.
+fn targets(all: &[SessionInfo]) -> Vec<Target> {
     all.iter().filter_map(|session| serde_json::from_value(session.id.clone().into()).ok()).collect()
 }
 
@@ -170,7 +173,15 @@ mod tests {
 
     #[test]
     fn clients_are_the_sessions_in_order_of_their_opening() {
+        let told = [5, 9].map(|id| SessionInfo {
+            id: SessionId(id).to_string(),
+            timeout_ms: 1000,
+            address: None,
+            watches: 0,
+            ephemerals: Vec::new(),
+        });
         let sessions = [Target::Session(SessionId(5)), Target::Session(SessionId(9))];
+        assert_eq!(targets(&told), sessions);
         let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0);
         assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
         let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0);
