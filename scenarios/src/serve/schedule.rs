@@ -6,7 +6,7 @@ use crate::run::read_scenario;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
-use zk_serve::{Fault, Loss, RequestKind, Running, Target, When};
+use zk_serve::{Fault, Loss, RequestKind, Running, SessionInfo, Target, When};
 use zk_world::Schedule;
 use zk_world::schedule as world;
 
@@ -78,9 +78,12 @@ impl Plan {
     }
 }
 
-/// The open sessions, in order of their opening: ids count up.
 async fn sessions(running: &Running) -> Vec<Target> {
-    let all = running.sessions().await;
+    targets(&running.sessions().await)
+}
+
+/// The open sessions, in order of their opening: that in which they are told, as ids count up.
+fn targets(all: &[SessionInfo]) -> Vec<Target> {
     all.iter().filter_map(|session| serde_json::from_value(session.id.clone().into()).ok()).collect()
 }
 
@@ -176,11 +179,66 @@ mod tests {
 
     #[test]
     fn clients_are_the_sessions_in_order_of_their_opening() {
+        let told = [5, 9].map(|id| SessionInfo {
+            id: SessionId(id).to_string(),
+            timeout_ms: 1000,
+            address: None,
+            watches: 0,
+            ephemerals: Vec::new(),
+        });
         let sessions = [Target::Session(SessionId(5)), Target::Session(SessionId(9))];
+        assert_eq!(targets(&told), sessions);
         let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0);
         assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
         let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0);
         assert_eq!(step.fault(&sessions), Err("client 2 is not there, of 2 sessions".into()));
+    }
+
+    #[test]
+    fn a_fault_of_a_scenario_is_the_same_fault_of_the_server() {
+        let session = Target::Session(SessionId(5));
+        let drop = |when, what| world::Fault::Drop { client: 0, when, what };
+        let at_create = world::When::NextRequest(world::RequestKind::Create);
+        let flying = world::Loss::InFlight { for_ms: 7 };
+        let node = world::Node::Server(0);
+        for (drawn, json) in [
+            (
+                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: true },
+                r#"{"server-crash":{"down-ms":5,"mid-sync":true}}"#,
+            ),
+            (
+                world::Fault::ServerCrash { server: 0, down_ms: 5, mid_sync: false },
+                r#"{"server-crash":{"down-ms":5}}"#,
+            ),
+            (
+                drop(world::When::Now, world::Loss::RequestsLost),
+                r#"{"drop":{"session":"0x5","what":"requests-lost"}}"#,
+            ),
+            (
+                drop(at_create, world::Loss::AnswersLost),
+                r#"{"drop":{"session":"0x5","what":"answers-lost","when":{"next-request":"create"}}}"#,
+            ),
+            (
+                drop(world::When::Now, flying),
+                r#"{"drop":{"session":"0x5","what":{"in-flight":{"for-ms":7}}}}"#,
+            ),
+            (drop(world::When::Now, world::Loss::Silence), r#"{"drop":{"session":"0x5","what":"silence"}}"#),
+            (world::Fault::Expire { client: 0 }, r#"{"expire":{"session":"0x5"}}"#),
+            (world::Fault::ExpireOwner { reader: 0 }, r#"{"expire-owner":{"reader":"0x5"}}"#),
+            // A message that takes 3 ms there takes ten times as long.
+            (
+                world::Fault::SlowLink { client: 0, factor: 10, for_ms: 9 },
+                r#"{"slow-link":{"session":"0x5","delay-ms":30,"for-ms":9}}"#,
+            ),
+            (
+                world::Fault::SlowSync { server: 0, sync_ms: 8, for_ms: 9 },
+                r#"{"slow-sync":{"sync-ms":8,"for-ms":9}}"#,
+            ),
+            (world::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
+        ] {
+            let expected: Fault = serde_json::from_str(json).expect(json);
+            assert_eq!(Step::new(&drawn, 3.0).fault(&[session]), Ok(Some(expected)), "{json}");
+        }
     }
 
     #[test]

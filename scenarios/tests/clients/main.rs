@@ -151,15 +151,19 @@ fn zookeepers_own_client_finds_what_it_finds_on_zookeeper() {
             Command::new(&script).arg("cli").arg(&served.address).args(arguments).output().expect("runs");
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
     };
-    assert!(ask(&["create", "/cli", "hello"]).contains("Created /cli"));
-    assert!(ask(&["create", "-s", "/cli/n-", "x"]).contains("Created /cli/n-0000000000"));
-    assert!(ask(&["get", "/cli"]).contains("hello"));
-    assert!(ask(&["ls", "/cli"]).contains("[n-0000000000]"));
-    assert!(ask(&["set", "-v", "7", "/cli", "no"]).contains("version No is not valid"));
-    let stat = ask(&["stat", "/cli"]);
-    assert!(stat.contains("numChildren = 1") && stat.contains("dataLength = 5"), "{stat}");
-    assert!(ask(&["getAcl", "/cli"]).contains("'world,'anyone"));
-    assert!(ask(&["deleteall", "/cli"]).contains("SyncConnected"));
-    assert!(ask(&["ls", "/"]).contains("[zookeeper]"));
+    let says = |arguments: &[&str], part: &str| {
+        let said = ask(arguments);
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    };
+    says(&["create", "/cli", "hello"], "Created /cli");
+    says(&["create", "-s", "/cli/n-", "x"], "Created /cli/n-0000000000");
+    says(&["get", "/cli"], "hello");
+    says(&["ls", "/cli"], "[n-0000000000]");
+    says(&["set", "-v", "7", "/cli", "no"], "version No is not valid");
+    says(&["stat", "/cli"], "numChildren = 1");
+    says(&["stat", "/cli"], "dataLength = 5");
+    says(&["getAcl", "/cli"], "'world,'anyone");
+    says(&["deleteall", "/cli"], "SyncConnected");
+    says(&["ls", "/"], "[zookeeper]");
     served.finish();
 }

@@ -41,13 +41,16 @@ def produce(certain, finished):
 def consume(number, holders, taken, forgotten, over):
     zk = KazooClient(hosts=ADDRESS, timeout=1.0)
     zk.start(timeout=60)
+    mine = set()
     while not over.is_set():
         # An object for each item: what it remembers may be another's by now.
         queue = zk.LockingQueue("/queue")
+        mine.add(queue.id)
         item = None
         try:
             value = queue.get(timeout=1)
             if value is None:
+                forgotten.extend(zk.retry(let_go, zk, mine))
                 continue
             item = int(value)
             node = queue.processing_element[0]
@@ -60,20 +63,21 @@ def consume(number, holders, taken, forgotten, over):
         except KazooException:
             if item is not None and number in holders.holding.get(node, {}):
                 holders.leave(node, number)
-            forgotten.extend(zk.retry(let_go, zk, queue))
+            forgotten.extend(zk.retry(let_go, zk, mine))
     zk.stop()
 
 
-def let_go(zk, queue):
-    """Deletes what marks an item as taken by this queue object.
+def let_go(zk, mine):
+    """Deletes what marks an item as taken by one of these queue objects, none of which has one just now.
 
-    kazoo's own release does not know of a mark whose answer was lost: the item would stay taken by nobody for as long
-    as the session lives.
+    kazoo's own release does not know of a mark whose answer was lost. Nor does anybody know of one that is made when
+    nobody wants it any more: the watch of a get that has failed stays, and takes the next item. Either item would stay
+    taken by nobody for as long as the session lives.
     """
     deleted = []
     for node in zk.get_children("/queue/taken"):
         try:
-            if zk.get(f"/queue/taken/{node}")[0] == queue.id:
+            if zk.get(f"/queue/taken/{node}")[0] in mine:
                 zk.delete(f"/queue/taken/{node}")
                 deleted.append(node)
         except NoNodeError:

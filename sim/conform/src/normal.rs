@@ -111,3 +111,35 @@ impl Names {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_named_only_if_every_word_about_its_transaction_agrees_and_it_is_near() {
+        let mut names = Names::new(Era::Current, 100);
+        let now = now_ms();
+        assert_eq!(names.time(101, now), "@+1");
+        assert_eq!(names.time(101, now), "@+1");
+        assert_eq!(names.time(101, now + 1), "@?", "another time of the same transaction");
+        assert_eq!(names.time(102, now - 60_000), "@?", "long before the script");
+        assert_eq!(names.time(103, 0), "@?");
+        assert_eq!(names.time(100, 7), "before", "nothing is said of what was before the script");
+    }
+
+    #[test]
+    fn only_what_is_before_the_script_is_not_told_by_its_number() {
+        let names = Names::new(Era::Current, 100);
+        let said = [-1, 0, 99, 100, 101].map(|zxid| names.zxid(zxid));
+        assert_eq!(said, ["-1", "0", "before", "+0", "+1"]);
+        let said = [-1, 0, 99, 100, 101].map(|zxid| names.stat_zxid(zxid));
+        assert_eq!(said, ["-1", "before", "before", "before", "+1"]);
+    }
+
+    #[test]
+    fn a_session_without_a_name_is_not_no_session() {
+        let names = Names::new(Era::Current, 0);
+        assert_eq!([0, 5].map(|id| names.session(id)), ["-", "?"]);
+    }
+}

@@ -135,8 +135,11 @@ async fn whoever_owns_what_a_session_looks_at_next_expires() {
     let mut owner = Client::new(&running).await;
     let mut reader = Client::new(&running).await;
     owner.done(create("/e", CreateMode::Ephemeral)).await;
+    reader.done(create("/mine", CreateMode::Ephemeral)).await;
     running.fault(Fault::ExpireOwner { reader: reader.target() }).await.unwrap();
     reader.done(exists("/", false)).await;
+    // What it looks at is to be another's.
+    assert!(reader.is_there("/mine").await);
     owner.done(exists("/", false)).await;
     assert!(!reader.is_there("/e").await);
     owner.closed().await;

@@ -148,7 +148,9 @@ async fn a_frame_that_is_too_long_closes_the_connection_and_the_longest_does_not
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_connection_more_than_allowed_is_closed_until_another_ends() {
-    let running = server(Limits { connections: 2, ..Limits::default() }).await;
+    // Nothing else closes a connection that says nothing.
+    let first_message = Duration::from_secs(3600);
+    let running = server(Limits { connections: 2, first_message, ..Limits::default() }).await;
     let mut first = worker(&running).await;
     let second = Client::new(&running).await;
     let mut third = Client::silent(running.addresses()[0]).await;
