@@ -354,6 +354,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "CommittedLogDurability",
             "CommittedLogMonotonicity",
             "IllegalProposal",
+            "EpochHasHistory",
         ],
     ),
     row(
@@ -368,6 +369,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "IllegalProposal",
             "PrimaryIntegrity",
             "CommittedLogMonotonicity",
+            "EpochHasHistory",
         ],
     ),
     row(
