@@ -21,6 +21,9 @@ const LIVENESS: &str = "liveness";
 const RIG: &str = "the rig alone";
 const PANIC: &str = "a panic";
 
+/// What is wrong before the mark would be credited to code that says nothing.
+const UNMARKED: &str = "something before the mark";
+
 /// What one seed shows of a mutant.
 #[derive(Debug, Default)]
 struct Shown {
@@ -96,9 +99,8 @@ fn follow(seed: u64, mutant: Mutant, until: Until, shown: &mut Shown) {
         let action = run.choose();
         run.rig.act(action);
         shown.acted = run.rig.ghost.deviated.contains(&mutant);
-        let names = if shown.acted { broken(&run.rig) } else { Vec::new() };
-        for name in names {
-            shown.found.entry(name).or_insert(step);
+        for name in broken(&run.rig) {
+            shown.found.entry(if shown.acted { name } else { UNMARKED }).or_insert(step);
         }
         if until.is_over(&shown.found) {
             return;
