@@ -55,7 +55,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "acknowledges-history-piecemeal",
         "ZOOKEEPER-4685",
         "a learner acknowledges parts of its leader's history before the whole of it",
-        &["IllegalAck", "liveness"],
+        &["IllegalAck"],
     ),
     row(
         Mutant::ServesBeforeUpToDate,
@@ -69,7 +69,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "commit-without-packet",
         "ZOOKEEPER-4394",
         "between the history's end and the word to serve, a commit of the history finds nothing and ends the learner",
-        &["IllegalCommit", "liveness"],
+        &["IllegalCommit"],
     ),
     row(
         Mutant::QueueOutlivesElection,
@@ -289,7 +289,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "pull-request-2111",
         "pull request 2111",
         "the history is logged in order, but commits of it find nothing, and what comes behind it is delivered first",
-        &["IllegalCommit", "DeliveredIsDurable", "liveness"],
+        &["IllegalCommit", "DeliveredIsDurable"],
     ),
     row(
         Mutant::ProposesToAcknowledged,
@@ -354,6 +354,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "CommittedLogDurability",
             "CommittedLogMonotonicity",
             "IllegalProposal",
+            "EpochHasHistory",
         ],
     ),
     row(
@@ -368,6 +369,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "IllegalProposal",
             "PrimaryIntegrity",
             "CommittedLogMonotonicity",
+            "EpochHasHistory",
         ],
     ),
     row(

@@ -1,7 +1,7 @@
 //! What ever happened in an ensemble: a history that no peer keeps, for invariants that speak of the past.
 
 use super::message::Packet;
-use super::{Note, Output, Peer, State, Write};
+use super::{Note, Output, Peer, RecoveredHistory, State, Write};
 use crate::mutant::Mutant;
 use crate::server::ServerId;
 use crate::txn::Txn;
@@ -65,6 +65,15 @@ impl Ghost {
         disk.accepted_epoch = disk.accepted_epoch.max(peer.accepted_epoch());
         (disk.log, disk.current_epoch, disk.writing) = (log, peer.current_epoch(), None);
         self.show(id, peer.history().base());
+    }
+
+    /// A peer is down, and this is what it would find. Nobody has to tell: what a crash left of the write under
+    /// way is seen at the next start; told, it makes no two states of what is the same.
+    pub fn stopped(&mut self, id: ServerId, disk: &RecoveredHistory) {
+        let shown = self.committed.range(..=disk.base).map(|(_, txn)| txn);
+        let log = shown.chain(&disk.log).cloned().collect();
+        let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);
+        self.disks.insert(id, OnDisk { log, accepted_epoch, current_epoch, writing: None });
     }
 
     /// Takes what a peer wanted done in one step. `peer` is as it is after that step.

@@ -263,11 +263,15 @@ fn never(peers: &[&Peer], violation: Violation) -> Result<(), String> {
     })
 }
 
-/// Of any two votes, every peer takes one for the better, and the same.
-pub fn votes_totally_ordered(peers: &[&Peer], _: &Ghost) -> Result<(), String> {
+/// Of any two votes, peers take one for the better. An order of a peer's own counts once it has made a difference.
+pub fn votes_totally_ordered(peers: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     totally_ordered(peers, Vote::beats)?;
-    let planted = peers.iter().filter(|peer| peer.config().mutant.is_some());
-    planted.take(1).try_for_each(|peer| totally_ordered(peers, |a, b| peer.prefers(a, b)))
+    let has_own = |peer: &&&Peer| peer.config().mutant.is_some_and(|mutant| ghost.deviated.contains(&mutant));
+    peers
+        .iter()
+        .filter(has_own)
+        .take(1)
+        .try_for_each(|peer| totally_ordered(peers, |a, b| peer.prefers(a, b)))
 }
 
 /// Of any two votes that differ, one beats the other, and never in a circle.

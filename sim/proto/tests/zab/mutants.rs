@@ -21,6 +21,9 @@ const LIVENESS: &str = "liveness";
 const RIG: &str = "the rig alone";
 const PANIC: &str = "a panic";
 
+/// What is wrong before the mark would be credited to code that says nothing.
+const UNMARKED: &str = "something before the mark";
+
 /// What one seed shows of a mutant.
 #[derive(Debug, Default)]
 struct Shown {
@@ -31,13 +34,11 @@ struct Shown {
 }
 
 impl Shown {
-    /// What found it first. Of those of one step, one of the family.
+    /// What found it first. Of those of one step, the one that the family names first.
     fn first(&self, mutant: Mutant) -> Option<(&'static str, usize)> {
-        let is_strange = |name: &str| !mutant.family().contains(&name);
-        self.found
-            .iter()
-            .map(|(name, step)| (*name, *step))
-            .min_by_key(|(name, step)| (*step, is_strange(name)))
+        let family = mutant.family();
+        let place = |name: &str| family.iter().position(|of| *of == name).unwrap_or(family.len());
+        self.found.iter().map(|(name, step)| (*name, *step)).min_by_key(|(name, step)| (*step, place(name)))
     }
 }
 
@@ -98,9 +99,8 @@ fn follow(seed: u64, mutant: Mutant, until: Until, shown: &mut Shown) {
         let action = run.choose();
         run.rig.act(action);
         shown.acted = run.rig.ghost.deviated.contains(&mutant);
-        let names = if shown.acted { broken(&run.rig) } else { Vec::new() };
-        for name in names {
-            shown.found.entry(name).or_insert(step);
+        for name in broken(&run.rig) {
+            shown.found.entry(if shown.acted { name } else { UNMARKED }).or_insert(step);
         }
         if until.is_over(&shown.found) {
             return;
@@ -172,7 +172,7 @@ const NOTHING: Budget = Budget { proposals: 0, crashes: 0, breaks: 0, ticks: 0, 
 fn explore(mutant: Mutant, states_max: usize) -> Option<(&'static str, Nearest<&'static str>)> {
     let wrong = |rig: &Rig| {
         let names = if rig.ghost.deviated.contains(&mutant) { broken(rig) } else { Vec::new() };
-        let of_family = names.iter().find(|name| mutant.family().contains(name));
+        let of_family = mutant.family().iter().find(|name| names.contains(name));
         of_family.or(names.first()).copied()
     };
     BOUNDS.iter().find_map(|(bounds, start, budget)| {

@@ -331,6 +331,8 @@ impl Rig {
         node.timers.clear();
         node.imaging.clear();
         node.machine.clear();
+        let (found, _) = node.disk.recover();
+        self.ghost.stopped(server, &found);
         self.dials.retain(|(from, _)| *from != server);
         self.datagrams.retain(|(_, to), _| *to != server);
         let links: Vec<_> = self.links.iter().map(|(link, state)| (*link, state.ends)).collect();
