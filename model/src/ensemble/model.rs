@@ -6,7 +6,7 @@ use super::network::{change, crash, free_link, hang, is_news, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
 use super::state::{Datagrams, Kind, Link, Part, State};
-use crate::digest::{Digester, digest_of};
+use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,6 +20,10 @@ const DATAGRAMS_MAX: usize = 2;
 
 /// What a server's step came to.
 pub(super) struct Stepped<N: Node> {
+    /// What it follows from: the server as it was, and what happened.
+    key: Digest,
+    /// What the history is told of it, if anything: a write that is done is news without a word.
+    told: Option<Vec<Output>>,
     pub(super) node: Arc<Part<N>>,
     pub(super) effects: Vec<Effect<N::Packet>>,
 }
@@ -33,6 +37,7 @@ pub struct EnsembleModel<N: Node> {
     /// No server begins a later round of elections.
     pub rounds_max: u64,
     steps: Memo<Arc<Stepped<N>>>,
+    ghosts: Memo<Arc<Part<Ghost>>>,
 }
 
 impl<N: Node> EnsembleModel<N> {
@@ -43,6 +48,7 @@ impl<N: Node> EnsembleModel<N> {
             starts: Vec::new(),
             rounds_max: u64::MAX,
             steps: Memo::new(true),
+            ghosts: Memo::new(true),
         };
         model.starts = starts::starts(&model);
         let rounds = model.starts.iter().flat_map(|state| &state.nodes).filter_map(|node| node.peer());
@@ -295,23 +301,40 @@ impl<N: Node> EnsembleModel<N> {
         let mut key = Digester::new(Kind::Event as u64);
         key.digest(node.digest);
         key.digest(digest_of(Kind::Event as u64, event));
-        self.steps.get(key.end(), || {
+        let key = key.end();
+        self.steps.get(key, || {
             let (mut after, mut effects) = (N::clone(node), Vec::new());
             after.step(event, &mut effects);
-            self.forget_timers(&mut after);
-            Arc::new(Stepped { node: Part::new(Kind::Node, after), effects })
+            self.done(key, after, effects, *event == Event::Written)
         })
     }
 
     fn started(&self, node: &Arc<Part<N>>) -> Arc<Stepped<N>> {
         let mut key = Digester::new(Kind::Event as u64);
         key.digest(node.digest);
-        self.steps.get(key.end(), || {
+        let key = key.end();
+        self.steps.get(key, || {
             let (mut after, mut effects) = (N::clone(node), Vec::new());
             after.start(&mut effects);
-            self.forget_timers(&mut after);
-            Arc::new(Stepped { node: Part::new(Kind::Node, after), effects })
+            self.done(key, after, effects, false)
         })
+    }
+
+    fn done(
+        &self,
+        key: Digest,
+        mut after: N,
+        effects: Vec<Effect<N::Packet>>,
+        news: bool,
+    ) -> Arc<Stepped<N>> {
+        self.forget_timers(&mut after);
+        let told = |effect: &Effect<N::Packet>| match effect {
+            Effect::Told(output) => Some(output.clone()),
+            Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } => None,
+        };
+        let told: Vec<Output> = effects.iter().filter_map(told).collect();
+        let told = (news || !told.is_empty()).then_some(told);
+        Arc::new(Stepped { key, told, node: Part::new(Kind::Node, after), effects })
     }
 
     /// Timers that would do nothing.
@@ -337,15 +360,15 @@ impl<N: Node> EnsembleModel<N> {
     /// Does what a server wants done.
     pub(super) fn settle(&self, next: &mut State<N>, server: ServerId, stepped: &Stepped<N>) {
         *next.node_mut(server) = stepped.node.clone();
-        let told = |effect: &Effect<N::Packet>| match effect {
-            Effect::Told(output) => Some(output.clone()),
-            Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } => None,
-        };
-        let told: Vec<Output> = stepped.effects.iter().filter_map(told).collect();
-        if !told.is_empty() {
-            let mut ghost = Ghost::clone(&next.ghost);
-            ghost.observe(stepped.node.peer().expect("it took a step"), &told);
-            next.ghost = Part::new(Kind::Ghost, ghost);
+        if let Some(told) = &stepped.told {
+            let mut key = Digester::new(Kind::Ghost as u64);
+            key.digest(next.ghost.digest);
+            key.digest(stepped.key);
+            next.ghost = self.ghosts.get(key.end(), || {
+                let mut ghost = Ghost::clone(&next.ghost);
+                ghost.observe(stepped.node.peer().expect("it took a step"), told);
+                if ghost == **next.ghost { next.ghost.clone() } else { Part::new(Kind::Ghost, ghost) }
+            });
         }
         let mut datagrams = None;
         for effect in &stepped.effects {

@@ -47,6 +47,13 @@ impl Node for PeerNode {
     }
 
     fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
+        // What is logged twice is passed over the second time, as ZooKeeper's replay does: a planted bug may do that.
+        let mut last = self.disk.base;
+        self.disk.log.retain(|txn| {
+            let goes_on = txn.zxid > last;
+            last = last.max(txn.zxid);
+            goes_on
+        });
         let (peer, outputs) = Peer::start(PeerConfig::clone(&self.config), self.disk.clone());
         self.peer = Some(peer);
         self.writing = None;
@@ -168,34 +175,34 @@ impl PeerNode {
 
     fn follow(&mut self, outputs: Vec<Output>, out: &mut Vec<Effect<Packet>>) {
         for output in outputs {
-            match output {
-                Output::Notify { to, notification } => out.push(Effect::Notify { to, notification }),
-                Output::Send { link, packet } => out.push(Effect::Send { link, packet }),
+            match &output {
+                Output::Notify { to, notification } => {
+                    out.push(Effect::Notify { to: *to, notification: *notification });
+                }
+                Output::Send { link, packet } => {
+                    out.push(Effect::Send { link: *link, packet: packet.clone() });
+                }
                 Output::Hang { link } => {
-                    self.imaging.remove(&link);
-                    out.push(Effect::Hang { link });
+                    self.imaging.remove(link);
+                    out.push(Effect::Hang { link: *link });
                 }
                 Output::Write(write) => {
                     assert!(self.writing.is_none(), "one write at a time");
-                    self.writing = Some(write);
+                    self.writing = Some(write.clone());
                 }
                 Output::SetTimer { timer, .. } => {
-                    self.timers.insert(timer);
+                    self.timers.insert(*timer);
                 }
                 Output::NeedSnapshot { link } => {
-                    self.imaging.insert(link);
+                    self.imaging.insert(*link);
                 }
-                Output::Restore(ref snapshot) => {
-                    self.state = decode(&snapshot.image);
-                    out.push(Effect::Told(output));
-                }
-                Output::Deliver(ref txn) => {
-                    self.state.push(entry(txn));
-                    out.push(Effect::Told(output));
-                }
-                Output::Note(_) => out.push(Effect::Told(output)),
+                Output::Restore(snapshot) => self.state = decode(&snapshot.image),
+                Output::Deliver(txn) => self.state.push(entry(txn)),
                 // Who wants a link is seen from outside, and so is what it is.
-                Output::Dial { .. } | Output::Role(_) => {}
+                Output::Dial { .. } | Output::Role(_) | Output::Note(_) => {}
+            }
+            if is_history(&output) {
+                out.push(Effect::Told(output));
             }
         }
     }
@@ -218,6 +225,23 @@ impl PeerNode {
     /// How many transactions the log on the disk has behind this one.
     fn behind(&self, zxid: Zxid) -> usize {
         self.disk.log.iter().filter(|txn| txn.zxid > zxid).count()
+    }
+}
+
+/// Whether it is a part of what ever happened: what was written, said over links, delivered or noted.
+fn is_history(output: &Output) -> bool {
+    match output {
+        Output::Send { .. }
+        | Output::Write(_)
+        | Output::Restore(_)
+        | Output::Deliver(_)
+        | Output::Note(_) => true,
+        Output::Notify { .. }
+        | Output::Hang { .. }
+        | Output::SetTimer { .. }
+        | Output::NeedSnapshot { .. }
+        | Output::Dial { .. }
+        | Output::Role(_) => false,
     }
 }
 
