@@ -325,7 +325,11 @@ impl Draw<'_> {
         let alone = self.server();
         let sides: Vec<bool> = match shape {
             0..=3 => (0..servers).map(|server| server == alone).collect(),
-            _ => (0..servers).map(|_| self.below(2) == 1).collect(),
+            _ => {
+                // Neither side is empty.
+                let side = 1 + self.below((1 << servers) - 2);
+                (0..servers).map(|server| side >> server & 1 == 1).collect()
+            }
         };
         let bridge = (shape == 7).then_some(alone);
         let one_way = shape == 3 || shape == 6;
@@ -456,8 +460,9 @@ mod tests {
                 _ => None,
             })
             .collect();
-        // Nobody (all on one side), one direction between two, both, one server from two, both ways.
-        assert_eq!(shapes, [0, 1, 2, 4].into());
+        // Both sides still reach each other by a bridge; one direction, or two servers with a third as a bridge;
+        // both directions.
+        assert_eq!(shapes, [0, 2, 4].into());
         for wanted in ["LeaderCrash", "LeaderPause", "ServerPause", "ServerLag", "LinkBreak"] {
             assert!(all.iter().any(|fault| format!("{fault:?}").starts_with(wanted)), "{wanted}");
         }
