@@ -80,7 +80,7 @@ fn is_local<N: Node>(node: &Arc<Part<N>>, stepped: &Stepped<N>, link: LinkId) ->
     stays
         && stepped.effects.iter().all(|effect| match effect {
             Effect::Send { link: over, .. } => *over == link,
-            Effect::Told(Output::Deliver(_)) => true,
+            Effect::Told(Output::Send { .. } | Output::Write(_) | Output::Deliver(_)) => true,
             Effect::Told(_) | Effect::Notify { .. } | Effect::Hang { .. } => false,
         })
 }

@@ -58,3 +58,14 @@ fn what_breaks_breaks_without_merging() {
     assert!(!agreed::<Lying>(&EnsembleConfig::new(Level::Synchronisation, bounds(3, 1, 0, 0))).is_empty());
     assert!(!agreed::<PeerNode>(&tuned(Level::Whole, bounds(3, 0, 0, 0), loner)).is_empty());
 }
+
+#[test]
+fn learners_that_go_first_leave_fewer_states() {
+    let count = |learners| {
+        let config = EnsembleConfig::new(Level::Synchronisation, bounds(3, 1, 0, 0));
+        explore_with::<PeerNode>(&EnsembleConfig { merges: Merges { learners, ..Merges::ALL }, ..config })
+            .states
+    };
+    let (with, without) = (count(true), count(false));
+    assert!(with * 2 < without, "{with} of {without}");
+}
