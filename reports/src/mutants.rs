@@ -20,6 +20,10 @@ pub struct MutantsReport {
     pub seeds: u64,
     /// What was broken without any of them, with the first seed. It must be nothing.
     pub unmutated: Vec<Kill>,
+    /// The bounds that are explored, smallest first: the same for every mutant. Empty if none are.
+    pub models: Vec<String>,
+    /// The most states of each.
+    pub max_states: u64,
     /// Each planted bug.
     pub mutants: Vec<MutantResult>,
     /// Invariants that no planted bug has broken under their own names. Empty where not all were planted.
@@ -52,6 +56,8 @@ pub struct MutantResult {
     pub first_seed: Option<u64>,
     /// By what, the most frequent first.
     pub kills: Vec<Kill>,
+    /// The first of the models in which something was broken, and what.
+    pub model: Option<ModelKill>,
     /// What became of it.
     pub fate: Fate,
 }
@@ -68,6 +74,22 @@ pub struct Kill {
     pub first_seed: u64,
     /// Whether it is of the family.
     pub expected: bool,
+}
+
+/// A planted bug in an explored ensemble.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelKill {
+    /// The bounds.
+    pub bounds: String,
+    /// What was broken, all at the same depth or none deeper.
+    pub invariants: Vec<String>,
+    /// Whether one of them is of the family.
+    pub expected: bool,
+    /// In how many steps.
+    pub steps: u32,
+    /// Unique states until then.
+    pub states: u64,
 }
 
 /// What became of a planted bug.

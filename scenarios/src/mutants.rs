@@ -6,10 +6,16 @@ use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Instant;
+use zk_model::Verdict;
+use zk_model::ensemble::{
+    BROKEN_WITHOUT, EnsembleBounds, EnsembleConfig, Level, NO_FAIR_CYCLE, PLANTED, PROGRESS_POSSIBLE,
+    PeerNode, STANDS_ON_QUORUM, Tune, check_ensemble,
+};
 use zk_proto::mutant::Mutant;
-use zk_proto::zab::invariants;
-use zk_reports::{Answer, Fate, Kill, MUTANTS_SCHEMA, MutantResult, MutantsReport};
+use zk_proto::zab::{PeerConfig, invariants};
+use zk_reports::{Answer, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 use zk_world::{Run, RunOptions, Scenario};
 
 pub(crate) const ABOUT: &str = "\
@@ -33,6 +39,9 @@ pub(crate) struct MutantsArguments {
     /// How many seeds at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     jobs: Option<u16>,
+    /// Explore models of at most so many states as well, until something breaks; 0 for none
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "100000", value_parser = whole(0..=1_000_000_000u64))]
+    max_states: u64,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -76,10 +85,16 @@ pub(crate) fn mutants(
         each_seed(&seeds, jobs, &one, &mut |run| tally.add(run, mutant))?;
         Ok::<Tally, BadInput>(tally)
     };
-    let unmutated = plant(None)?.kills(None);
+    let mut unmutated = plant(None)?.kills(None);
+    let models = if arguments.max_states == 0 { Vec::new() } else { models() };
+    if let Some(kill) = explore(&models, arguments.max_states, None) {
+        let invariant = format!("{} ({})", kill.invariants.join(", "), kill.bounds);
+        unmutated.push(Kill { invariant, seeds: 0, first_seed: 0, expected: false });
+    }
     let mut results = Vec::new();
     for (done, mutant) in (1..).zip(&mutants) {
-        results.push(result(*mutant, &plant(Some(*mutant))?));
+        let model = explore(&models, arguments.max_states, Some(*mutant));
+        results.push(result(*mutant, &plant(Some(*mutant))?, model));
         progress(done);
     }
     let whole = mutants.len() == Mutant::ALL.len();
@@ -90,12 +105,98 @@ pub(crate) fn mutants(
         scenario: "scenarios/suite/ensemble.toml".into(),
         seeds: arguments.seeds,
         unmutated,
+        models: models.iter().map(|(bounds, _)| (*bounds).to_owned()).collect(),
+        max_states: arguments.max_states,
         mutants: results,
         never_broken,
         answer: if wrong.is_empty() { Answer::Held } else { Answer::Broken },
         wrong,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
+}
+
+/// The bounds that are explored, smallest first. None is made for a mutant: what is set up otherwise than usual is so
+/// for all.
+fn models() -> Vec<(&'static str, EnsembleConfig)> {
+    let bounds = |servers, txns, crashes, elections| EnsembleBounds {
+        txns,
+        crashes,
+        elections,
+        ..EnsembleBounds::servers(servers)
+    };
+    let whole = Level::Whole;
+    let synchronisation = Level::Synchronisation;
+    let usual = |_: &mut PeerConfig| ();
+    // A learner that lacks anything gets a snapshot, and an epoch is soon at its end.
+    let impatient = |peer: &mut PeerConfig| (peer.diff_max, peer.last_counter) = (0, 1);
+    let config = |level, bounds, tune: fn(&mut PeerConfig)| EnsembleConfig {
+        tune: Tune(Arc::new(tune)),
+        ..EnsembleConfig::new(level, bounds)
+    };
+    vec![
+        ("2 voters, 1 transaction, 1 crash, 1 election", config(whole, bounds(2, 1, 1, 1), usual)),
+        (
+            "2 voters, snapshots and short epochs, 2 transactions, 1 crash, 1 election",
+            config(whole, bounds(2, 2, 1, 1), impatient),
+        ),
+        (
+            "2 voters and an observer, 1 transaction, 1 broken link",
+            config(whole, EnsembleBounds { observers: 1, breaks: 1, ..bounds(2, 1, 0, 1) }, usual),
+        ),
+        (
+            "2 voters with a past of 2, 1 crash, 1 election",
+            config(synchronisation, EnsembleBounds { past: 2, ..bounds(2, 0, 1, 1) }, usual),
+        ),
+        ("3 voters, 1 transaction, 1 crash, 1 election", config(whole, bounds(3, 1, 1, 1), usual)),
+        (
+            "3 voters with a past of 1, 1 crash, 1 election",
+            config(synchronisation, EnsembleBounds { past: 1, ..bounds(3, 0, 1, 1) }, usual),
+        ),
+        (
+            "3 voters, snapshots and short epochs, 1 transaction, 1 crash, 1 election",
+            config(whole, bounds(3, 1, 1, 1), impatient),
+        ),
+    ]
+}
+
+/// The first of the models in which something is broken after the mutant's mark.
+fn explore(
+    models: &[(&'static str, EnsembleConfig)],
+    max_states: u64,
+    mutant: Option<Mutant>,
+) -> Option<ModelKill> {
+    models.iter().find_map(|(bounds, config)| {
+        let Tune(usual) = config.tune.clone();
+        let tune = Tune(Arc::new(move |peer: &mut PeerConfig| {
+            usual(peer);
+            peer.mutant = mutant;
+        }));
+        let config = EnsembleConfig { tune, max_states: Some(max_states), ..config.clone() };
+        let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
+        let Verdict::Violated { steps, .. } = check.verdict else { return None };
+        let times =
+            |case| check.sometimes.iter().find(|(name, _)| *name == case).map_or(0, |(_, times)| *times);
+        let is_marked = mutant.is_none() || times(PLANTED) > 0 && times(BROKEN_WITHOUT) == 0;
+        let broken = check.promises.iter().filter(|promise| promise.broken.is_some());
+        let names: Vec<&str> = broken.map(|promise| in_worlds_words(promise.name)).collect();
+        let expected = mutant.is_some_and(|mutant| names.iter().any(|name| mutant.family().contains(name)));
+        is_marked.then(|| ModelKill {
+            bounds: (*bounds).into(),
+            invariants: names.iter().map(|name| (*name).to_owned()).collect(),
+            expected,
+            steps,
+            states: check.states,
+        })
+    })
+}
+
+/// What the models call by other names.
+fn in_worlds_words(name: &'static str) -> &'static str {
+    match name {
+        PROGRESS_POSSIBLE | NO_FAIR_CYCLE => "liveness",
+        STANDS_ON_QUORUM => "CommittedIsOnAQuorum",
+        other => other,
+    }
 }
 
 /// What the seeds gave.
@@ -145,14 +246,15 @@ fn named(invariant: &'static str) -> &'static str {
     }
 }
 
-fn result(mutant: Mutant, tally: &Tally) -> MutantResult {
+fn result(mutant: Mutant, tally: &Tally, model: Option<ModelKill>) -> MutantResult {
     let kills = tally.kills(Some(mutant));
     let first_seed = kills.iter().filter(|kill| kill.expected).map(|kill| kill.first_seed).min();
-    let fate = match (first_seed, kills.is_empty(), tally.acted) {
-        (Some(_), _, _) => Fate::Killed,
-        (None, false, _) => Fate::KilledByOthers,
-        (None, true, 0) => Fate::NeverActed,
-        (None, true, _) => Fate::Survived,
+    let by_family = first_seed.is_some() || model.as_ref().is_some_and(|kill| kill.expected);
+    let fate = match (by_family, kills.is_empty() && model.is_none(), tally.acted) {
+        (true, _, _) => Fate::Killed,
+        (false, false, _) => Fate::KilledByOthers,
+        (false, true, 0) => Fate::NeverActed,
+        (false, true, _) => Fate::Survived,
     };
     MutantResult {
         name: mutant.name().into(),
@@ -163,14 +265,16 @@ fn result(mutant: Mutant, tally: &Tally) -> MutantResult {
         caught: tally.caught,
         first_seed,
         kills,
+        model,
         fate,
     }
 }
 
 /// Invariants that nothing has broken.
 fn never_broken(results: &[MutantResult]) -> Vec<String> {
-    let broken: BTreeSet<&str> =
-        results.iter().flat_map(|result| &result.kills).map(|kill| kill.invariant.as_str()).collect();
+    let by_seeds = results.iter().flat_map(|result| &result.kills).map(|kill| kill.invariant.as_str());
+    let by_models = results.iter().flat_map(|result| &result.model).flat_map(|kill| &kill.invariants);
+    let broken: BTreeSet<&str> = by_seeds.chain(by_models.map(String::as_str)).collect();
     let names = invariants::ALL.iter().map(|(name, _)| *name);
     names.filter(|name| !broken.contains(name)).map(str::to_owned).collect()
 }

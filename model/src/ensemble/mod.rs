@@ -38,7 +38,7 @@ pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Tune};
 pub use model::EnsembleModel;
 pub use node::{Effect, Event, Node};
 pub use peer_node::PeerNode;
-pub use search::{NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, check_ensemble};
+pub use search::{BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble};
 pub use state::State;
 pub use stateright::second_opinion;
 pub use watch::{STANDS_ON_QUORUM, STATES_AGREE, broken, names};

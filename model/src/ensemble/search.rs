@@ -23,6 +23,10 @@ const TELL_EVERY: u64 = 1 << 16;
 pub const PROGRESS_POSSIBLE: &str = "ProgressPossible";
 /// No round that is fair to everybody keeps a quorum from serving for ever.
 pub const NO_FAIR_CYCLE: &str = "NoFairCycle";
+/// An interesting case: a planted bug has made a difference.
+pub const PLANTED: &str = "a planted bug made a difference";
+/// An interesting case: something is broken that no planted bug can have broken.
+pub const BROKEN_WITHOUT: &str = "something is broken without a planted bug";
 /// Nothing panics.
 pub const NO_PANIC: &str = "NoPanic";
 
@@ -184,6 +188,8 @@ impl<N: Node> Search<'_, N> {
     fn look(&mut self, state: &State<N>, number: Number, steps: u32) {
         match quietly(|| self.watched.look(state)) {
             Ok(broken) => {
+                let is_marked = !state.ghost.deviated.is_empty();
+                self.reached.unmarked += u64::from(!broken.is_empty() && !is_marked);
                 for (promise, what) in broken {
                     self.broken(promise, what, number, &[], steps);
                 }
@@ -231,6 +237,10 @@ struct Reached {
     images: u64,
     established: u64,
     committed: usize,
+    /// A planted bug has made a difference.
+    deviated: u64,
+    /// Something was broken where none has.
+    unmarked: u64,
 }
 
 impl Reached {
@@ -256,6 +266,7 @@ impl Reached {
             | Action::Fire { .. } => {}
         }
         self.established += u64::from(state.ghost.initial.len() > 1);
+        self.deviated += u64::from(!state.ghost.deviated.is_empty());
         self.committed = self.committed.max(state.ghost.committed.len());
     }
 
@@ -273,6 +284,8 @@ impl Reached {
             ("a snapshot was sent", self.images),
             ("a transaction stood", self.committed as u64),
             ("a second epoch was established", self.established),
+            (PLANTED, self.deviated),
+            (BROKEN_WITHOUT, self.unmarked),
             ("a step was not taken, as it would begin a round beyond the bounds", beyond),
         ]
     }

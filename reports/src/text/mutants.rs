@@ -11,8 +11,13 @@ pub fn mutants_text(report: &MutantsReport, paint: Paint) -> String {
     let title = paint.strong("mutants");
     let _ = writeln!(out, "{title}: bugs planted into every server, under {}", report.scenario);
     let _ = writeln!(out, "  {} each, and without any", of(report.seeds, "seed"));
+    if !report.models.is_empty() {
+        let models =
+            format!("models, of {} states at most: {}", count(report.max_states), report.models.join("; "));
+        let _ = writeln!(out, "  {}", wrapped(&models, 4));
+    }
     out.push('\n');
-    let head = ["mutant", "from", "fate", "acted", "caught", "first", "by"];
+    let head = ["mutant", "from", "fate", "acted", "caught", "first", "by", "model", "steps", "states"];
     let mut rows = vec![head.map(|name| (name.to_owned(), paint.strong(name))).to_vec()];
     rows.extend(report.mutants.iter().map(|mutant| row(mutant, paint)));
     out.push_str(&table(&rows));
@@ -58,6 +63,9 @@ fn row(mutant: &MutantResult, paint: Paint) -> Vec<(String, String)> {
         plain(count(mutant.caught)),
         plain(mutant.first_seed.map_or("-".to_owned(), |seed| seed.to_string())),
         plain(kills(&mutant.kills)),
+        plain(mutant.model.as_ref().map_or("-".to_owned(), |model| model.invariants.join(", "))),
+        plain(mutant.model.as_ref().map_or("-".to_owned(), |model| count(model.steps.into()))),
+        plain(mutant.model.as_ref().map_or("-".to_owned(), |model| count(model.states))),
     ]
 }
 

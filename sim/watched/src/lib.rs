@@ -176,7 +176,8 @@ pub struct Watched {
     reference: Reference,
     history: History,
     views: BTreeMap<u8, View>,
-    /// The server that has last begun to lead.
+    /// The newest epoch, and the server that leads it.
+    epoch: u32,
     leader: Option<u8>,
     /// To which servers connections go.
     servers: BTreeMap<ConnId, u8>,
@@ -204,6 +205,7 @@ impl Watched {
             voters,
             history: History::default(),
             views: BTreeMap::new(),
+            epoch: 0,
             leader: None,
             servers: BTreeMap::new(),
             reference: Reference::new(),
@@ -533,10 +535,13 @@ impl Watched {
 
     /// A server begins to lead an epoch, with a history that ends with `last`. Sessions get their timeouts anew.
     pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, now_ms: i64) {
-        self.leader = Some(server);
         self.views.entry(server).or_default().epoch = epoch;
-        self.early.leads(now_ms);
-        self.survive.established(server, last, self.voters, &mut self.report);
+        self.survive.established(server, epoch, last, self.voters, &mut self.report);
+        // There may be a leader of a later epoch by now.
+        if epoch >= self.epoch {
+            (self.epoch, self.leader) = (epoch, Some(server));
+            self.early.leads(now_ms);
+        }
     }
 
     /// A server serves from now on, with this tree.

@@ -11,8 +11,8 @@ use zk_proto::disk::FileId;
 #[derive(Debug, Default)]
 pub struct Survive {
     disks: BTreeMap<u8, OnDisk>,
-    /// The newest write that was acknowledged.
-    acknowledged: Zxid,
+    /// The newest write of each epoch that was acknowledged.
+    acknowledged: BTreeMap<u32, Zxid>,
     /// The newest that stands because it was found in the history of a leader.
     recovered: Zxid,
 }
@@ -85,12 +85,15 @@ impl Survive {
     }
 
     pub fn acknowledged(&mut self, zxid: Zxid) {
-        self.acknowledged = self.acknowledged.max(zxid);
+        let newest = self.acknowledged.entry(zxid.epoch).or_default();
+        *newest = zxid.max(*newest);
     }
 
-    /// A leader begins with a history that ends with `last`, which is on a quorum's disks: it stands.
-    pub fn established(&mut self, server: u8, last: Zxid, voters: usize, report: &mut Report) {
-        let acknowledged = self.acknowledged;
+    /// A leader begins with a history that ends with `last`, which is on a quorum's disks: it stands. It has all
+    /// that was acknowledged in earlier epochs. There may be a later one by now, of which it has not heard.
+    pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, voters: usize, report: &mut Report) {
+        let before = self.acknowledged.range(..epoch).map(|(_, zxid)| *zxid).max();
+        let acknowledged = before.unwrap_or(Zxid::ZERO);
         report.check(NAME, last >= acknowledged, || {
             format!("{acknowledged} was acknowledged, but s{server} leads with a history up to {last}")
         });
@@ -138,7 +141,7 @@ mod tests {
         survive.committed(z(1), 1, &mut report);
         survive.committed(z(2), 1, &mut report);
         survive.acknowledged(z(2));
-        survive.established(0, z(2), 1, &mut report);
+        survive.established(0, 2, z(2), 1, &mut report);
         assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 4);
     }
 
@@ -167,14 +170,26 @@ mod tests {
     fn a_lost_acknowledged_write_is_caught() {
         let (mut survive, mut report) = history();
         survive.acknowledged(z(2));
-        survive.established(0, z(1), 1, &mut report);
+        survive.established(0, 2, z(1), 1, &mut report);
         assert!(report.broken[0].1.contains("1:2 was acknowledged"), "{report:?}");
+    }
+
+    /// First seen under seed 1455 of three servers: promises for epoch 2 were counted when epoch 3 was at work.
+    #[test]
+    fn a_leader_of_a_past_epoch_need_not_have_what_came_later() {
+        let (mut survive, mut report) = (Survive::default(), Report::default());
+        survive.acknowledged(z(4));
+        survive.acknowledged(Zxid::new(3, 2));
+        survive.established(0, 2, z(4), 3, &mut report);
+        assert!(report.broken.is_empty());
+        survive.established(1, 4, z(4), 3, &mut report);
+        assert!(report.broken[0].1.contains("3:2 was acknowledged"), "{report:?}");
     }
 
     #[test]
     fn a_lost_synced_write_is_caught_though_nobody_was_told_of_it() {
         let (mut survive, mut report) = history();
-        survive.established(0, z(1), 1, &mut report);
+        survive.established(0, 2, z(1), 1, &mut report);
         assert!(report.broken[0].1.contains("1:2 was synced"), "{report:?}");
     }
 }

@@ -35,11 +35,13 @@ pub enum Stream {
     Swarm,
     /// The faults of a schedule. The entity is the kind of fault.
     Fault,
+    /// Whether a datagram between servers is lost or comes twice. The entity is the directed pair.
+    Datagram,
 }
 
 impl Stream {
     /// All streams.
-    pub const ALL: [Stream; 14] = [
+    pub const ALL: [Stream; 15] = [
         Stream::Latency,
         Stream::Connect,
         Stream::Task,
@@ -54,6 +56,7 @@ impl Stream {
         Stream::Clock,
         Stream::Swarm,
         Stream::Fault,
+        Stream::Datagram,
     ];
 
     /// Its name in recorded choices.
@@ -73,6 +76,7 @@ impl Stream {
             Stream::Clock => "clock",
             Stream::Swarm => "swarm",
             Stream::Fault => "fault",
+            Stream::Datagram => "datagram",
         }
     }
 

@@ -10,6 +10,9 @@ use zk_proto::server::{Event, ServerId};
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_proto::zab::{Note, Peer, Role, invariants};
 
+/// A datagram that arrives once.
+const OF_NO_NOTE: u64 = u64::MAX;
+
 /// The invariants of Zab are checked after so many commits at the latest, and at each change of roles.
 const CHECK_EVERY: u64 = 64;
 
@@ -30,6 +33,20 @@ impl World<'_> {
             return;
         }
         let at = self.now + self.peer_latency(from, to);
+        let pair = u64::from(from) << 8 | u64::from(to);
+        let fate = match self.phase {
+            Phase::Faults => self.choices.below(Stream::Datagram, pair, 16),
+            Phase::Setup | Phase::Healed => OF_NO_NOTE,
+        };
+        if fate == 0 {
+            return self.once("datagram between servers lost");
+        }
+        if fate == 1 {
+            // Nothing that is safe may rest on an election: what was said long ago may come again.
+            let later = at + self.choices.range(Stream::Datagram, pair, 0, 5000) * MS;
+            self.once("datagram between servers repeated");
+            self.queue.push(later, Happening::Notified { from, to, notification });
+        }
         self.queue.push(at, Happening::Notified { from, to, notification });
     }
 
@@ -108,6 +125,14 @@ impl World<'_> {
                 return self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
             }
         }
+        self.happen(Happening::PeerReads { link: id, end, message });
+    }
+
+    /// A server reads what has arrived: at once, unless its process stands still.
+    pub fn peer_reads(&mut self, id: LinkId, end: usize, message: ToPeer) {
+        let now = self.now;
+        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let (_, to) = link.way_to(end);
         self.messages += 1;
         self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
         let now_ms = self.host(to).clock.steady_ms(now);
@@ -154,7 +179,13 @@ impl World<'_> {
         if self.links.is_cut(from, to) {
             return self.links.stall(from, to, Happening::LinkGone { link: id, end });
         }
-        let Some(link) = self.links.link(id) else { return };
+        self.happen(Happening::PeerReadsEnd { link: id, end });
+    }
+
+    /// A server reads that a link is gone.
+    pub fn peer_reads_end(&mut self, id: LinkId, end: usize) {
+        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let (_, to) = link.way_to(end);
         link.open[end] = false;
         self.links.forget_closed(id);
         self.note(Place::Server(to), &What::Unlinked { link: id });
@@ -235,12 +266,22 @@ impl World<'_> {
         let Some(server) = &self.servers[usize::from(id)].server else { return };
         let history = server.peer().history();
         let last = history.last();
-        let stand = self.knowledge.established(|txn| {
-            txn.zxid <= history.base()
-                || history.between(Zxid::ZERO, txn.zxid).last().is_some_and(|l| **l == *txn)
-        });
+        // What came later is not lost because a leader of a past epoch does not know it.
+        let is_newest = epoch >= self.epoch;
+        self.epoch = self.epoch.max(epoch);
+        let stand = if !is_newest {
+            Vec::new()
+        } else {
+            self.knowledge.established(|txn| {
+                txn.zxid <= history.base()
+                    || history.between(Zxid::ZERO, txn.zxid).last().is_some_and(|l| **l == *txn)
+            })
+        };
         self.note(Place::Server(id), &What::Leads { epoch, last });
         self.watched.established(id, epoch, last, now_ms);
+        if !is_newest {
+            self.once("leader of a past epoch established");
+        }
         for txn in stand {
             self.once("unacknowledged write recovered");
             self.committed(id, &txn, true);
@@ -358,10 +399,8 @@ impl World<'_> {
             Happening::AtServer { conn, .. } | Happening::ServerSees { conn } => {
                 self.network.conn(*conn).map(|conn| conn.server)
             }
-            Happening::AtPeer { link, end, .. } | Happening::LinkGone { link, end } => {
-                let (from, to) = self.links.link(*link).map(|link| link.way_to(*end))?;
-                // What has come to a cut has not come to the server.
-                (!self.links.is_cut(from, to)).then_some(to)
+            Happening::PeerReads { link, end, .. } | Happening::PeerReadsEnd { link, end } => {
+                self.links.link(*link).map(|link| link.ends[*end])
             }
             Happening::Notified { to, .. } => Some(*to),
             Happening::Linked { from, .. } => Some(*from),

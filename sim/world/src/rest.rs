@@ -3,6 +3,7 @@
 use crate::trace::{Place, What};
 use crate::world::{MS, Phase, World};
 use zk_api::SessionId;
+use zk_proto::server::Server;
 use zk_proto::txn::NodeKind;
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
@@ -74,8 +75,11 @@ impl World<'_> {
             }
             self.trace.add(self.now, Place::World, &What::End { tree: server.tree() });
         }
+        let committed = self.knowledge.committed;
         for (id, host) in (0..).zip(&self.servers) {
-            if let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) {
+            // One that is a little behind has what ended last.
+            let is_there = |server: &&Server| server.is_serving() && server.tree().last_zxid() >= committed;
+            if let Some(server) = host.server.as_ref().filter(is_there) {
                 let knowledge = &self.knowledge;
                 self.watched.at_rest(id, server.tree(), |session| knowledge.is_open(session));
             }

@@ -143,6 +143,16 @@ pub enum Happening {
         link: LinkId,
         end: usize,
     },
+    /// A server reads what has arrived there.
+    PeerReads {
+        link: LinkId,
+        end: usize,
+        message: ToPeer,
+    },
+    PeerReadsEnd {
+        link: LinkId,
+        end: usize,
+    },
     ServerResumes {
         server: u8,
         pause: u32,
@@ -200,6 +210,8 @@ pub struct World<'a> {
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
+    /// The newest epoch that was established.
+    pub epoch: u32,
     pub servers: Vec<ServerHost>,
     /// The clients, then one more that makes the trial's znodes.
     pub processes: Vec<Process>,
@@ -268,6 +280,7 @@ impl<'a> World<'a> {
             check_always: options.check_always,
             deviations: 0,
             commits: 0,
+            epoch: 0,
             servers,
             processes,
             executor: Executor::new(),
@@ -363,6 +376,8 @@ impl<'a> World<'a> {
             Happening::Linked { from, to, incarnation } => self.linked(from, to, incarnation),
             Happening::AtPeer { link, end, number, message } => self.at_peer(link, end, number, message),
             Happening::LinkGone { link, end } => self.link_gone(link, end),
+            Happening::PeerReads { link, end, message } => self.peer_reads(link, end, message),
+            Happening::PeerReadsEnd { link, end } => self.peer_reads_end(link, end),
             Happening::ServerResumes { server, pause } => self.server_resumes(server, pause),
             Happening::PartitionEnds { cut } => self.partition_ends(&cut),
             Happening::LagEnds { server, until_ns } => self.lag_ends(server, until_ns),
