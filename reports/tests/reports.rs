@@ -6,9 +6,10 @@ use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
     Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds,
-    EnsembleReport, Failure, Happened, How, Judgement, LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise,
-    LiveReport, Mark, Moment, Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA,
-    Seeds, Seen, SweepReport, Verdict, live_junit, live_text, replay_text, sweep_junit, sweep_text, to_json,
+    EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill, LIVE_SCHEMA, Limits, Lines, LiveBreak,
+    LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment, MutantResult, MutantsReport, Paint,
+    Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport,
+    Verdict, live_junit, live_text, mutants_text, replay_text, sweep_junit, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -249,6 +250,78 @@ fn live() -> LiveReport {
     }
 }
 
+fn mutants() -> MutantsReport {
+    let kill = |invariant: &str, seeds, expected| Kill {
+        invariant: invariant.into(),
+        seeds,
+        first_seed: 4,
+        expected,
+    };
+    MutantsReport {
+        schema: MUTANTS_SCHEMA.into(),
+        scenario: "some.toml".into(),
+        seeds: 300,
+        unmutated: vec![kill("no-panic", 1, false)],
+        models: vec!["2 voters".into()],
+        max_states: 100_000,
+        mutants: vec![
+            MutantResult {
+                name: "commit-without-packet".into(),
+                source: "ZOOKEEPER-4394".into(),
+                what: "a commit comes alone".into(),
+                family: vec!["IllegalCommit".into()],
+                acted: 24,
+                caught: 23,
+                first_seed: Some(4),
+                kills: vec![
+                    kill("IllegalCommit", 20, true),
+                    kill("servers-agree", 2, false),
+                    kill("Agreement", 1, false),
+                ],
+                model: Some(ModelKill {
+                    bounds: "2 voters".into(),
+                    invariants: vec!["IllegalCommit".into()],
+                    expected: true,
+                    steps: 17,
+                    states: 4321,
+                }),
+                fate: Fate::Killed,
+            },
+            MutantResult {
+                name: "canary".into(),
+                source: "our own".into(),
+                what: "nothing".into(),
+                family: Vec::new(),
+                acted: 300,
+                caught: 0,
+                first_seed: None,
+                kills: Vec::new(),
+                model: None,
+                fate: Fate::Survived,
+            },
+        ],
+        never_broken: vec!["Agreement".into()],
+        wrong: vec!["without any mutant, no-panic was broken in seed 4".into()],
+        answer: Answer::Broken,
+        wall_seconds: 57.0,
+    }
+}
+
+#[test]
+fn a_kill_matrix_says_of_each_what_found_it_and_ends_with_the_answer() {
+    let text = mutants_text(&mutants(), Paint::PLAIN);
+    let row = text.lines().find(|line| line.starts_with("commit-without-packet")).expect("its row");
+    let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells[1..6], ["ZOOKEEPER-4394", "killed", "24", "23", "4"]);
+    assert_eq!(cells[6..], ["IllegalCommit (20), servers-agree (2), 1 more", "IllegalCommit", "17", "4,321"]);
+    assert!(text.contains("without any: no-panic (1)"), "{text}");
+    assert_eq!(text.lines().last(), Some("NOT as it should be"));
+    let good = MutantsReport { unmutated: Vec::new(), wrong: Vec::new(), answer: Answer::Held, ..mutants() };
+    let text = mutants_text(&good, Paint::PLAIN);
+    assert!(text.contains("without any: nothing was broken"), "{text}");
+    assert_eq!(text.lines().last(), Some("every one that should be was found, by name"));
+}
+
 fn reparsed<T: serde::Serialize>(report: &T) -> Value {
     serde_json::from_str(&to_json(report)).expect("JSON")
 }
@@ -260,6 +333,7 @@ fn json_keeps_to_the_published_schemas() {
     assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
     assert_eq!(errors("zoocheck-live-1.json", &reparsed(&live())), [""; 0]);
     assert_eq!(errors("zoocheck-ensemble-1.json", &reparsed(&ensemble())), [""; 0]);
+    assert_eq!(errors("zoocheck-mutants-1.json", &reparsed(&mutants())), [""; 0]);
 }
 
 #[test]
@@ -270,6 +344,7 @@ fn the_schemas_refuse_what_is_missing_and_what_is_unknown() {
         ("zoocheck-check-1.json", reparsed(&check())),
         ("zoocheck-live-1.json", reparsed(&live())),
         ("zoocheck-ensemble-1.json", reparsed(&ensemble())),
+        ("zoocheck-mutants-1.json", reparsed(&mutants())),
     ] {
         for key in report.as_object().expect("an object").keys() {
             let mut less = report.clone();
