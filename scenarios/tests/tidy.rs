@@ -21,7 +21,17 @@ const ARROWS: [(&str, &str, &[&str]); 13] = [
     (
         "scenarios",
         "zoocheck",
-        &["zk-api", "zk-conform", "zk-live", "zk-model", "zk-reports", "zk-serve", "zk-trials", "zk-world"],
+        &[
+            "zk-api",
+            "zk-conform",
+            "zk-live",
+            "zk-model",
+            "zk-proto",
+            "zk-reports",
+            "zk-serve",
+            "zk-trials",
+            "zk-world",
+        ],
     ),
 ];
 

@@ -10,6 +10,7 @@
 //! | `watches` | an event is sent before any answer that shows the change |
 //! | `early` | no session expires before it was silent for its timeout |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
+//! | `report` | their names, and how often each was put to the test |
 //! | `reference` | a naive tree that executes requests, which the others compare with |
 //! | `executed` | what was executed, which each server of an ensemble must do in this order |
 //!
@@ -23,6 +24,7 @@ mod executed;
 mod fifo;
 mod real_time;
 mod reference;
+mod report;
 mod survive;
 mod watches;
 mod zxids;
@@ -33,6 +35,7 @@ use early::EarlyExpiry;
 use executed::History;
 use fifo::SessionFifo;
 use real_time::RealTime;
+pub use report::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use survive::Survive;
@@ -43,114 +46,6 @@ use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
 use zk_proto::tree::DataTree;
 use zk_proto::txn::{Txn, TxnBody};
 use zxids::Zxids;
-
-/// What is always watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Invariant {
-    AcknowledgedWritesSurvive,
-    AnswersMatchReference,
-    RealTimeOrderOfWrites,
-    ZxidsNeverGoBack,
-    SessionFifo,
-    WatchBeforeAnswer,
-    EphemeralsOfDeadSessionsGone,
-    NoEarlyExpiry,
-    ServersAgree,
-    EveryServerServes,
-    NoPanic,
-    NoSpin,
-    StepBudget,
-}
-
-impl Invariant {
-    /// All of them.
-    pub const ALL: [Invariant; 13] = [
-        Invariant::AcknowledgedWritesSurvive,
-        Invariant::AnswersMatchReference,
-        Invariant::RealTimeOrderOfWrites,
-        Invariant::ZxidsNeverGoBack,
-        Invariant::SessionFifo,
-        Invariant::WatchBeforeAnswer,
-        Invariant::EphemeralsOfDeadSessionsGone,
-        Invariant::NoEarlyExpiry,
-        Invariant::ServersAgree,
-        Invariant::EveryServerServes,
-        Invariant::NoPanic,
-        Invariant::NoSpin,
-        Invariant::StepBudget,
-    ];
-
-    /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Invariant::AcknowledgedWritesSurvive => "acknowledged-writes-survive",
-            Invariant::AnswersMatchReference => "answers-match-reference",
-            Invariant::RealTimeOrderOfWrites => "real-time-order-of-writes",
-            Invariant::ZxidsNeverGoBack => "zxids-never-go-back",
-            Invariant::SessionFifo => "session-fifo",
-            Invariant::WatchBeforeAnswer => "watch-before-answer",
-            Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
-            Invariant::NoEarlyExpiry => "no-early-expiry",
-            Invariant::ServersAgree => "servers-agree",
-            Invariant::EveryServerServes => "every-server-serves",
-            Invariant::NoPanic => "no-panic",
-            Invariant::NoSpin => "no-spin",
-            Invariant::StepBudget => "step-budget",
-        }
-    }
-
-    /// Whether what follows would only be its consequences. A task that panics or spins is a process that
-    /// crashes, which the others must bear.
-    pub const fn ends_the_run(self) -> bool {
-        !matches!(self, Invariant::NoPanic | Invariant::NoSpin)
-    }
-}
-
-/// So many breaks are told at most: what follows is the same again.
-const MOST_TOLD: usize = 1000;
-
-/// How often each was put to the test, and what was broken.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// There is one server, and nobody whom it could differ from.
-    is_alone: bool,
-    tested: [u64; Invariant::ALL.len()],
-    /// The first of what was broken.
-    pub broken: Vec<(Invariant, String)>,
-    /// How often each interesting case was met.
-    pub cases: BTreeMap<&'static str, u64>,
-}
-
-impl Report {
-    /// It could have been broken and was not.
-    pub fn tested(&mut self, invariant: Invariant) {
-        self.tested[invariant as usize] += 1;
-    }
-
-    /// An interesting case was met.
-    pub fn case(&mut self, case: &'static str) {
-        *self.cases.entry(case).or_insert(0) += 1;
-    }
-
-    /// It was broken.
-    pub fn broken(&mut self, invariant: Invariant, what: String) {
-        self.check(invariant, false, || what);
-    }
-
-    /// It was put to the test, and held or not.
-    pub fn check(&mut self, invariant: Invariant, holds: bool, what: impl FnOnce() -> String) {
-        self.tested(invariant);
-        if !holds && self.broken.len() < MOST_TOLD {
-            self.broken.push((invariant, what()));
-        }
-    }
-
-    /// By name, how often each was put to the test.
-    pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
-        let concerned = |i: &Invariant| !self.is_alone || *i != Invariant::ServersAgree;
-        Invariant::ALL.into_iter().filter(concerned).map(|i| (i.name(), self.tested[i as usize])).collect()
-    }
-}
 
 /// What a server shows to its clients.
 #[derive(Debug, Default)]
@@ -201,7 +96,7 @@ impl Watched {
     /// Nothing has happened yet, to an ensemble of so many voters.
     pub fn new(voters: usize) -> Watched {
         Watched {
-            report: Report { is_alone: voters == 1, ..Report::default() },
+            report: Report::of(voters),
             voters,
             history: History::default(),
             views: BTreeMap::new(),

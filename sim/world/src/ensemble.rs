@@ -194,6 +194,7 @@ impl World<'_> {
 
     /// A server's machine is gone: of what it had sent to others, some may still arrive.
     pub fn break_links_of(&mut self, server: u8) {
+        self.links.forget_dials(server);
         for id in self.links.of(server) {
             let Some(link) = self.links.link(id) else { continue };
             let end = link.end_of(server);

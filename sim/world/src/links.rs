@@ -63,6 +63,11 @@ impl<T> Links<T> {
         self.dialling.remove(&(from, to));
     }
 
+    /// A server is gone, and dials nobody any more.
+    pub fn forget_dials(&mut self, server: u8) {
+        self.dialling.retain(|(from, _)| *from != server);
+    }
+
     /// A new link. Its name was never used before.
     pub fn open(&mut self, from: u8, to: u8) -> LinkId {
         self.opened += 1;
@@ -141,6 +146,16 @@ mod tests {
         assert!(links.mend(0, 1).is_empty() && links.is_cut(0, 1));
         assert_eq!(links.mend(0, 1), ['a', 'b']);
         assert!(!links.is_cut(0, 1) && links.mend(0, 1).is_empty());
+    }
+
+    /// First seen under seed 10138 of the suite's ensemble: a server that crashed while it stood still never dialled
+    /// again.
+    #[test]
+    fn a_server_that_is_gone_dials_anew_when_it_is_back() {
+        let mut links = Links::<()>::new();
+        assert!(links.dials(1, 2) && !links.dials(1, 2));
+        links.forget_dials(1);
+        assert!(links.dials(1, 2));
     }
 
     #[test]
