@@ -10,7 +10,7 @@
 //! | [`server`] | a server: all of the above behind one `step` |
 //! | [`client`] | a client's session |
 //! | [`mutant`] | bugs that can be planted |
-//! | [`zab`] | atomic broadcast among servers; [`server`] does not stand on it yet |
+//! | [`zab`] | atomic broadcast among servers, on which [`server`] stands |
 
 pub mod client;
 pub mod codec;

@@ -76,6 +76,14 @@ fn main() {
     let many = Scenario { rounds: 100, ..scenario.clone() };
     let sum = sweep(&lock, &many, 0..100);
     print("lock, 5 clients x 100 rounds, default faults, all watched", &sum);
+    for servers in [3, 5] {
+        let ensemble = Scenario { servers, ..scenario.clone() };
+        let sum = sweep(&lock, &ensemble, 0..1_000);
+        print(&format!("lock on {servers} servers, 5 clients x 3 rounds, default faults, all watched"), &sum);
+    }
+    let busy = Scenario { servers: 3, ..many.clone() };
+    let sum = sweep(&lock, &busy, 0..50);
+    print("lock on 3 servers, 5 clients x 100 rounds, default faults, all watched", &sum);
     let calm = scenario.clone().without_faults();
     let sum = sweep(&lock, &calm, 0..1_000);
     print("lock, 5 clients x 3 rounds, no faults, all watched", &sum);
