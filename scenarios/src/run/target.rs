@@ -88,7 +88,10 @@ impl Target {
             "{} × {}, {}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
             plural(s.clients, "client"),
             plural(s.rounds, "round"),
-            plural(s.servers, "server"),
+            match s.observers {
+                0 => plural(s.servers, "server"),
+                n => format!("{} and {}", plural(s.servers, "server"), plural(n, "observer")),
+            },
             s.session_timeout_ms,
             s.work_ms[0],
             s.work_ms[1],

@@ -65,8 +65,10 @@ const COMPARE_EVERY: u64 = 16;
 /// Everything that is always watched.
 pub struct Watched {
     pub report: Report,
-    /// How many servers vote.
-    voters: usize,
+    /// How many servers vote: the first.
+    voters: u8,
+    /// There is one server.
+    is_alone: bool,
     /// At the last transaction that any server has applied.
     reference: Reference,
     history: History,
@@ -88,16 +90,18 @@ pub struct Watched {
 
 impl Default for Watched {
     fn default() -> Watched {
-        Watched::new(1)
+        Watched::new(1, 0)
     }
 }
 
 impl Watched {
-    /// Nothing has happened yet, to an ensemble of so many voters.
-    pub fn new(voters: usize) -> Watched {
+    /// Nothing has happened yet, to an ensemble of so many voters, which come first, and observers.
+    pub fn new(voters: u8, observers: u8) -> Watched {
+        let is_alone = voters + observers == 1;
         Watched {
-            report: Report::of(voters),
+            report: Report::of(is_alone),
             voters,
+            is_alone,
             history: History::default(),
             views: BTreeMap::new(),
             epoch: 0,
@@ -177,7 +181,7 @@ impl Watched {
     }
 
     fn is_alone(&self) -> bool {
-        self.voters == 1
+        self.is_alone
     }
 
     fn watches(&mut self, conn: ConnId) -> &mut Watches {
@@ -311,7 +315,7 @@ impl Watched {
         view.applied += 1;
         // More may have been applied in the same step.
         let is_now = tree.last_zxid() == txn.zxid;
-        let compares = self.voters != 1 && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
+        let compares = !self.is_alone && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
         if compares {
             self.compare(server, tree, Invariant::ServersAgree);
@@ -352,13 +356,13 @@ impl Watched {
     /// A server sends something.
     pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        let Watched { report, views, reference, answers, survive, early, voters, .. } = self;
+        let Watched { report, views, reference, answers, survive, early, is_alone, .. } = self;
         let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
         let reference = own.as_ref().unwrap_or(reference);
         match message {
             ToClient::Reply { xid, zxid, result } => {
                 watches.answering(conn, *zxid, report);
-                let begun = if *voters == 1 { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
+                let begun = if *is_alone { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
                 if let Some(request) =
                     answers.answering((reference, begun), conn, *xid, *zxid, result, report)
                 {
@@ -479,7 +483,7 @@ mod tests {
 
     /// Which invariants this breaks.
     fn breaks(happens: impl Fn(&mut Watched)) -> Vec<Invariant> {
-        let mut watched = Watched::new(1);
+        let mut watched = Watched::new(1, 0);
         watched.connected(C, S);
         happens(&mut watched);
         watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect()
@@ -516,7 +520,7 @@ mod tests {
 
     #[test]
     fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
-        let mut watched = Watched::new(1);
+        let mut watched = Watched::new(1, 0);
         let (mut zxids, mut tree) = (1.., DataTree::new());
         let mut next = |session, xid, body| {
             let zxid = Zxid::new(1, zxids.next().expect("numbers enough"));

@@ -80,9 +80,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of an ensemble with so many voters: a server that is alone differs from nobody.
-    pub(crate) fn of(voters: usize) -> Report {
-        Report { is_alone: voters == 1, ..Report::default() }
+    /// A server that is alone differs from nobody.
+    pub(crate) fn of(is_alone: bool) -> Report {
+        Report { is_alone, ..Report::default() }
     }
 
     /// It could have been broken and was not.

@@ -77,9 +77,9 @@ impl Survive {
     }
 
     /// A transaction is committed. A quorum must have it on disk by a sync.
-    pub fn committed(&mut self, zxid: Zxid, voters: usize, report: &mut Report) {
-        let have = self.disks.values().filter(|disk| disk.has(zxid)).count();
-        report.check(NAME, have * 2 > voters, || {
+    pub fn committed(&mut self, zxid: Zxid, voters: u8, report: &mut Report) {
+        let have = self.disks.range(..voters).filter(|(_, disk)| disk.has(zxid)).count();
+        report.check(NAME, have * 2 > usize::from(voters), || {
             format!("{zxid} was committed when {have} of {voters} had it on disk")
         });
     }
@@ -91,7 +91,7 @@ impl Survive {
 
     /// A leader begins with a history that ends with `last`, which is on a quorum's disks: it stands. It has all
     /// that was acknowledged in earlier epochs. There may be a later one by now, of which it has not heard.
-    pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, voters: usize, report: &mut Report) {
+    pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, voters: u8, report: &mut Report) {
         let before = self.acknowledged.range(..epoch).map(|(_, zxid)| *zxid).max();
         let acknowledged = before.unwrap_or(Zxid::ZERO);
         report.check(NAME, last >= acknowledged, || {

@@ -245,7 +245,7 @@ impl World<'_> {
             Note::Committed(txn) => {
                 self.committed(id, &txn, false);
                 self.commits += 1;
-                if self.scenario.servers > 1 && self.commits.is_multiple_of(CHECK_EVERY) {
+                if self.scenario.machines() > 1 && self.commits.is_multiple_of(CHECK_EVERY) {
                     self.check_ensemble();
                 }
             }
@@ -320,7 +320,7 @@ impl World<'_> {
 
     /// What must hold among servers. What is broken ends the run: what follows would only be its consequences.
     pub fn check_ensemble(&mut self) {
-        if self.scenario.servers == 1 || self.over {
+        if self.scenario.machines() == 1 || self.over {
             return;
         }
         self.zab_checks += 1;

@@ -73,7 +73,7 @@ impl World<'_> {
     }
 
     fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
-        let mut servers: Vec<ServerId> = (0..self.scenario.servers).map(ServerId).collect();
+        let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
         for last in (1..servers.len()).rev() {
             let other = self.choices.below(Stream::Servers, actor.process.into(), last as u64 + 1);
             servers.swap(last, other as usize);

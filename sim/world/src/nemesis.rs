@@ -42,7 +42,7 @@ impl World<'_> {
                 }
             }
             Fault::Partition { ref cut, for_ms } => {
-                let servers = self.scenario.servers;
+                let servers = self.scenario.machines();
                 let cut: Vec<[u8; 2]> =
                     cut.iter().copied().filter(|pair| pair.iter().all(|server| *server < servers)).collect();
                 self.partition(&cut, for_ms);
@@ -179,7 +179,7 @@ impl World<'_> {
     /// Servers end a session although its client is well.
     pub fn expire_session(&mut self, session: SessionId) {
         self.watched.forces(Some(session));
-        for server in 0..self.scenario.servers {
+        for server in 0..self.scenario.machines() {
             if self.host(server).held_back.is_none() {
                 self.server_event(server, Event::Expire { session });
             }
@@ -254,7 +254,7 @@ impl World<'_> {
         self.note(Place::World, &What::Heal);
         self.phase = Phase::Healed;
         self.deadline = self.now + u64::from(self.scenario.heal_seconds) * 1000 * MS;
-        for server in 0..self.scenario.servers {
+        for server in 0..self.scenario.machines() {
             let host = &mut self.servers[usize::from(server)];
             host.slow_sync_ns = None;
             host.crash_at_sync_ms = None;

@@ -119,7 +119,7 @@ fn run_here(
     let (digest, trace, timeline) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
-    if scenario.servers > 1 {
+    if scenario.machines() > 1 {
         tested.extend(invariants::ALL.map(|(name, _)| (name, world.zab_checks)));
     }
     world.sometimes.extend(std::mem::take(&mut world.watched.report.cases));

@@ -16,8 +16,10 @@ pub struct Scenario {
     pub clients: u8,
     /// How often each client does what it does.
     pub rounds: u8,
-    /// Servers, 1 to 5. All of them vote.
+    /// Servers that vote, 1 to 5.
     pub servers: u8,
+    /// Servers beside them that do not vote, up to 2. They only learn what stands, and serve like any other.
+    pub observers: u8,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
     /// The session timeout that clients ask for.
@@ -101,6 +103,7 @@ impl Default for Scenario {
             clients: 5,
             rounds: 3,
             servers: 1,
+            observers: 0,
             tick_ms: 500,
             session_timeout_ms: 3000,
             latency_ms: [0.1, 10.0],
@@ -170,6 +173,7 @@ impl Scenario {
         within("clients", s.clients.into(), 1, 64)?;
         within("rounds", s.rounds.into(), 1, 100)?;
         within("servers", s.servers.into(), 1, 5)?;
+        within("observers", s.observers.into(), 0, 2)?;
         within("tick-ms", s.tick_ms.into(), 10, 10_000)?;
         within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
         within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
@@ -194,6 +198,11 @@ impl Scenario {
     /// The session timeout that servers grant: what is asked for, within 2 to 20 ticks.
     pub fn granted_timeout_ms(&self) -> u32 {
         self.session_timeout_ms.clamp(2 * self.tick_ms, 20 * self.tick_ms)
+    }
+
+    /// All servers, those that vote and those that do not. The voters come first.
+    pub fn machines(&self) -> u8 {
+        self.servers + self.observers
     }
 
     /// The same without any fault.

@@ -164,7 +164,7 @@ impl Schedule {
             Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
         let mut faults = Vec::new();
         let f = &scenario.faults;
-        let several = u32::from(scenario.servers > 1);
+        let several = u32::from(scenario.machines() > 1);
         for (kind, most) in [
             (Kind::ServerCrash, f.server_crashes),
             (Kind::SlowSync, f.slow_syncs),
@@ -251,7 +251,7 @@ impl Draw<'_> {
     }
 
     fn server(&mut self) -> u8 {
-        self.below(self.scenario.servers.into()) as u8
+        self.below(self.scenario.machines().into()) as u8
     }
 
     fn between(&mut self, [least, most]: [u32; 2]) -> u64 {
@@ -311,7 +311,7 @@ impl Draw<'_> {
 
     /// Two servers.
     fn two(&mut self) -> [u8; 2] {
-        let servers = self.scenario.servers;
+        let servers = self.scenario.machines();
         let one = self.server();
         let other = (one + 1 + self.below(u64::from(servers) - 1) as u8) % servers;
         [one, other]
@@ -320,7 +320,7 @@ impl Draw<'_> {
     /// Who does not reach whom: one server and the others, two sides, one direction alone, or two sides that one
     /// server still bridges.
     fn cut(&mut self) -> Vec<[u8; 2]> {
-        let servers = self.scenario.servers;
+        let servers = self.scenario.machines();
         let shape = self.below(8);
         let alone = self.server();
         let sides: Vec<bool> = match shape {

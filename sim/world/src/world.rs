@@ -260,7 +260,7 @@ impl<'a> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
         let servers =
-            (0..scenario.servers).map(|id| ServerHost::new(id, scenario, &peer, &mut choices)).collect();
+            (0..scenario.machines()).map(|id| ServerHost::new(id, scenario, &peer, &mut choices)).collect();
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
         let swarm = Swarm::draw(scenario, &mut choices);
         World {
@@ -286,7 +286,7 @@ impl<'a> World<'a> {
             executor: Executor::new(),
             outside: Outside::default(),
             knowledge: Knowledge::default(),
-            watched: Watched::new(scenario.servers.into()),
+            watched: Watched::new(scenario.servers, scenario.observers),
             judge: Judge::new(trial.promises()),
             sometimes: BTreeMap::new(),
             steps: 0,
@@ -309,7 +309,7 @@ impl<'a> World<'a> {
     /// Runs until nothing more is to be learned.
     pub fn run(&mut self) {
         self.deadline = self.heal_ns() + u64::from(self.scenario.heal_seconds) * 1000 * MS;
-        for server in 0..self.scenario.servers {
+        for server in 0..self.scenario.machines() {
             self.start_server(server);
         }
         self.begin_setup();
@@ -461,9 +461,10 @@ impl<'a> World<'a> {
 /// is soon worn out.
 fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices) -> PeerConfig {
     let voters = (0..scenario.servers).map(ServerId);
-    let usual = PeerConfig::for_server(ServerId(0), voters, [], scenario.tick_ms);
+    let observers = (scenario.servers..scenario.machines()).map(ServerId);
+    let usual = PeerConfig::for_server(ServerId(0), voters, observers, scenario.tick_ms);
     let mut peer = PeerConfig { mutant: options.mutant, ..usual };
-    if scenario.servers > 1 {
+    if scenario.machines() > 1 {
         peer.diff_max = [peer.diff_max, peer.diff_max, 6, 1][choices.below(Stream::Swarm, 40, 4) as usize];
         peer.last_counter =
             [peer.last_counter, peer.last_counter, 30, 8][choices.below(Stream::Swarm, 41, 4) as usize];

@@ -113,12 +113,13 @@ fn a_leader_that_stands_still_for_long_finds_another_in_its_place() {
 
 #[test]
 fn seeds_of_every_size_hold_and_are_the_same_again() {
-    for count in 2..=5 {
+    for (count, observers) in [(2, 0), (3, 0), (4, 0), (5, 0), (1, 1), (3, 2)] {
         for seed in 0..12 {
-            let once = || run(&published("lock"), &servers(count), seed, &RunOptions::default());
+            let scenario = Scenario { observers, ..servers(count) };
+            let once = || run(&published("lock"), &scenario, seed, &RunOptions::default());
             let first = once();
             assert!(first.violations.iter().all(|v| v.excuse.is_some()), "{seed}: {:?}", first.violations);
-            assert_eq!(first, once(), "{count} servers, seed {seed}");
+            assert_eq!(first, once(), "{count} servers, {observers} observers, seed {seed}");
         }
     }
 }

@@ -106,7 +106,9 @@ impl Server {
     pub(super) fn shown(&self) -> Zxid {
         let last = self.tree.last_zxid();
         match &self.lead {
-            Some(lead) if self.config.zab.voters.len() > 1 => last.max(Zxid::new(lead.epoch, 0)),
+            Some(lead) if self.config.zab.voters.len() + self.config.zab.observers.len() > 1 => {
+                last.max(Zxid::new(lead.epoch, 0))
+            }
             Some(_) | None => last,
         }
     }

@@ -141,7 +141,7 @@ impl Core {
     /// A server with an empty disk, not started yet. `wall_ms` is the time at the start.
     pub(crate) fn new(options: &Options, port: u16, gate: Arc<Gate>, record: Record, wall_ms: i64) -> Core {
         let super_digest = options.super_digest.as_deref().map(Into::into);
-        let mut watched = Watched::new(1);
+        let mut watched = Watched::new(1, 0);
         watched.super_user(super_digest.clone());
         let config = ServerConfig {
             zab: PeerConfig::for_server(ServerId(0), [ServerId(0)], [], options.tick_ms),
