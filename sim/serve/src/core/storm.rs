@@ -54,14 +54,14 @@ impl Dice {
         match self.below(10) {
             0 => Fault::ServerCrash { server: 0, down_ms: ms, mid_sync: false },
             1 => Fault::ServerCrash { server: 0, down_ms: ms, mid_sync: true },
-            2 => Fault::ServerPause { for_ms: ms },
+            2 => Fault::ServerPause { server: 0, for_ms: ms },
             3 => Fault::Drop { session, when: When::Now, what: self.loss() },
             4 => Fault::Drop { session, when: When::NextRequest(RequestKind::Any), what: self.loss() },
             5 => Fault::Expire { session },
             6 => Fault::ExpireOwner { reader: session },
             7 => Fault::SlowLink { session, delay_ms: ms, for_ms },
             8 => Fault::SlowSync { server: 0, sync_ms: ms, for_ms },
-            _ => Fault::ClockJump { by_ms: for_ms.cast_signed() - 1000 },
+            _ => Fault::ClockJump { server: 0, by_ms: for_ms.cast_signed() - 1000 },
         }
     }
 }
