@@ -98,10 +98,10 @@ fn it_leaves_when_it_is_told_to() {
 #[test]
 fn what_is_wrong_with_a_command_line_is_one_line() {
     for (arguments, part) in [
-        ("--servers 3", "--servers: 3; only one server can be served"),
-        ("--servers 0", "expected a whole number from 1 to 255"),
-        ("--servers -1", "expected a whole number from 1 to 255"),
-        ("--servers many", "expected a whole number from 1 to 255"),
+        ("--servers 3 --listen 127.0.0.1:1,127.0.0.1:2", "--listen: 2 addresses for 3 servers; expected one for each"),
+        ("--servers 0", "expected a whole number from 1 to 5"),
+        ("--servers -1", "expected a whole number from 1 to 5"),
+        ("--servers many", "expected a whole number from 1 to 5"),
         ("--listen nowhere", "expected ADDRESS:PORT, such as 127.0.0.1:2181"),
         ("--listen 127.0.0.1:0,", "expected ADDRESS:PORT"),
         ("--listen 127.0.0.1:70000", "expected ADDRESS:PORT"),

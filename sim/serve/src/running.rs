@@ -59,6 +59,7 @@ pub enum FaultError {
 /// A server that serves. It ends with this value.
 #[derive(Debug)]
 pub struct Running {
+    servers: u8,
     addresses: Vec<SocketAddr>,
     control: SocketAddr,
     handle: Handle,
@@ -119,7 +120,7 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
     tasks.spawn(control(controls, control_address, servers > 1, handle.clone()));
     // The task that tells lives as long as the servers.
     let _ = serves.wait_for(|serves| *serves).await;
-    Ok(Running { addresses, control: control_address, handle, _tasks: tasks })
+    Ok(Running { servers, addresses, control: control_address, handle, _tasks: tasks })
 }
 
 /// How others talk to the server.
@@ -151,6 +152,11 @@ impl Handle {
 }
 
 impl Running {
+    /// How many servers there are.
+    pub fn servers(&self) -> u8 {
+        self.servers
+    }
+
     /// Where clients connect; of several servers, in order of their numbers.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses

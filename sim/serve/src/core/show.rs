@@ -3,7 +3,7 @@
 use super::conns::{Conn, Stage};
 use super::host::Host;
 use super::{Core, MS, Nanos, ensemble, steady_ms};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, ZabJudged};
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
 use serde::Serialize;
 use serde_json::Value;
@@ -214,9 +214,8 @@ impl Core {
             self.check_zab();
         }
         let mut judged = ensemble::judged();
-        let zab = self
-            .is_ensemble()
-            .then(|| (&mut judged as &mut dyn Iterator<Item = _>, self.zab.checks, &self.zab.broken));
+        let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
+        let zab = self.is_ensemble().then_some(zab);
         Verdict::new(&self.watched.report, zab, self.requests)
     }
 
