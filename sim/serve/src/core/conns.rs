@@ -281,6 +281,9 @@ impl Core {
                 host.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
                 self.watched.connecting(id, conn.server, request.session, steady_ms(now));
+                if self.hosts.len() > 1 {
+                    self.watched.tells(id, request.last_zxid);
+                }
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
                     // Until it is granted or refused, the session may have either.

@@ -2,6 +2,7 @@
 
 use super::{Core, MS, Nanos};
 use crate::Options;
+use crate::driver::ToCore;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::{Link, State, Unsent};
 use crate::record::Record;
@@ -36,6 +37,8 @@ pub(super) struct Client {
     pub(super) session: SessionId,
     password: Password,
     xid: i32,
+    /// The newest that it was shown.
+    zxid: Zxid,
 }
 
 impl Table {
@@ -66,7 +69,16 @@ impl Table {
         let (id, link) = (ConnId(self.conns), Arc::new(Link::new(&self.core.limits)));
         self.core.accepted(self.now, server, id, link.clone(), ([127, 0, 0, 1], 1).into());
         let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
-        Client { id, link, wire, frames, session: SessionId::NONE, password: [0; 16], xid: 0 }
+        Client {
+            id,
+            link,
+            wire,
+            frames,
+            session: SessionId::NONE,
+            password: [0; 16],
+            xid: 0,
+            zxid: Zxid::ZERO,
+        }
     }
 
     /// A new session.
@@ -76,15 +88,16 @@ impl Table {
 
     /// A new session at a server.
     pub(super) fn client_of(&mut self, server: u8) -> Client {
-        let client = self.attached(server, SessionId::NONE, [0; 16]);
+        let client = self.attached(server, SessionId::NONE, [0; 16], Zxid::ZERO);
         assert_ne!(client.session, SessionId::NONE);
         client
     }
 
     /// A session on a new connection, if it is granted.
-    fn attached(&mut self, server: u8, session: SessionId, password: Password) -> Client {
+    fn attached(&mut self, server: u8, session: SessionId, password: Password, last_zxid: Zxid) -> Client {
         let mut client = self.connection_to(server);
-        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
+        let request = ConnectRequest { last_zxid, timeout_ms: 1000, session, password };
+        client.zxid = last_zxid;
         self.say(&mut client, &ToServer::Connect(request));
         for heard in client.hear() {
             if let ToClient::Connected(granted) = heard {
@@ -94,14 +107,14 @@ impl Table {
         client
     }
 
-    /// A client's session on another connection, if it is granted; a new one if it has none.
-    pub(super) fn again(&mut self, client: &Client) -> Client {
-        self.again_at(0, client)
+    /// A client's session on another connection to a server, if it is granted; a new one if it has none.
+    pub(super) fn again_at(&mut self, server: u8, client: &Client) -> Client {
+        self.attached(server, client.session, client.password, client.zxid)
     }
 
-    /// A client's session on a connection to another server.
-    pub(super) fn again_at(&mut self, server: u8, client: &Client) -> Client {
-        self.attached(server, client.session, client.password)
+    /// A client's connection is gone.
+    pub(super) fn gone(&mut self, client: &Client) {
+        self.core.take(self.now, ToCore::Gone { conn: client.id });
     }
 
     pub(super) fn say(&mut self, client: &mut Client, message: &ToServer) {
@@ -150,6 +163,12 @@ impl Client {
         let mut all = Vec::new();
         while let Ok(Some(Piece::Frame(frame))) = self.frames.next_piece() {
             all.extend(self.wire.decode(&frame));
+            if let Some(
+                ToClient::Reply { zxid, .. } | ToClient::WatchesSet { zxid } | ToClient::Pong { zxid },
+            ) = all.last()
+            {
+                self.zxid = self.zxid.max(*zxid);
+            }
         }
         all
     }
