@@ -85,7 +85,9 @@ impl Core {
         }
         let host = self.host(to);
         host.server.as_ref()?;
-        if host.paused_until.is_some() {
+        // A process that goes on finds what has waited before what comes now.
+        let is_behind = link.is_some() && !happening.is_here && !host.held.is_empty();
+        if host.paused_until.is_some() || is_behind {
             host.held.push_back(Held::Happening(Happening { is_here: true, ..happening }));
             return None;
         }
@@ -134,7 +136,7 @@ impl Core {
 
     /// A server says something over a link.
     pub(super) fn send_to_peer(&mut self, now: Nanos, from: u8, link: LinkId, message: ToPeer) {
-        if let Some(to) = self.links.other_end(from, link).filter(|to| self.links.has(*to, link)) {
+        if let Some(to) = self.links.other_end(from, link).filter(|_| self.links.carries(from, link)) {
             self.go(now, from, to, Event::FromPeer { link, message });
         }
     }
@@ -183,6 +185,7 @@ impl Core {
             if self.links.other_end(a, link) != Some(b) {
                 continue;
             }
+            self.links.breaks(link);
             let is_lost = |event: &Event| match event {
                 Event::FromPeer { link: over, .. } | Event::Unlinked { link: over } => *over == link,
                 _ => false,

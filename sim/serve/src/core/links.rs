@@ -22,6 +22,8 @@ pub(super) struct Link {
     ends: [u8; 2],
     /// Whether an end has it, and has not heard that it is gone.
     open: [bool; 2],
+    /// Whether it is broken: nothing more gets through, though an end may not have heard of it.
+    broken: bool,
 }
 
 impl<T> Links<T> {
@@ -40,7 +42,7 @@ impl<T> Links<T> {
     pub(super) fn open(&mut self, from: u8, to: u8) -> LinkId {
         self.opened += 1;
         let id = LinkId(self.opened);
-        self.links.insert(id, Link { ends: [from, to], open: [true; 2] });
+        self.links.insert(id, Link { ends: [from, to], open: [true; 2], broken: false });
         id
     }
 
@@ -52,6 +54,18 @@ impl<T> Links<T> {
     /// Who is at the other end of a link.
     pub(super) fn other_end(&self, server: u8, id: LinkId) -> Option<u8> {
         self.links.get(&id).map(|link| link.ends[usize::from(link.ends[0] == server)])
+    }
+
+    /// A link breaks. Both ends are still to be told.
+    pub(super) fn breaks(&mut self, id: LinkId) {
+        if let Some(link) = self.links.get_mut(&id) {
+            link.broken = true;
+        }
+    }
+
+    /// Whether what a server sends over a link gets through.
+    pub(super) fn carries(&self, from: u8, id: LinkId) -> bool {
+        self.links.get(&id).is_some_and(|link| !link.broken && link.open[usize::from(link.ends[0] == from)])
     }
 
     /// A server has its end no more. A link of which nobody has an end is forgotten.

@@ -145,7 +145,7 @@ fn whatever_happens_nothing_is_broken_and_nothing_is_left_behind() {
 #[test]
 fn whatever_happens_to_several_servers_nothing_is_broken_and_nothing_is_left_behind() {
     for servers in 2..=5 {
-        storms(servers, 60);
+        storms(servers, 300);
     }
 }
 
