@@ -129,10 +129,10 @@ fn kazoos_lock_excludes_whoever_lives_through_crashes_drops_and_expiries() {
 fn kazoos_lock_excludes_whoever_lives_while_the_leaders_of_three_servers_crash() {
     let Some(python) = python() else { return };
     let served = Served::several("3", "200");
-    let summary = summary(&python, "lock_under_faults.py", &served, &["1", "15", "leaders"]);
+    let summary = summary(&python, "lock_under_faults.py", &served, &["1", "150", "leaders"]);
     assert_eq!(summary["violations"], serde_json::json!([]), "{summary}");
     assert_eq!(summary["stuck"], 0, "{summary}");
-    assert!(summary["entered"].as_u64() >= Some(60), "{summary}");
+    assert!(summary["entered"].as_u64() >= Some(600), "{summary}");
     assert!(summary["faults"]["leader-crash"].as_u64() >= Some(2), "{summary}");
     served.finish();
 }

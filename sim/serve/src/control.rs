@@ -139,7 +139,8 @@ fn help(address: SocketAddr, is_ensemble: bool) -> Response {
          GET  /record?last=N   the last N events\n\
          POST /faults          does a fault; what is wrong with it is one line, status 400\n\n\
          Faults, under the names of the scenario files; a session is 0x and its digits, or all.\n\
-         `server` chooses one of several, by its number; without it the first is struck, which is 0.\n\
+         `server` chooses one of several, by its number; without it the first is struck, which is 0. A crash or a\n\
+         pause ends before its time with {{\"server-start\":{{…}}}} or {{\"server-resume\":{{…}}}}, which may name a server.\n\
          `when` is \"now\" or {{\"next-request\":\"any\" | \"create\" | \"delete\" | \"read\"}}.\n\n{faults}{of_ensembles}\n\
          \x20 curl -s {at}/leader\n  curl -s {at}/sessions\n  curl -s {at}/verdict\n  curl -s '{at}/record?last=20'\n"
     );

@@ -26,6 +26,18 @@ pub enum Fault {
         server: u8,
         for_ms: u64,
     },
+    /// A server that is down starts at once, and does not wait until its time.
+    ServerStart {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+    },
+    /// A server's process that has stopped goes on at once.
+    ServerResume {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+    },
     /// The process of whoever leads dies, as in `ServerCrash`.
     LeaderCrash {
         down_ms: u64,

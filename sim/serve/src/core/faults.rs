@@ -42,6 +42,11 @@ impl Core {
             }
             Fault::ServerPause { server, for_ms } => self.pause(now, server, for_ms),
             Fault::LeaderPause { for_ms } => self.pause(now, self.leading()?, for_ms),
+            Fault::ServerStart { server } => {
+                self.later.retain(|_, (_, late)| !matches!(late, Later::Up { server: of } if *of == server));
+                self.start(now, server);
+            }
+            Fault::ServerResume { server } => self.resume(now, server),
             Fault::Partition { ref cut, for_ms } => self.partition(now, cut, for_ms),
             Fault::ServerLag { server, delay_ms, for_ms } => {
                 self.host(server).lag = Lag { delay: delay_ms * MS, until: now + for_ms * MS };
@@ -103,6 +108,8 @@ impl Core {
                 return Err(format!("by-ms: {by_ms}; it must be from -{LONGEST_MS} to {LONGEST_MS}"));
             }
             Fault::ClockJump { .. }
+            | Fault::ServerStart { .. }
+            | Fault::ServerResume { .. }
             | Fault::LinkBreak { .. }
             | Fault::Drop { .. }
             | Fault::Expire { .. }
@@ -120,12 +127,15 @@ impl Core {
             fault,
             Fault::ServerCrash { .. }
                 | Fault::ServerPause { .. }
+                | Fault::ServerResume { .. }
                 | Fault::LeaderCrash { .. }
                 | Fault::LeaderPause { .. }
         );
         let server = match *fault {
             Fault::ServerCrash { server, .. }
             | Fault::ServerPause { server, .. }
+            | Fault::ServerStart { server }
+            | Fault::ServerResume { server }
             | Fault::SlowSync { server, .. }
             | Fault::ClockJump { server, .. } => server,
             Fault::LeaderCrash { .. }
@@ -144,8 +154,11 @@ impl Core {
         };
         self.check_number(server)?;
         let name = if self.is_ensemble() { format!("server {server}") } else { "the server".to_owned() };
-        if !self.is_up(server) {
-            return Err(format!("{name} is down"));
+        match (self.is_up(server), fault) {
+            (true, Fault::ServerStart { .. }) => return Err(format!("{name} is up")),
+            (false, Fault::ServerStart { .. }) => return Ok(()),
+            (false, _) => return Err(format!("{name} is down")),
+            (true, _) => {}
         }
         if self.hosts[usize::from(server)].paused_until.is_some() && !strikes_processes {
             return Err(format!("{name} is paused"));
@@ -196,6 +209,8 @@ impl Core {
             Fault::ServerCrash { .. }
             | Fault::LeaderCrash { .. }
             | Fault::ServerPause { .. }
+            | Fault::ServerStart { .. }
+            | Fault::ServerResume { .. }
             | Fault::LeaderPause { .. }
             | Fault::Partition { .. }
             | Fault::ServerLag { .. }

@@ -111,7 +111,7 @@ impl Core {
     }
 
     /// A process goes on as if nothing had been. It finds its timers first, and a lot of what has come meanwhile.
-    fn resume(&mut self, now: Nanos, id: u8) {
+    pub(super) fn resume(&mut self, now: Nanos, id: u8) {
         self.host(id).paused_until = None;
         let is_of = |of: &u8| *of == id;
         while let Some((of, timer)) = self.due_timer_of(now, is_of) {

@@ -152,6 +152,28 @@ fn a_leader_that_stood_still_is_deposed_and_follows() {
 }
 
 #[test]
+fn a_crash_and_a_pause_end_before_their_time_if_they_are_told_to() {
+    for servers in [1, 3] {
+        let mut table = Table::of(servers);
+        let day_ms = 1000 * 60 * 60 * 24;
+        table.fault(&Fault::ServerCrash { server: 0, down_ms: day_ms, mid_sync: false });
+        table.advance(1000);
+        assert!(!table.core.is_up(0));
+        table.fault(&Fault::ServerStart { server: 0 });
+        assert!(table.core.fault(table.now, &Fault::ServerStart { server: 0 }).is_err(), "it is up");
+        table.settle();
+        let mut client = table.client_of(0);
+        table.fault(&Fault::ServerPause { server: 0, for_ms: day_ms });
+        assert!(table.ask(&mut client, get("/", false)).is_empty());
+        table.advance(100);
+        table.fault(&Fault::ServerResume { server: 0 });
+        assert_eq!(client.hear().len(), 1);
+        assert!(table.core.later.is_empty());
+        table.held();
+    }
+}
+
+#[test]
 fn links_that_lag_and_break_cost_time_and_nothing_else() {
     let mut table = Table::of(3);
     let (leader, follower) = (table.leader(), table.follower());
