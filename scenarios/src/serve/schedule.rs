@@ -265,8 +265,24 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_seeds_draw_every_fault_that_a_server_can_do_and_none_is_forgotten() {
-        let scenario = Scenario::default();
+    fn a_hundred_seeds_draw_every_fault_that_servers_can_do_and_none_is_forgotten() {
+        let alone = ["ClockJump", "Drop", "Expire", "ExpireOwner", "ServerCrash", "SlowLink", "SlowSync"];
+        let several = ["LeaderCrash", "LeaderPause", "LinkBreak", "Partition", "ServerLag", "ServerPause"];
+        for (servers, more) in [(1, &several[..0]), (3, &several[..])] {
+            let mut expected: Vec<&str> =
+                alone.iter().chain(more).copied().chain(["not applicable"]).collect();
+            expected.sort_unstable();
+            assert_eq!(drawn(servers), expected);
+        }
+    }
+
+    /// The names of what a hundred seeds draw for so many servers.
+    fn drawn(servers: u8) -> Vec<String> {
+        let mut scenario = Scenario { servers, ..Scenario::default() };
+        if servers > 1 {
+            let f = &mut scenario.faults;
+            (f.leader_crashes, f.partitions, f.server_pauses, f.server_lags, f.link_breaks) = (2, 2, 4, 2, 2);
+        }
         let mut names = BTreeMap::new();
         let sessions = vec![Target::Session(SessionId(1)); scenario.clients.into()];
         for seed in 0..100 {
@@ -281,17 +297,6 @@ mod tests {
                 *names.entry(name).or_insert(0) += 1;
             }
         }
-        let names: Vec<&String> = names.keys().collect();
-        let expected = [
-            "ClockJump",
-            "Drop",
-            "Expire",
-            "ExpireOwner",
-            "ServerCrash",
-            "SlowLink",
-            "SlowSync",
-            "not applicable",
-        ];
-        assert_eq!(names, expected);
+        names.into_keys().collect()
     }
 }

@@ -8,7 +8,7 @@ use super::{Core, Happening, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::message::{Ask, ToPeer};
-use zk_proto::server::{Event, ServerId};
+use zk_proto::server::{self, Event, ServerId};
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_proto::zab::{Note, Peer, Role, invariants};
@@ -25,17 +25,6 @@ const JUDGED_MOST: usize = 100_000;
 
 /// What the verdict says then.
 const NO_MORE: &str = "Zab judged no more: too many transactions";
-
-/// These speak of what each peer has asked its disk for, which a whole server does not tell. That what is committed
-/// is on the disks of a quorum is read off the disks, by `acknowledged-writes-survive`.
-const OF_DISKS: [&str; 6] = [
-    "CommittedIsOnAQuorum",
-    "EpochHasHistory",
-    "DurableIsOnDisk",
-    "DeliveredIsDurable",
-    "AcknowledgedIsDurable",
-    "PromisedIsDurable",
-];
 
 /// What is followed to judge Zab by.
 #[derive(Debug, Default)]
@@ -54,7 +43,7 @@ pub(super) struct ZabWatch {
 
 /// The names of what is judged.
 pub(super) fn judged() -> impl Iterator<Item = &'static str> {
-    invariants::ALL.into_iter().map(|(name, _)| name).filter(|name| !OF_DISKS.contains(name))
+    invariants::ALL.into_iter().map(|(name, _)| name)
 }
 
 impl Core {
@@ -136,6 +125,9 @@ impl Core {
 
     /// A server says something over a link.
     pub(super) fn send_to_peer(&mut self, now: Nanos, from: u8, link: LinkId, message: ToPeer) {
+        if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.hosts[usize::from(from)].server) {
+            self.zab.ghost.sent(server.peer(), packet);
+        }
         if let Some(to) = self.links.other_end(from, link).filter(|_| self.links.carries(from, link)) {
             self.go(now, from, to, Event::FromPeer { link, message });
         }
@@ -274,6 +266,12 @@ impl Core {
         let history = server.peer().history();
         let last = history.last();
         self.watched.established(id, epoch, last, steady_ms(now));
+        self.zab.is_due = true;
+        // What came later is not lost because a leader of a past epoch does not know it.
+        if epoch < self.epoch {
+            return;
+        }
+        self.epoch = epoch;
         self.proposed.retain(|zxid, txn| {
             *zxid <= history.base() || history.between(Zxid::ZERO, *zxid).last() == Some(txn)
         });
@@ -283,7 +281,16 @@ impl Core {
                 self.watched.committed(txn, true);
             }
         }
-        self.zab.is_due = true;
+    }
+
+    /// What a server's peer wants on its disk, and has there.
+    pub(super) fn writes(&mut self, id: u8, note: &server::Note) {
+        match note {
+            _ if !self.is_ensemble() => {}
+            server::Note::Writes(write) => self.zab.ghost.writes(ServerId(id), write),
+            server::Note::Written => self.zab.ghost.written(ServerId(id)),
+            server::Note::Zab(_) | server::Note::Applied(_) | server::Note::Restored(_) => {}
+        }
     }
 
     /// A server has the state of its leader in the place of its own.
@@ -315,7 +322,7 @@ impl Core {
         let peers = self.peers();
         let broken: Vec<_> = invariants::ALL
             .into_iter()
-            .filter(|(name, _)| !OF_DISKS.contains(name) && !self.zab.broken.contains_key(name))
+            .filter(|(name, _)| !self.zab.broken.contains_key(name))
             .filter_map(|(name, predicate)| Some((name, predicate(&peers, &self.zab.ghost).err()?)))
             .collect();
         self.zab.broken.extend(broken);

@@ -91,6 +91,8 @@ pub(crate) struct Core {
     strays: i32,
     /// Proposed, and not applied.
     proposed: BTreeMap<Zxid, Arc<Txn>>,
+    /// The newest epoch that was ever established.
+    epoch: u32,
     /// The last that was ever committed, and the last that was ever applied.
     committed: Zxid,
     applied: Zxid,
@@ -141,6 +143,7 @@ impl Core {
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
             strays: i32::MAX / 2,
             proposed: BTreeMap::new(),
+            epoch: 0,
             committed: Zxid::ZERO,
             applied: Zxid::ZERO,
             watched,
@@ -288,7 +291,7 @@ impl Core {
                 Output::Note(Note::Zab(note)) => self.noted(now, id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(now, id, &txn),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(Note::Writes(_) | Note::Written) => {}
+                Output::Note(note @ (Note::Writes(_) | Note::Written)) => self.writes(id, &note),
                 Output::Notify { to, notification } => self.notify(now, id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(now, id, link, message),
                 Output::Dial { to } => self.dial(now, id, to.0),

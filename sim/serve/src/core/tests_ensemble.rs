@@ -5,7 +5,6 @@ use crate::fault::Fault;
 use zk_api::{CreateMode, Data, ErrorCode, Request, Response, SessionId};
 use zk_proto::message::ToClient;
 use zk_proto::server::Output;
-use zk_proto::zab::invariants;
 use zk_watched::Invariant;
 
 impl Table {
@@ -269,7 +268,9 @@ fn an_ensemble_whose_disks_forget_is_caught() {
         host.disk = super::disk::Disk::default();
     }
     table.settle();
+    // By Zab's own: what began again with the first epoch is no leader of a later one, which is what
+    // `acknowledged-writes-survive` looks at.
     let broken = table.broken();
-    assert!(broken.contains(&Invariant::AcknowledgedWritesSurvive.name()), "{broken:?}");
-    assert!(broken.iter().any(|name| invariants::ALL.iter().any(|(zab, _)| zab == name)), "{broken:?}");
+    assert!(broken.contains(&"LeaderLogCompleteness"), "{broken:?}");
+    assert!(broken.contains(&"CommittedIsOnAQuorum"), "{broken:?}");
 }
