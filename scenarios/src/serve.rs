@@ -1,4 +1,4 @@
-//! `zoocheck serve`: the server behind real sockets, until it is told to leave.
+//! `zoocheck serve`: a server or an ensemble behind real sockets, until it is told to leave.
 
 #[cfg(feature = "run")]
 mod schedule;
@@ -36,6 +36,7 @@ Exit status:
 Examples:
   zoocheck serve                                                  on port 2181 of this machine
   zoocheck serve --listen 127.0.0.1:0 --tick-ms 500               on any free port, for a test
+  zoocheck serve --servers 3                                      an ensemble, on three free ports
   zoocheck serve --scenario scenarios/suite/drops.toml --seed 7   with that seed's faults";
 
 const LIMITS: &str = "Limits: what a client may cost";
@@ -43,11 +44,12 @@ const LIMITS: &str = "Limits: what a client may cost";
 /// What can be typed behind `serve`.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// How many servers; one, until there are ensembles
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true, value_parser = whole(1..=255u8))]
-    servers: u8,
+    /// How many servers, each with its address; several make an ensemble [default: 1, or the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=5u8))]
+    servers: Option<u8>,
     /// Where clients connect; port 0 stands for any that is free
-    #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', default_value = "127.0.0.1:2181", value_parser = address)]
+    /// [default: 127.0.0.1:2181; for several servers 127.0.0.1:0]
+    #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', value_parser = address)]
     listen: Vec<SocketAddr>,
     /// Where faults are asked for, by HTTP; this machine alone
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", value_parser = address)]
@@ -128,13 +130,6 @@ fn digest(text: &str) -> Result<String, String> {
 
 /// Serves until it is told to leave.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
-    if arguments.servers != 1 {
-        let problem = format!(
-            "--servers: {}; only one server can be served, as there are no ensembles yet",
-            arguments.servers
-        );
-        return Err(BadInput::new(problem));
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -142,15 +137,27 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     runtime.block_on(until_told(arguments))
 }
 
+/// Where the clients of so many servers connect. One address of any free port does for all of them.
+fn listen(typed: &[SocketAddr], servers: u8) -> Vec<SocketAddr> {
+    match (typed, servers) {
+        ([], 1) => vec![SocketAddr::from(([127, 0, 0, 1], 2181))],
+        ([], several) => vec![SocketAddr::from(([127, 0, 0, 1], 0)); several.into()],
+        ([any], 2..) if any.port() == 0 => vec![*any; servers.into()],
+        (typed, _) => typed.to_vec(),
+    }
+}
+
 async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     #[cfg(feature = "run")]
-    let plan = schedule::Plan::read(arguments.scenario.as_deref(), arguments.seed)?;
+    let plan = schedule::Plan::read(arguments.scenario.as_deref(), arguments.seed, arguments.servers)?;
     #[cfg(feature = "run")]
-    let tick_ms = plan.as_ref().map_or(2000, |plan| plan.tick_ms.into());
+    let (tick_ms, servers) = plan.as_ref().map_or((2000, 1), |plan| (plan.tick_ms.into(), plan.servers));
     #[cfg(not(feature = "run"))]
-    let tick_ms = 2000;
+    let (tick_ms, servers) = (2000, 1);
+    let servers = arguments.servers.unwrap_or(servers);
     let options = Options {
-        listen: arguments.listen.clone(),
+        servers,
+        listen: listen(&arguments.listen, servers),
         control: arguments.control,
         tick_ms: u32::try_from(arguments.tick_ms.unwrap_or(tick_ms)).unwrap_or(u32::MAX),
         container_check_ms: u32::try_from(arguments.container_check_ms).unwrap_or(u32::MAX),
@@ -209,7 +216,10 @@ fn ready(running: &Running) -> String {
         control: String,
         pid: u32,
     }
-    let servers = running.addresses().iter().map(|at| Server { id: 0, client: at.to_string() });
+    // One server may have several addresses.
+    let id = |at: usize| if running.servers() == 1 { 0 } else { at as u8 };
+    let servers = running.addresses().iter().enumerate();
+    let servers = servers.map(|(at, address)| Server { id: id(at), client: address.to_string() });
     let control = format!("http://{}", running.control_address());
     let ready = Ready { servers: servers.collect(), control, pid: std::process::id() };
     serde_json::to_string(&ready).expect("it has a form in JSON") + "\n"
@@ -256,7 +266,10 @@ impl Told {
 
 fn bad_input(error: ServeError) -> BadInput {
     match &error {
-        ServeError::Listen { .. } | ServeError::NoAddress => BadInput::new(format!("--listen: {error}")),
+        ServeError::Servers(_) => BadInput::new(format!("--servers: {error}")),
+        ServeError::Listen { .. } | ServeError::NoAddress | ServeError::Addresses { .. } => {
+            BadInput::new(format!("--listen: {error}"))
+        }
         ServeError::Control { .. } | ServeError::ControlNotLoopback(_) => {
             BadInput::new(format!("--control: {error}"))
         }

@@ -75,6 +75,28 @@ fn it_says_where_it_is_in_one_line_and_leaves_with_a_verdict_when_stdin_closes()
 }
 
 #[test]
+fn three_servers_say_where_each_is_and_serve_when_they_say_so() {
+    let serving = Serving::new("--servers 3");
+    let servers = serving.ready["servers"].as_array().expect("servers").clone();
+    let ids: Vec<_> = servers.iter().map(|server| server["id"].as_u64().expect("a number")).collect();
+    assert_eq!(ids, [0, 1, 2]);
+    let mut modes = Vec::new();
+    for server in servers {
+        let mut stream =
+            TcpStream::connect(server["client"].as_str().expect("an address")).expect("it listens");
+        stream.write_all(b"srvr").expect("an open connection");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        modes.extend(answer.lines().find_map(|line| line.strip_prefix("Mode: ")).map(str::to_owned));
+    }
+    modes.sort();
+    assert_eq!(modes, ["follower", "follower", "leader"]);
+    let (status, stdout, stderr) = serving.leave(close_stdin);
+    assert_eq!(status, Some(0), "{stdout}{stderr}");
+    assert!(stdout.contains(r#""name":"Leadership1","verdict":"held""#), "{stdout}");
+}
+
+#[test]
 fn a_record_that_could_not_be_written_is_told_with_status_2() {
     let (status, stdout, stderr) = Serving::new("--record /dev/full").leave(close_stdin);
     assert_eq!(status, Some(2), "{stdout}{stderr}");
@@ -98,10 +120,13 @@ fn it_leaves_when_it_is_told_to() {
 #[test]
 fn what_is_wrong_with_a_command_line_is_one_line() {
     for (arguments, part) in [
-        ("--servers 3", "--servers: 3; only one server can be served"),
-        ("--servers 0", "expected a whole number from 1 to 255"),
-        ("--servers -1", "expected a whole number from 1 to 255"),
-        ("--servers many", "expected a whole number from 1 to 255"),
+        (
+            "--servers 3 --listen 127.0.0.1:1,127.0.0.1:2",
+            "--listen: 2 addresses for 3 servers; expected one for each",
+        ),
+        ("--servers 0", "expected a whole number from 1 to 5"),
+        ("--servers -1", "expected a whole number from 1 to 5"),
+        ("--servers many", "expected a whole number from 1 to 5"),
         ("--listen nowhere", "expected ADDRESS:PORT, such as 127.0.0.1:2181"),
         ("--listen 127.0.0.1:0,", "expected ADDRESS:PORT"),
         ("--listen 127.0.0.1:70000", "expected ADDRESS:PORT"),

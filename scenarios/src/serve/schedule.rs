@@ -15,6 +15,8 @@ use zk_world::schedule as world;
 pub(super) struct Plan {
     /// The scenario's tick.
     pub(super) tick_ms: u32,
+    /// How many servers it is for.
+    pub(super) servers: u8,
     faults: Vec<(Duration, Step)>,
 }
 
@@ -32,18 +34,23 @@ enum Step {
 }
 
 impl Plan {
-    /// Reads a scenario file and draws its faults.
-    pub(super) fn read(file: Option<&str>, seed: Option<u64>) -> Result<Option<Plan>, BadInput> {
+    /// Reads a scenario file and draws its faults; those of servers that are not there are left out.
+    pub(super) fn read(
+        file: Option<&str>,
+        seed: Option<u64>,
+        servers: Option<u8>,
+    ) -> Result<Option<Plan>, BadInput> {
         let (Some(file), Some(seed)) = (file, seed) else { return Ok(None) };
         let scenario = read_scenario(file)?;
         let schedule = Schedule::draw(&scenario, seed);
         // A message takes so long in the scenario; here it takes no time worth mentioning.
         let latency_ms = (scenario.latency_ms[0] + scenario.latency_ms[1]) / 2.0;
-        let faults = schedule
-            .faults
-            .iter()
-            .map(|timed| (Duration::from_millis(timed.at_ms), Step::new(&timed.fault, latency_ms)));
-        let plan = Plan { tick_ms: scenario.tick_ms, faults: faults.collect() };
+        let servers = servers.unwrap_or(scenario.servers);
+        let faults = schedule.faults.iter().map(|timed| {
+            let at = Duration::from_millis(timed.at_ms);
+            (at, Step::new(&timed.fault, latency_ms, servers))
+        });
+        let plan = Plan { tick_ms: scenario.tick_ms, servers, faults: faults.collect() };
         plan.tell_what_is_left_out();
         Ok(Some(plan))
     }
@@ -88,40 +95,55 @@ fn targets(all: &[SessionInfo]) -> Vec<Target> {
 }
 
 impl Step {
-    fn new(fault: &world::Fault, latency_ms: f64) -> Step {
+    fn new(fault: &world::Fault, latency_ms: f64, servers: u8) -> Step {
+        let delay_ms = |factor: u32| (f64::from(factor) * latency_ms).round() as u64;
+        let is_there = |server: u8| server < servers;
         match *fault {
-            world::Fault::ServerCrash { server: 0, down_ms, mid_sync } => {
-                Step::Server(Fault::ServerCrash { server: 0, down_ms, mid_sync })
+            world::Fault::ServerCrash { server, down_ms, mid_sync } if is_there(server) => {
+                Step::Server(Fault::ServerCrash { server, down_ms, mid_sync })
             }
-            world::Fault::SlowSync { server: 0, sync_ms, for_ms } => {
-                Step::Server(Fault::SlowSync { server: 0, sync_ms, for_ms })
+            world::Fault::SlowSync { server, sync_ms, for_ms } if is_there(server) => {
+                Step::Server(Fault::SlowSync { server, sync_ms, for_ms })
             }
-            world::Fault::ClockJump { node: world::Node::Server(0), by_ms } => {
-                Step::Server(Fault::ClockJump { by_ms })
+            world::Fault::ClockJump { node: world::Node::Server(server), by_ms } if is_there(server) => {
+                Step::Server(Fault::ClockJump { server, by_ms })
             }
             world::Fault::Drop { client, when, what } => match moment(when) {
                 Some(when) => Step::Drop(client, when, loss(what)),
                 None => Step::Not("drop aimed at what only the recipe knows"),
             },
             world::Fault::SlowLink { client, factor, for_ms } => {
-                let delay_ms = (f64::from(factor) * latency_ms).round() as u64;
-                Step::SlowLink(client, delay_ms, for_ms)
+                Step::SlowLink(client, delay_ms(factor), for_ms)
             }
             world::Fault::Expire { client } => Step::Expire(client),
             world::Fault::ExpireOwner { reader } => Step::ExpireOwner(reader),
             world::Fault::ClientCrash { .. } => Step::Not("client-crash"),
             world::Fault::ClientPause { .. } => Step::Not("client-pause"),
             world::Fault::ClockSkew { .. } => Step::Not("clock-skew"),
-            world::Fault::LeaderCrash { .. } => Step::Not("leader-crash"),
-            world::Fault::Partition { .. } => Step::Not("partition"),
-            world::Fault::ServerPause { .. } => Step::Not("server-pause"),
-            world::Fault::LeaderPause { .. } => Step::Not("leader-pause"),
-            world::Fault::ServerLag { .. } => Step::Not("server-lag"),
-            world::Fault::LinkBreak { .. } => Step::Not("link-break"),
+            world::Fault::LeaderCrash { down_ms, mid_sync } => {
+                Step::Server(Fault::LeaderCrash { down_ms, mid_sync })
+            }
+            world::Fault::LeaderPause { for_ms } => Step::Server(Fault::LeaderPause { for_ms }),
+            world::Fault::ServerPause { server, for_ms } if is_there(server) => {
+                Step::Server(Fault::ServerPause { server, for_ms })
+            }
+            world::Fault::Partition { ref cut, for_ms } if cut.iter().flatten().all(|at| is_there(*at)) => {
+                Step::Server(Fault::Partition { cut: cut.clone(), for_ms })
+            }
+            world::Fault::ServerLag { server, factor, for_ms } if is_there(server) => {
+                Step::Server(Fault::ServerLag { server, delay_ms: delay_ms(factor), for_ms })
+            }
+            world::Fault::LinkBreak { between } if between.into_iter().all(is_there) => {
+                Step::Server(Fault::LinkBreak { between })
+            }
             world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
                 Step::Not("clock-jump of a client")
             }
             world::Fault::ServerCrash { .. }
+            | world::Fault::ServerPause { .. }
+            | world::Fault::Partition { .. }
+            | world::Fault::ServerLag { .. }
+            | world::Fault::LinkBreak { .. }
             | world::Fault::SlowSync { .. }
             | world::Fault::ClockJump { node: world::Node::Server(_), .. } => {
                 Step::Not("fault of another server")
@@ -183,14 +205,15 @@ mod tests {
             id: SessionId(id).to_string(),
             timeout_ms: 1000,
             address: None,
+            server: None,
             watches: 0,
             ephemerals: Vec::new(),
         });
         let sessions = [Target::Session(SessionId(5)), Target::Session(SessionId(9))];
         assert_eq!(targets(&told), sessions);
-        let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0);
+        let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0, 1);
         assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
-        let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0);
+        let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0, 1);
         assert_eq!(step.fault(&sessions), Err("client 2 is not there, of 2 sessions".into()));
     }
 
@@ -237,35 +260,43 @@ mod tests {
             (world::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
         ] {
             let expected: Fault = serde_json::from_str(json).expect(json);
-            assert_eq!(Step::new(&drawn, 3.0).fault(&[session]), Ok(Some(expected)), "{json}");
+            assert_eq!(Step::new(&drawn, 3.0, 1).fault(&[session]), Ok(Some(expected)), "{json}");
         }
     }
 
     #[test]
-    fn a_hundred_seeds_draw_every_fault_that_a_server_can_do_and_none_is_forgotten() {
-        let scenario = Scenario::default();
+    fn a_hundred_seeds_draw_every_fault_that_servers_can_do_and_none_is_forgotten() {
+        let alone = ["ClockJump", "Drop", "Expire", "ExpireOwner", "ServerCrash", "SlowLink", "SlowSync"];
+        let several = ["LeaderCrash", "LeaderPause", "LinkBreak", "Partition", "ServerLag", "ServerPause"];
+        for (servers, more) in [(1, &several[..0]), (3, &several[..])] {
+            let mut expected: Vec<&str> =
+                alone.iter().chain(more).copied().chain(["not applicable"]).collect();
+            expected.sort_unstable();
+            assert_eq!(drawn(servers), expected);
+        }
+    }
+
+    /// The names of what a hundred seeds draw for so many servers.
+    fn drawn(servers: u8) -> Vec<String> {
+        let mut scenario = Scenario { servers, ..Scenario::default() };
+        if servers > 1 {
+            let f = &mut scenario.faults;
+            (f.leader_crashes, f.partitions, f.server_pauses, f.server_lags, f.link_breaks) = (2, 2, 4, 2, 2);
+        }
         let mut names = BTreeMap::new();
         let sessions = vec![Target::Session(SessionId(1)); scenario.clients.into()];
         for seed in 0..100 {
             for timed in Schedule::draw(&scenario, seed).faults {
-                let name = match Step::new(&timed.fault, 5.0).fault(&sessions).expect("all are there") {
+                let name = match Step::new(&timed.fault, 5.0, scenario.servers)
+                    .fault(&sessions)
+                    .expect("all are there")
+                {
                     Some(fault) => format!("{fault:?}").split(' ').next().unwrap_or_default().to_owned(),
                     None => "not applicable".to_owned(),
                 };
                 *names.entry(name).or_insert(0) += 1;
             }
         }
-        let names: Vec<&String> = names.keys().collect();
-        let expected = [
-            "ClockJump",
-            "Drop",
-            "Expire",
-            "ExpireOwner",
-            "ServerCrash",
-            "SlowLink",
-            "SlowSync",
-            "not applicable",
-        ];
-        assert_eq!(names, expected);
+        names.into_keys().collect()
     }
 }

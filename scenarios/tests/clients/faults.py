@@ -31,17 +31,18 @@ class Control:
         except urllib.error.HTTPError as error:
             text = error.read().decode()
             # Whom it was meant for may be gone by now, and the server may be down.
-            if any(gone in text for gone in ["no such session", "no connection", "is down"]):
+            if any(gone in text for gone in ["no such session", "no connection", "is down", "no server leads"]):
                 return False
             raise AssertionError(f"{name}: {text}") from error
 
 
 class Nemesis(threading.Thread):
-    """Strikes at sessions and at the server until it is told to stop."""
+    """Strikes at sessions and at servers until it is told to stop."""
 
-    def __init__(self, control, seed, pause=(0.05, 0.3)):
+    def __init__(self, control, seed, pause=(0.05, 0.3), crash="server-crash"):
         super().__init__(daemon=True)
         self.control, self.pause, self.random = control, pause, random.Random(seed)
+        self.crash = crash
         self.done, self.struck, self.failed = threading.Event(), {}, None
 
     def run(self):
@@ -52,8 +53,8 @@ class Nemesis(threading.Thread):
             self.failed = error
 
     def strike(self):
-        kind = self.random.choice(["drop", "drop", "drop", "expire", "server-crash"])
-        if kind == "server-crash":
+        kind = self.random.choice(["drop", "drop", "drop", "expire", self.crash])
+        if kind == self.crash:
             done = self.control.fault(kind, down_ms=self.random.randint(10, 400))
         else:
             sessions = sorted(self.control.sessions())

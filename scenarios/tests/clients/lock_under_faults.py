@@ -1,8 +1,9 @@
 """kazoo's lock on a `zoocheck serve` that crashes, drops connections and expires sessions.
 
-    lock_under_faults.py HOST:PORT CONTROL_URL SEED ROUNDS [no-lock]
+    lock_under_faults.py HOST:PORT[,HOST:PORT…] CONTROL_URL SEED ROUNDS [no-lock | leaders]
 
-With no-lock, nobody locks anything: the twin that must be caught. Prints what happened as one line of JSON. Exclusion is judged among live sessions, by what the server knows of them.
+With no-lock, nobody locks anything: the twin that must be caught. With leaders, there are several servers, and who
+leads is what crashes. Prints what happened as one line of JSON. Exclusion is judged among live sessions, by what the server knows of them.
 """
 
 import json
@@ -17,6 +18,7 @@ from faults import Control, Holders, Nemesis
 
 ADDRESS, CONTROL, SEED, ROUNDS = sys.argv[1], Control(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 LOCKS = sys.argv[5:] != ["no-lock"]
+LEADERS = sys.argv[5:] == ["leaders"]
 WORKERS = 4
 
 
@@ -58,6 +60,8 @@ def main():
     admin.stop()
     holders, done = Holders(CONTROL), []
     nemesis = Nemesis(CONTROL, SEED)
+    if LEADERS:
+        nemesis = Nemesis(CONTROL, SEED, (0.2, 0.5), "leader-crash")
     workers = [threading.Thread(target=work, args=(n, holders, done), daemon=True) for n in range(WORKERS)]
     for thread in [nemesis, *workers]:
         thread.start()

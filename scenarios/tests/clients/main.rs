@@ -19,8 +19,14 @@ struct Served {
 
 impl Served {
     fn start(tick_ms: &str) -> Served {
+        Served::several("1", tick_ms)
+    }
+
+    /// So many servers.
+    fn several(servers: &str, tick_ms: &str) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
             .args(["serve", "--listen", "127.0.0.1:0", "--until-stdin-closes", "--tick-ms", tick_ms])
+            .args(["--servers", servers])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -31,7 +37,9 @@ impl Served {
         stdout.read_line(&mut line).expect("a line when it is ready");
         let ready: Value = serde_json::from_str(&line).expect("JSON");
         let text = |value: &Value| value.as_str().expect("a text").to_owned();
-        let (address, control) = (text(&ready["servers"][0]["client"]), text(&ready["control"]));
+        let servers = ready["servers"].as_array().expect("servers").iter();
+        let address = servers.map(|server| text(&server["client"])).collect::<Vec<_>>().join(",");
+        let control = text(&ready["control"]);
         Served { process, stdin, stdout, address, control }
     }
 
@@ -114,6 +122,18 @@ fn kazoos_lock_excludes_whoever_lives_through_crashes_drops_and_expiries() {
     assert_eq!(summary["stuck"], 0, "{summary}");
     assert!(summary["entered"].as_u64() >= Some(100), "{summary}");
     assert!(struck(&summary) >= 5, "nothing went wrong, so nothing was shown: {summary}");
+    served.finish();
+}
+
+#[test]
+fn kazoos_lock_excludes_whoever_lives_while_the_leaders_of_three_servers_crash() {
+    let Some(python) = python() else { return };
+    let served = Served::several("3", "200");
+    let summary = summary(&python, "lock_under_faults.py", &served, &["1", "150", "leaders"]);
+    assert_eq!(summary["violations"], serde_json::json!([]), "{summary}");
+    assert_eq!(summary["stuck"], 0, "{summary}");
+    assert!(summary["entered"].as_u64() >= Some(600), "{summary}");
+    assert!(summary["faults"]["leader-crash"].as_u64() >= Some(2), "{summary}");
     served.finish();
 }
 

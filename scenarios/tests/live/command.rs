@@ -103,7 +103,7 @@ fn a_run_that_is_cut_short_is_undecided() {
 #[cfg(feature = "serve")]
 #[test]
 fn the_lock_holds_on_what_zoocheck_serves() {
-    let served = crate::served::Served::start();
+    let served = crate::served::Served::start(1);
     let ran = zoocheck(&format!("run lock --connect {} {QUICK}", served.servers));
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
 }

@@ -17,9 +17,11 @@ pub struct Served {
 }
 
 impl Served {
-    pub fn start() -> Served {
+    /// So many servers.
+    pub fn start(servers: u8) -> Served {
         let mut command = crate::common::command(Path::new(env!("CARGO_MANIFEST_DIR")));
         command.args(["serve", "--listen", "127.0.0.1:0", "--tick-ms", "500", "--until-stdin-closes"]);
+        command.args(["--servers", &servers.to_string()]);
         let mut process =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command starts");
         let mut line = String::new();
@@ -28,7 +30,9 @@ impl Served {
         let ready: serde_json::Value = serde_json::from_str(&line).expect("JSON");
         let text = |value: &serde_json::Value| value.as_str().expect("a text").to_string();
         let control = text(&ready["control"]).trim_start_matches("http://").to_string();
-        Served { process, stdout, servers: text(&ready["servers"][0]["client"]), control }
+        let servers = ready["servers"].as_array().expect("servers").iter();
+        let servers = servers.map(|server| text(&server["client"])).collect::<Vec<_>>().join(",");
+        Served { process, stdout, servers, control }
     }
 
     /// Asks for a fault. A server that is paused or down may refuse it.
@@ -38,8 +42,9 @@ impl Served {
         write!(http, "{head}Content-Length: {}\r\n\r\n{json}", json.len()).expect("sent");
         let mut answer = String::new();
         http.read_to_string(&mut answer).expect("answered");
-        let done = answer.starts_with("HTTP/1.1 200 ") || answer.contains("the server is ");
-        assert!(done, "{json}: {answer}");
+        let refused =
+            ["the server is ", "no server leads", " is down"].iter().any(|why| answer.contains(why));
+        assert!(answer.starts_with("HTTP/1.1 200 ") || refused, "{json}: {answer}");
     }
 
     /// Tells it to leave; gives its exit status and what it says last.
@@ -70,16 +75,35 @@ const FAULTS: [&str; 8] = [
     r#"{"server-crash": {"down-ms": 2500}}"#,
 ];
 
+/// What is done to three of them: time for another to lead, and then to all.
+const FAULTS_OF_THREE: [&str; 6] = [
+    r#"{"leader-crash": {"down-ms": 600}}"#,
+    r#"{"drop": {"session": "all", "when": {"next-request": "create"}, "what": "answers-lost"}}"#,
+    r#"{"leader-crash": {"down-ms": 300, "mid-sync": true}}"#,
+    r#"{"partition": {"cut": [[0, 1], [1, 0], [0, 2], [2, 0]], "for-ms": 1500}}"#,
+    r#"{"expire": {"session": "all"}}"#,
+    r#"{"leader-pause": {"for-ms": 1500}}"#,
+];
+
 #[test]
 fn the_lock_holds_while_the_server_crashes_sessions_expire_and_connections_drop() {
-    let served = Served::start();
+    the_lock_holds(1, &FAULTS);
+}
+
+#[test]
+fn the_lock_holds_while_the_leaders_of_three_servers_crash_and_servers_are_cut_off() {
+    the_lock_holds(3, &FAULTS_OF_THREE);
+}
+
+fn the_lock_holds(servers: u8, faults: &[&str]) {
+    let served = Served::start(servers);
     let zoo = Zoo::default();
     let scenario = zoo.scenario("lock").expect("a recipe");
     let (clients, rounds) = (4, 6);
     let scenario = Scenario { clients, rounds, work_ms: [0, 1500], session_timeout_ms: 1000, ..scenario };
     let report = thread::scope(|scope| {
         let run = scope.spawn(|| zoo.live(&scenario, &served.servers, Duration::from_secs(240)));
-        for fault in FAULTS.iter().cycle() {
+        for fault in faults.iter().cycle() {
             thread::sleep(Duration::from_millis(700));
             if run.is_finished() {
                 break;

@@ -1,5 +1,6 @@
 //! A real ensemble on this machine, begun and ended here, that scripts are run on.
 
+use std::fmt::Debug;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,25 @@ use crate::normal::Era;
 use crate::script::{Control, Script, Which};
 use crate::side::Transcript;
 
-/// Servers of one ensemble, numbered from 1, with their data in a folder that is gone with them.
+/// Where the servers of an ensemble run. They end with this.
+pub trait Machines: Debug {
+    /// Does something to a server; it is done when this returns. Servers are numbered from 1.
+    fn control(&self, number: u8, control: Control) -> Result<(), String>;
+}
+
+/// Servers of one ensemble, numbered from 1.
 #[derive(Debug)]
 pub struct Ensemble {
+    machines: Box<dyn Machines>,
+    servers: Vec<Server>,
+}
+
+/// Real servers, with their data in a folder that is gone with them.
+#[derive(Debug)]
+struct Folder {
     /// The script that starts and stops servers.
     command: PathBuf,
     folder: PathBuf,
-    servers: Vec<Server>,
 }
 
 #[derive(Debug)]
@@ -71,19 +84,21 @@ impl Ensemble {
         servers: u8,
         properties: &[&str],
     ) -> Result<Ensemble, String> {
-        let mut ensemble =
-            Ensemble { command: command.to_owned(), folder: folder.to_owned(), servers: Vec::new() };
+        let machines = Folder { command: command.to_owned(), folder: folder.to_owned() };
         let count = servers.to_string();
         let mut args = vec!["--servers", &count];
         args.extend(properties.iter().flat_map(|property| ["--property", property]));
-        let addresses = ensemble.tell("start", &args)?;
-        for address in addresses.trim().split(',') {
-            let address = address
-                .parse()
-                .map_err(|_| format!("start: '{address}', expected HOST:PORT[,HOST:PORT...]"))?;
-            ensemble.servers.push(Server { address, state: State::Runs });
-        }
-        Ok(ensemble)
+        let told = machines.tell("start", &args)?;
+        let addresses = told.trim().split(',').map(|address| {
+            address.parse().map_err(|_| format!("start: '{address}', expected HOST:PORT[,HOST:PORT...]"))
+        });
+        Ok(Ensemble::of(Box::new(machines), addresses.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// Servers that run there, in order of their numbers, with nothing in them.
+    pub fn of(machines: Box<dyn Machines>, addresses: Vec<SocketAddr>) -> Ensemble {
+        let servers = addresses.into_iter().map(|address| Server { address, state: State::Runs });
+        Ensemble { machines, servers: servers.collect() }
     }
 
     /// Runs a script on servers that hold nothing else and have all applied the same, and makes them so again. Fails
@@ -91,21 +106,6 @@ impl Ensemble {
     pub fn run(&mut self, script: &Script) -> Result<Transcript, String> {
         self.clear()?;
         Driver::new(self, None, Era::Current)?.run(script)
-    }
-
-    /// Gives the script a command for this folder; what it printed.
-    fn tell(&self, what: &str, args: &[&str]) -> Result<String, String> {
-        let output = Command::new(&self.command)
-            .arg(what)
-            .arg(&self.folder)
-            .args(args)
-            .output()
-            .map_err(|error| format!("{}: {error}", self.command.display()))?;
-        if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        } else {
-            Err(format!("{what} {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim()))
-        }
     }
 
     /// Deletes what scripts have left. The last transaction is the end of a session of ours.
@@ -179,13 +179,12 @@ impl Servers for Ensemble {
 
     fn control(&mut self, which: Which, control: Control) -> Result<(), String> {
         let number = self.number(which)?;
-        let (what, state) = match control {
-            Control::Kill => ("kill", State::Killed),
-            Control::Start => ("restart", State::Runs),
-            Control::Pause => ("pause", State::Paused),
-            Control::Resume => ("resume", State::Runs),
+        let state = match control {
+            Control::Kill => State::Killed,
+            Control::Pause => State::Paused,
+            Control::Start | Control::Resume => State::Runs,
         };
-        self.tell(what, &[&number.to_string()])?;
+        self.machines.control(number, control)?;
         self.server(number)?.state = state;
         Ok(())
     }
@@ -241,7 +240,36 @@ fn wait_until(not: &str, mut is_so: impl FnMut() -> bool) -> Result<(), String> 
     Ok(())
 }
 
-impl Drop for Ensemble {
+impl Folder {
+    /// Gives the script a command for this folder; what it printed.
+    fn tell(&self, what: &str, args: &[&str]) -> Result<String, String> {
+        let output = Command::new(&self.command)
+            .arg(what)
+            .arg(&self.folder)
+            .args(args)
+            .output()
+            .map_err(|error| format!("{}: {error}", self.command.display()))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("{what} {}: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim()))
+        }
+    }
+}
+
+impl Machines for Folder {
+    fn control(&self, number: u8, control: Control) -> Result<(), String> {
+        let what = match control {
+            Control::Kill => "kill",
+            Control::Start => "restart",
+            Control::Pause => "pause",
+            Control::Resume => "resume",
+        };
+        self.tell(what, &[&number.to_string()]).map(|_| ())
+    }
+}
+
+impl Drop for Folder {
     fn drop(&mut self) {
         // What is left behind is of no use to anybody; that it could not be removed, neither.
         let _ = self.tell("stop", &[]);

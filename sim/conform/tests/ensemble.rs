@@ -1,4 +1,4 @@
-//! The scripts under `testdata/ensemble` are what three real servers do.
+//! The scripts under `testdata/ensemble` are what three real servers do, and three of ours.
 //!
 //! `UPDATE_TESTDATA=1` rewrites the transcripts that differ; read the difference before you commit it.
 //! `ZOOCHECK_ONLY=takeover` runs the scripts with that in their names.
@@ -13,8 +13,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use zk_conform::ensemble::{Ensemble, missing};
-use zk_conform::script::{Script, parse};
+use zk_conform::ensemble::{Ensemble, Machines, missing};
+use zk_conform::script::{Control, Script, parse};
+use zk_serve::Fault;
 
 const REAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/real-zookeeper");
 
@@ -29,25 +30,36 @@ fn three_real_servers_do_what_the_scripts_say() {
     if is_missing() {
         return;
     }
+    let wrong = run_scripts(&|n| start(&n.to_string()), env::var_os("UPDATE_TESTDATA").is_some());
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Real servers are asked first: transcripts are theirs.
+#[test]
+fn three_servers_of_ours_do_what_three_real_ones_do() {
+    let wrong = run_scripts(&|_| ours(), false);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Runs all scripts, or those that are asked for; what went otherwise than expected.
+fn run_scripts(start: &(dyn Fn(u32) -> Ensemble + Sync), update: bool) -> String {
     let only = env::var("ZOOCHECK_ONLY").unwrap_or_default();
     let chosen = scripts().into_iter().filter(|path| path.to_string_lossy().contains(&only));
     let queue = Mutex::new(chosen.collect::<VecDeque<PathBuf>>());
     // Scripts wait for servers most of the time.
-    let wrong: String = thread::scope(|scope| {
+    thread::scope(|scope| {
         let workers: Vec<_> = (0..ENSEMBLES)
             .map(|n| {
                 let queue = &queue;
-                scope.spawn(move || run_all(queue, n))
+                scope.spawn(move || run_all(queue, start(n), update))
             })
             .collect();
         workers.into_iter().map(|worker| worker.join().expect("no panic")).collect()
-    });
-    assert!(wrong.is_empty(), "{wrong}");
+    })
 }
 
 /// Runs what is in the queue on an ensemble of its own; what went otherwise than expected.
-fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
-    let mut ensemble = start(&number.to_string());
+fn run_all(queue: &Mutex<VecDeque<PathBuf>>, mut ensemble: Ensemble, update: bool) -> String {
     let mut wrong = String::new();
     loop {
         let Some(path) = queue.lock().expect("no panic").pop_front() else { return wrong };
@@ -64,7 +76,7 @@ fn run_all(queue: &Mutex<VecDeque<PathBuf>>, number: u32) -> String {
         };
         eprintln!("{name}: {:.1?}", begun.elapsed());
         wrong.push_str(&difference(&name, &script, &told));
-        if env::var_os("UPDATE_TESTDATA").is_some() {
+        if update {
             fs::write(&path, with(script, told)).expect("a script is rewritten");
         }
     }
@@ -87,6 +99,53 @@ fn start(name: &str) -> Ensemble {
     let folder = format!("ensemble-{}-{name}", std::process::id());
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     Ensemble::start(Path::new(REAL), &folder, 3, &PROPERTIES).expect("three servers")
+}
+
+/// Three servers of ours. When they end, what is always watched must have held.
+#[derive(Debug)]
+struct Ours {
+    running: Option<zk_serve::Running>,
+    runtime: tokio::runtime::Runtime,
+}
+
+fn ours() -> Ensemble {
+    let runtime = tokio::runtime::Runtime::new().expect("threads");
+    let options = zk_serve::Options {
+        tick_ms: 500,
+        container_check_ms: 2000,
+        super_digest: Some("super:D/InIHSb7yEEbrWz8b9l71RjZJU=".to_owned()),
+        ..zk_serve::Options::ensemble(3)
+    };
+    let running = runtime.block_on(zk_serve::start(options)).expect("loopback has free ports");
+    let addresses = running.addresses().to_vec();
+    Ensemble::of(Box::new(Ours { running: Some(running), runtime }), addresses)
+}
+
+impl Machines for Ours {
+    fn control(&self, number: u8, control: Control) -> Result<(), String> {
+        let server = number - 1;
+        // Until it is told otherwise.
+        let (down_ms, for_ms) = (1000 * 60 * 60, 1000 * 60 * 60);
+        let kill = Fault::ServerCrash { server, down_ms, mid_sync: false };
+        let running = self.running.as_ref().expect("it runs until it is dropped");
+        let done = |fault| self.runtime.block_on(running.fault(fault)).map_err(|error| error.to_string());
+        match control {
+            Control::Kill => done(kill),
+            // It may run already; then it starts anew.
+            Control::Start => done(kill).or(Ok(())).and_then(|()| done(Fault::ServerStart { server })),
+            Control::Pause => done(Fault::ServerPause { server, for_ms }),
+            Control::Resume => done(Fault::ServerResume { server }),
+        }
+    }
+}
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        if let (Some(running), false) = (self.running.take(), thread::panicking()) {
+            let verdict = self.runtime.block_on(running.stop());
+            assert!(verdict.held, "{:?}", verdict.broken);
+        }
+    }
 }
 
 /// How often a leader is killed while writes are on their way, and how many.

@@ -24,11 +24,12 @@ const BODY_MOST: usize = 16 * 1024;
 const LINE_MOST: usize = 400;
 
 /// Serves until the task is dropped.
-pub(crate) async fn control(listener: TcpListener, address: SocketAddr, server: Handle) {
-    let help = get(move || async move { help(address) });
+pub(crate) async fn control(listener: TcpListener, address: SocketAddr, is_ensemble: bool, server: Handle) {
+    let help = get(move || async move { help(address, is_ensemble) });
     let routes = Router::new()
         .route("/", help)
         .route("/faults", post(faults))
+        .route("/leader", get(leader))
         .route("/sessions", get(sessions))
         .route("/verdict", get(verdict))
         .route("/record", get(record))
@@ -56,6 +57,10 @@ async fn faults(State(server): State<Handle>, body: Result<Bytes, BytesRejection
         Err(error @ FaultError::Refused(_)) => line(StatusCode::BAD_REQUEST, &error.to_string()),
         Err(error @ FaultError::Ended) => line(StatusCode::GONE, &error.to_string()),
     }
+}
+
+async fn leader(State(server): State<Handle>) -> Response {
+    told(server.with(|core, _| core.leadership()).await)
 }
 
 async fn sessions(State(server): State<Handle>) -> Response {
@@ -95,7 +100,7 @@ fn line(status: StatusCode, text: &str) -> Response {
     (status, [(CONTENT_TYPE, "text/plain; charset=utf-8")], text + "\n").into_response()
 }
 
-fn help(address: SocketAddr) -> Response {
+fn help(address: SocketAddr, is_ensemble: bool) -> Response {
     let at = format!("http://{address}");
     let fault = |json: &str| format!("  curl -s {at}/faults -d '{json}'\n");
     let faults: String = [
@@ -114,15 +119,30 @@ fn help(address: SocketAddr) -> Response {
     ]
     .map(fault)
     .concat();
+    let of_ensembles: String = [
+        r#"{"leader-crash":{"down-ms":500}}"#,
+        r#"{"leader-crash":{"down-ms":500,"mid-sync":true}}"#,
+        r#"{"leader-pause":{"for-ms":3000}}"#,
+        r#"{"server-crash":{"server":1,"down-ms":500}}"#,
+        r#"{"partition":{"cut":[[0,1],[1,0],[0,2],[2,0]],"for-ms":3000}}"#,
+        r#"{"server-lag":{"server":1,"delay-ms":200,"for-ms":5000}}"#,
+        r#"{"link-break":{"between":[0,1]}}"#,
+    ]
+    .map(fault)
+    .concat();
+    let of_ensembles = if is_ensemble { of_ensembles } else { String::new() };
     let text = format!(
         "zoocheck serve: a test server, which fails on demand.\n\n\
+         GET  /leader          who leads, in which epoch, and what each server does\n\
          GET  /sessions        who is there: ids, addresses, watches, ephemerals\n\
          GET  /verdict         what the always-watched invariants say so far\n\
          GET  /record?last=N   the last N events\n\
          POST /faults          does a fault; what is wrong with it is one line, status 400\n\n\
          Faults, under the names of the scenario files; a session is 0x and its digits, or all.\n\
-         `when` is \"now\" or {{\"next-request\":\"any\" | \"create\" | \"delete\" | \"read\"}}.\n\n{faults}\n\
-         \x20 curl -s {at}/sessions\n  curl -s {at}/verdict\n  curl -s '{at}/record?last=20'\n"
+         `server` chooses one of several, by its number; without it the first is struck, which is 0. A crash or a\n\
+         pause ends before its time with {{\"server-start\":{{…}}}} or {{\"server-resume\":{{…}}}}, which may name a server.\n\
+         `when` is \"now\" or {{\"next-request\":\"any\" | \"create\" | \"delete\" | \"read\"}}.\n\n{faults}{of_ensembles}\n\
+         \x20 curl -s {at}/leader\n  curl -s {at}/sessions\n  curl -s {at}/verdict\n  curl -s '{at}/record?last=20'\n"
     );
     ([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response()
 }

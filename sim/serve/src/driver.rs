@@ -21,7 +21,7 @@ const IN_A_ROW: usize = 128;
 #[derive(Debug)]
 pub(crate) enum ToCore {
     /// There is a new one. Comes before all else of it.
-    Accepted { conn: ConnId, link: Arc<Link>, peer: SocketAddr },
+    Accepted { server: u8, conn: ConnId, link: Arc<Link>, peer: SocketAddr },
     /// Frames have come.
     Frames { conn: ConnId, frames: Vec<Vec<u8>> },
     /// An administrator's question has come.
@@ -53,8 +53,10 @@ pub(crate) struct Driver {
     pub(crate) started: Instant,
     pub(crate) messages: mpsc::Receiver<ToCore>,
     pub(crate) commands: mpsc::Receiver<Command>,
-    /// How often the server has started, while it is up.
-    pub(crate) up: watch::Sender<Option<u64>>,
+    /// How often each server has started, while it is up.
+    pub(crate) up: Vec<watch::Sender<Option<u64>>>,
+    /// Whether all have served at once.
+    pub(crate) served: watch::Sender<bool>,
 }
 
 impl Driver {
@@ -95,29 +97,21 @@ impl Driver {
     }
 
     fn tell_up(&self) {
-        let up = self.core.up();
-        self.up.send_if_modified(|before| std::mem::replace(before, up) != up);
+        for (told, up) in self.up.iter().zip(self.core.up()) {
+            told.send_if_modified(|before| std::mem::replace(before, up) != up);
+        }
+        if !*self.served.borrow() && self.core.all_serve() {
+            self.served.send_replace(true);
+        }
     }
 
     /// Takes a message and those that wait behind it.
     fn take(&mut self, first: ToCore) {
         let now = self.now();
-        self.handle(now, first);
+        self.core.take(now, first);
         for _ in 1..IN_A_ROW {
             let Ok(next) = self.messages.try_recv() else { return };
-            self.handle(now, next);
-        }
-    }
-
-    fn handle(&mut self, now: Nanos, message: ToCore) {
-        match message {
-            ToCore::Accepted { conn, link, peer } => self.core.accepted(now, conn, link, peer),
-            ToCore::Frames { conn, frames } => self.core.frames(now, conn, frames),
-            ToCore::Word { conn, word } => self.core.word(now, conn, word),
-            ToCore::Malformed { conn, error } => self.core.malformed(now, conn, &error.to_string()),
-            ToCore::Late { conn } => self.core.malformed(now, conn, "no first message in time"),
-            ToCore::Room { conn } => self.core.room(now, conn),
-            ToCore::Gone { conn } => self.core.gone(now, conn),
+            self.core.take(now, next);
         }
     }
 }

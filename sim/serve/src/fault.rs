@@ -12,7 +12,7 @@ pub enum Fault {
     /// The server's process dies: connections break and are refused, and what was not synced is lost. It starts
     /// again from its disk after `down_ms`. With `mid_sync` it dies in the middle of the next sync of its log.
     ServerCrash {
-        /// Which, by the number that the servers have where they are told. There is one, and it is 0.
+        /// Which, by the number that the servers have where they are told; the first, which is 0, if it is not said.
         #[serde(default)]
         server: u8,
         down_ms: u64,
@@ -20,7 +20,39 @@ pub enum Fault {
         mid_sync: bool,
     },
     /// The server's process stops, and goes on as if nothing had been: connections stay open and are not read.
-    ServerPause { for_ms: u64 },
+    ServerPause {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+        for_ms: u64,
+    },
+    /// A server that is down starts at once, and does not wait until its time.
+    ServerStart {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+    },
+    /// A server's process that has stopped goes on at once.
+    ServerResume {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+    },
+    /// The process of whoever leads dies, as in `ServerCrash`.
+    LeaderCrash {
+        down_ms: u64,
+        #[serde(default)]
+        mid_sync: bool,
+    },
+    /// The process of whoever leads stops, as in `ServerPause`.
+    LeaderPause { for_ms: u64 },
+    /// Nothing gets through from the first server of each pair to the second for a while. What is on its way over a
+    /// link waits; datagrams of the election are lost.
+    Partition { cut: Vec<[u8; 2]>, for_ms: u64 },
+    /// For a while, what goes to and comes from the other servers takes `delay_ms` longer.
+    ServerLag { server: u8, delay_ms: u64, for_ms: u64 },
+    /// The links between two servers break, with what is on its way.
+    LinkBreak { between: [u8; 2] },
     /// Connections drop.
     Drop {
         session: Target,
@@ -43,7 +75,12 @@ pub enum Fault {
         for_ms: u64,
     },
     /// The server's clock is set, and the server is told so.
-    ClockJump { by_ms: i64 },
+    ClockJump {
+        /// As of a crash.
+        #[serde(default)]
+        server: u8,
+        by_ms: i64,
+    },
 }
 
 /// Whom a fault strikes: `"0x1000…"`, or `"all"`.

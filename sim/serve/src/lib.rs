@@ -1,4 +1,4 @@
-//! The server behind real sockets, in memory: a test server, not a production one.
+//! A server, or an ensemble of them, behind real sockets and in memory: for tests, not for production.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), zk_serve::ServeError> {
@@ -20,7 +20,7 @@
 //! | `fault` | [`Fault`]: what can be done to it |
 //! | `words` | four-letter words |
 //! | `record`, `verdict` | what clients did, and what the always-watched invariants say of it |
-//! | `core` | the server, its disk, its timers, its connections; synchronous, without sockets |
+//! | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
 
 mod connection;
 mod control;
@@ -35,7 +35,7 @@ mod running;
 mod verdict;
 mod words;
 
-pub use core::SessionInfo;
+pub use core::{Leadership, ServerInfo, SessionInfo};
 pub use fault::{Fault, Loss, RequestKind, Target, When};
 pub use options::{Limits, Options};
 pub use running::{FaultError, Running, ServeError, start};

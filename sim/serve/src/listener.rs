@@ -79,6 +79,8 @@ fn reusable(address: SocketAddr) -> io::Result<TcpSocket> {
 /// What all listeners share.
 #[derive(Clone)]
 pub(crate) struct Door {
+    /// To which server it leads.
+    pub(crate) server: u8,
     pub(crate) core: mpsc::Sender<ToCore>,
     pub(crate) limits: Limits,
     /// The next connection's name.
@@ -131,7 +133,12 @@ impl Door {
         let _ = stream.set_nodelay(true);
         let conn = ConnId(self.next.fetch_add(1, Ordering::Relaxed));
         let link = Arc::new(Link::new(&self.limits));
-        if self.core.send(ToCore::Accepted { conn, link: link.clone(), peer }).await.is_err() {
+        if self
+            .core
+            .send(ToCore::Accepted { server: self.server, conn, link: link.clone(), peer })
+            .await
+            .is_err()
+        {
             return;
         }
         let (reader, writer) = stream.into_split();

@@ -8,7 +8,10 @@ use zk_wire::REQUEST_BYTES_MAX;
 /// How the server is set up. [`Options::default`] listens on a free port of the loopback interface.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where clients connect. Port 0 stands for any that is free. All lead to the one server.
+    /// How many servers there are, 1 to 5. Several make an ensemble.
+    pub servers: u8,
+    /// Where clients connect. Port 0 stands for any that is free. One server may have several addresses; of
+    /// several servers each has one.
     pub listen: Vec<SocketAddr>,
     /// Where faults are asked for; on the loopback interface. Port 0 stands for any that is free.
     pub control: SocketAddr,
@@ -27,10 +30,19 @@ pub struct Options {
     pub limits: Limits,
 }
 
+impl Options {
+    /// So many servers, each on a free port of the loopback interface.
+    pub fn ensemble(servers: u8) -> Options {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        Options { servers, listen: vec![any; servers.into()], ..Options::default() }
+    }
+}
+
 impl Default for Options {
     fn default() -> Options {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         Options {
+            servers: 1,
             listen: vec![any],
             control: any,
             tick_ms: 2000,

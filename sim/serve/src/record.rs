@@ -32,13 +32,15 @@ pub(crate) struct Record {
 struct Recorded {
     at: Nanos,
     conn: Option<ConnId>,
+    /// To which server, where there are several.
+    server: Option<u8>,
     what: What,
 }
 
 /// What happened.
 #[derive(Debug)]
 pub(crate) enum What {
-    Opened { peer: SocketAddr },
+    Opened { peer: SocketAddr, server: Option<u8> },
     Connected { session: SessionId, timeout_ms: u32 },
     Asked(Asks),
     Answered(Answers),
@@ -79,12 +81,17 @@ impl Record {
 
     /// Something happened on a connection.
     pub(crate) fn add(&mut self, now: Nanos, conn: ConnId, what: What) {
-        self.push(Recorded { at: now, conn: Some(conn), what: what.cut() });
+        self.push(Recorded { at: now, conn: Some(conn), server: None, what: what.cut() });
     }
 
-    /// Something happened to the server.
+    /// Something happened to the servers.
     pub(crate) fn add_own(&mut self, now: Nanos, what: What) {
-        self.push(Recorded { at: now, conn: None, what });
+        self.add_server(now, None, what);
+    }
+
+    /// Something happened to one of several servers.
+    pub(crate) fn add_server(&mut self, now: Nanos, server: Option<u8>, what: What) {
+        self.push(Recorded { at: now, conn: None, server, what });
     }
 
     /// A fault strikes, or waits to.
@@ -139,7 +146,10 @@ impl Recorded {
     /// One line of a record: when, on which connection, what.
     fn to_json(&self) -> Value {
         let mut line = match &self.what {
-            What::Opened { peer } => json!({ "what": "opened", "peer": peer.to_string() }),
+            What::Opened { peer, server: None } => json!({ "what": "opened", "peer": peer.to_string() }),
+            What::Opened { peer, server } => {
+                json!({ "what": "opened", "peer": peer.to_string(), "server": server })
+            }
             What::Connected { session, timeout_ms } => {
                 json!({ "what": "connected", "session": session.to_string(), "timeout-ms": timeout_ms })
             }
@@ -161,6 +171,9 @@ impl Recorded {
             What::Down => json!({ "what": "server down" }),
         };
         line["at-ms"] = (self.at / 1_000_000).into();
+        if let Some(server) = self.server {
+            line["server"] = server.into();
+        }
         if let Some(conn) = self.conn {
             line["conn"] = conn.0.into();
         }

@@ -2,7 +2,7 @@
 
 use crate::Options;
 use crate::control::control;
-use crate::core::{Core, Nanos, SessionInfo};
+use crate::core::{Core, Entrance, Leadership, Nanos, SessionInfo};
 use crate::driver::{Command, Driver, QUEUE};
 use crate::fault::Fault;
 use crate::listener::{Door, Gate, Reserved};
@@ -12,6 +12,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
@@ -33,6 +34,12 @@ pub enum ServeError {
     /// The file for the record cannot be made.
     #[error("cannot write the record to {path}: {error}")]
     Record { path: PathBuf, error: io::Error },
+    /// There are one to five servers.
+    #[error("{0} servers; expected 1 to 5")]
+    Servers(u8),
+    /// Each of several servers has one address.
+    #[error("{addresses} for {servers} servers; expected one for each", addresses = count(*.addresses))]
+    Addresses { addresses: usize, servers: u8 },
     /// Nobody could connect.
     #[error("no address to listen on")]
     NoAddress,
@@ -52,6 +59,7 @@ pub enum FaultError {
 /// A server that serves. It ends with this value.
 #[derive(Debug)]
 pub struct Running {
+    servers: u8,
     addresses: Vec<SocketAddr>,
     control: SocketAddr,
     handle: Handle,
@@ -59,10 +67,17 @@ pub struct Running {
     _tasks: JoinSet<()>,
 }
 
-/// Starts a server. It serves when this is done.
+/// Starts a server, or an ensemble. All serve when this is done.
 pub async fn start(options: Options) -> Result<Running, ServeError> {
     if options.listen.is_empty() {
         return Err(ServeError::NoAddress);
+    }
+    if !(1..=5).contains(&options.servers) {
+        return Err(ServeError::Servers(options.servers));
+    }
+    let (addresses, servers) = (options.listen.len(), options.servers);
+    if servers > 1 && addresses != usize::from(servers) {
+        return Err(ServeError::Addresses { addresses, servers });
     }
     if !options.control.ip().is_loopback() {
         return Err(ServeError::ControlNotLoopback(options.control));
@@ -82,22 +97,30 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
         RecordFile::create(path).map_err(|error| ServeError::Record { path: path.into(), error })
     });
     let record = Record::new(options.recent_events, file.transpose()?);
-    let gate = Arc::<Gate>::default();
-    let mut core = Core::new(&options, addresses[0].port(), gate.clone(), record, wall_ms());
-    core.start(0);
+    let entrances = addresses[..servers.into()].iter().map(|at| (at.port(), Arc::<Gate>::default()));
+    let entrances: Vec<Entrance> = entrances.collect();
+    let mut core = Core::new(&options, entrances.clone(), record, wall_ms());
+    core.start_all(0);
     let (to_core, messages) = mpsc::channel(QUEUE);
     let (commands, asked) = mpsc::channel(QUEUE);
-    let (told, up) = watch::channel(core.up());
+    let (told, up): (Vec<_>, Vec<_>) = core.up().map(watch::channel).unzip();
+    let (served, mut serves) = watch::channel(core.all_serve());
     let mut tasks = JoinSet::new();
-    tasks.spawn(Driver { core, started: Instant::now(), messages, commands: asked, up: told }.run());
+    let started = Instant::now();
+    tasks.spawn(Driver { core, started, messages, commands: asked, up: told, served }.run());
     let places = Arc::new(Semaphore::new(options.limits.connections));
-    let door = Door { core: to_core, limits: options.limits, next: Arc::default(), places, up, gate };
-    for (reserved, listener) in listeners {
-        tasks.spawn(door.clone().keep(reserved, listener));
+    let next = Arc::<AtomicU64>::default();
+    // One server may have several addresses.
+    let of_servers = (0..servers).zip(entrances).zip(up).cycle();
+    for ((reserved, listener), ((server, (_, gate)), up)) in listeners.into_iter().zip(of_servers) {
+        let (core, limits, places, next) = (to_core.clone(), options.limits, places.clone(), next.clone());
+        tasks.spawn(Door { server, core, limits, next, places, up, gate }.keep(reserved, listener));
     }
     let handle = Handle { commands };
-    tasks.spawn(control(controls, control_address, handle.clone()));
-    Ok(Running { addresses, control: control_address, handle, _tasks: tasks })
+    tasks.spawn(control(controls, control_address, servers > 1, handle.clone()));
+    // The task that tells lives as long as the servers.
+    let _ = serves.wait_for(|serves| *serves).await;
+    Ok(Running { servers, addresses, control: control_address, handle, _tasks: tasks })
 }
 
 /// How others talk to the server.
@@ -129,7 +152,12 @@ impl Handle {
 }
 
 impl Running {
-    /// Where clients connect.
+    /// How many servers there are.
+    pub fn servers(&self) -> u8 {
+        self.servers
+    }
+
+    /// Where clients connect; of several servers, in order of their numbers.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
@@ -142,6 +170,11 @@ impl Running {
     /// Does a fault, or arms it where it waits for a request.
     pub async fn fault(&self, fault: Fault) -> Result<(), FaultError> {
         self.handle.fault(fault).await
+    }
+
+    /// Who leads, and what each server does.
+    pub async fn leadership(&self) -> Leadership {
+        self.handle.with(|core, _| core.leadership()).await.expect("the servers live as long as this")
     }
 
     /// The open sessions, in order of their ids.
@@ -166,6 +199,11 @@ impl Running {
         let _ = self.handle.commands.send(Command::Stop { done }).await;
         stopped.await.expect("the server lives as long as this")
     }
+}
+
+/// `1 address`, `2 addresses`.
+fn count(addresses: usize) -> String {
+    format!("{addresses} address{}", if addresses == 1 { "" } else { "es" })
 }
 
 /// Milliseconds since the Unix epoch.

@@ -11,6 +11,7 @@ use zk_watched::{Invariant, Report};
 /// A client's request counts as sent when the server gets it, and an answer as delivered when it is handed to
 /// the socket. So real-time order is judged more strictly than it is promised, as ZooKeeper could order requests
 /// that are under way together as it likes; a single server keeps the stricter order.
+/// Of several servers, what Zab promises is judged as well, under the names of ZooKeeper's specifications.
 const JUDGED: [Invariant; 9] = [
     Invariant::AcknowledgedWritesSurvive,
     Invariant::AnswersMatchReference,
@@ -78,9 +79,13 @@ pub struct Broken {
     pub what: String,
 }
 
+/// What was found of Zab: the names of what is judged, how often it was checked, and what was broken.
+pub(crate) type ZabJudged<'a> =
+    (&'a mut dyn Iterator<Item = &'static str>, u64, &'a BTreeMap<&'static str, String>);
+
 impl Verdict {
     /// From what was watched.
-    pub(crate) fn new(report: &Report, requests: u64) -> Verdict {
+    pub(crate) fn new(report: &Report, zab: Option<ZabJudged<'_>>, requests: u64) -> Verdict {
         let tested = report.by_name();
         let judge = |invariant: Invariant| {
             let tested = tested.get(invariant.name()).copied().unwrap_or(0);
@@ -92,20 +97,34 @@ impl Verdict {
             };
             Judged { name: invariant.name(), verdict, tested }
         };
-        let told = |(invariant, what): &(Invariant, String)| Broken {
-            invariant: invariant.name(),
-            what: what.clone(),
-        };
+        let mut invariants: Vec<Judged> = JUDGED.into_iter().map(judge).collect();
+        let mut broken: Vec<Broken> = report.broken.iter().map(told).collect();
+        if let Some((names, checks, zab)) = zab {
+            invariants.push(judge(Invariant::ServersAgree));
+            invariants.extend(names.map(|name| {
+                let verdict = match (zab.contains_key(name), checks) {
+                    (true, _) => Finding::Broken,
+                    (false, 0) => Finding::NotTested,
+                    (false, _) => Finding::Held,
+                };
+                Judged { name, verdict, tested: checks }
+            }));
+            broken.extend(zab.iter().map(|(invariant, what)| Broken { invariant, what: what.clone() }));
+        }
         Verdict {
             schema: "zoocheck-serve-verdict/1",
-            held: report.broken.is_empty(),
-            invariants: JUDGED.into_iter().map(judge).collect(),
-            broken: report.broken.iter().map(told).collect(),
+            held: broken.is_empty(),
+            invariants,
+            broken,
             cases: report.cases.clone(),
             requests,
             record_lacks: None,
         }
     }
+}
+
+fn told((invariant, what): &(Invariant, String)) -> Broken {
+    Broken { invariant: invariant.name(), what: what.clone() }
 }
 
 /// One line for people.

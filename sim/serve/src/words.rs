@@ -15,6 +15,9 @@ const VERSION: &str = "3.9.3-zoocheck, built on 2026-01-01 00:00 UTC";
 /// A server at one moment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Status {
+    /// The server's number.
+    pub(crate) id: u8,
+    pub(crate) mode: Mode,
     /// Milliseconds since the Unix epoch.
     pub(crate) now_ms: i64,
     pub(crate) uptime_ms: u64,
@@ -33,7 +36,9 @@ pub(crate) struct Status {
     pub(crate) latency: Millis,
     pub(crate) counts: Counts,
     pub(crate) conns: Vec<ConnStatus>,
-    /// When each open session expires, if nothing is heard of it.
+    /// How many sessions are open.
+    pub(crate) open: usize,
+    /// When each open session expires, if nothing is heard of it; only a leader knows.
     pub(crate) sessions: BTreeMap<SessionId, i64>,
     pub(crate) ephemerals: BTreeMap<SessionId, Vec<String>>,
     /// Watches for a znode's own changes: by session, their paths.
@@ -41,6 +46,34 @@ pub(crate) struct Status {
     /// Watches of all kinds.
     pub(crate) watch_count: usize,
 }
+
+/// What a server is among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// There are no others.
+    #[default]
+    Standalone,
+    /// It leads an ensemble of so many servers, of which so many follow it.
+    Leader { servers: usize, learners: usize },
+    /// It follows.
+    Follower { servers: usize },
+    /// It has no leader.
+    NotServing,
+}
+
+impl Mode {
+    const fn name(self) -> &'static str {
+        match self {
+            Mode::Standalone => "standalone",
+            Mode::Leader { .. } => "leader",
+            Mode::Follower { .. } => "follower",
+            Mode::NotServing => "looking",
+        }
+    }
+}
+
+/// What a server without a leader answers where it has nothing to tell.
+const NOT_SERVING: &str = "This ZooKeeper instance is not currently serving requests\n";
 
 /// What has been since the statistics were reset.
 #[derive(Clone, Copy, Debug, Default)]
@@ -108,6 +141,13 @@ pub(crate) struct ConnSession {
 
 /// The answer to a word that changes nothing.
 pub(crate) fn answer(word: FourLetterWord, status: &Status) -> String {
+    if status.mode == Mode::NotServing {
+        match word {
+            FourLetterWord::Isro => return "null".into(),
+            FourLetterWord::Ruok | FourLetterWord::Envi | FourLetterWord::Gtmk | FourLetterWord::Stmk => {}
+            _ => return NOT_SERVING.into(),
+        }
+    }
     match word {
         FourLetterWord::Ruok => "imok".into(),
         FourLetterWord::Isro => "rw".into(),
@@ -158,12 +198,13 @@ fn server(status: &Status) -> String {
     let Millis { least, average, most, last: _ } = status.latency;
     format!(
         "Latency min/avg/max: {least}/{average:?}/{most}\nReceived: {}\nSent: {}\nConnections: {}\nOutstanding: {}\n\
-         Zxid: {:#x}\nMode: standalone\nNode count: {}\n",
+         Zxid: {:#x}\nMode: {}\nNode count: {}\n",
         status.received,
         status.sent,
         status.conns.len(),
         status.outstanding,
         status.zxid,
+        status.mode.name(),
         nodes_counted(status),
     )
 }
@@ -202,14 +243,14 @@ fn measurements(status: &Status) -> String {
     let ephemerals: usize = status.ephemerals.values().map(Vec::len).sum();
     let mut lines: Vec<(&str, String)> = vec![
         ("version", VERSION.into()),
-        ("server_state", "standalone".into()),
+        ("server_state", status.mode.name().into()),
         ("ephemerals_count", ephemerals.to_string()),
         ("num_alive_connections", status.conns.len().to_string()),
         // A number with a fraction, also where that is none.
         ("avg_latency", format!("{average:?}")),
         ("outstanding_requests", status.outstanding.to_string()),
         ("znode_count", nodes_counted(status).to_string()),
-        ("global_sessions", status.sessions.len().to_string()),
+        ("global_sessions", status.open.to_string()),
         ("last_client_response_size", size(|bytes| bytes.last)),
         ("max_client_response_size", size(|bytes| bytes.most)),
         ("min_client_response_size", size(|bytes| bytes.least)),
@@ -226,9 +267,28 @@ fn measurements(status: &Status) -> String {
         ("connection_drop_count", lost.to_string()),
         ("stale_sessions_expired", expired.to_string()),
     ];
+    lines.extend(of_ensemble(status.mode));
     lines.extend(open_files().map(|open| ("open_file_descriptor_count", open.to_string())));
     lines.extend(most_files().map(|most| ("max_file_descriptor_count", most)));
     lines.into_iter().map(|(name, value)| format!("zk_{name}\t{value}\n")).collect()
+}
+
+/// What a server of an ensemble tells of it.
+fn of_ensemble(mode: Mode) -> Vec<(&'static str, String)> {
+    let (servers, state) = match mode {
+        Mode::Leader { servers, .. } => (servers, "leading - broadcast"),
+        Mode::Follower { servers } => (servers, "following - broadcast"),
+        Mode::Standalone | Mode::NotServing => return Vec::new(),
+    };
+    let mut lines = vec![("quorum_size", servers.to_string()), ("peer_state", state.into())];
+    if let Mode::Leader { learners, .. } = mode {
+        lines.extend([
+            ("learners", learners.to_string()),
+            ("synced_followers", learners.to_string()),
+            ("synced_observers", "0".into()),
+        ]);
+    }
+    lines
 }
 
 /// How many files this process has open, where the system tells.
@@ -245,12 +305,12 @@ fn most_files() -> Option<String> {
 }
 
 fn configuration(status: &Status) -> String {
-    let Status { port, snapshot_bytes, log_bytes, tick_ms, .. } = status;
+    let Status { id, port, snapshot_bytes, log_bytes, tick_ms, .. } = status;
     let (least, most) = (tick_ms * 2, tick_ms * 20);
     format!(
         "clientPort={port}\nsecureClientPort=-1\ndataDir=(memory)\ndataDirSize={snapshot_bytes}\ndataLogDir=(memory)\n\
          dataLogSize={log_bytes}\ntickTime={tick_ms}\nmaxClientCnxns=0\nminSessionTimeout={least}\n\
-         maxSessionTimeout={most}\nclientPortListenBacklog=1024\nserverId=0\n"
+         maxSessionTimeout={most}\nclientPortListenBacklog=1024\nserverId={id}\n"
     )
 }
 
@@ -338,6 +398,7 @@ mod tests {
             port: 2181,
             zxid: 0x25,
             nodes: 7,
+            open: 1,
             received: 138,
             sent: 136,
             latency,

@@ -169,6 +169,12 @@ impl Watched {
         }
     }
 
+    /// A client that asks to be connected tells what it has seen. For those who hand answers over and cannot know
+    /// what was read of them.
+    pub fn tells(&mut self, conn: ConnId, zxid: Zxid) {
+        self.zxids.tells(conn, zxid);
+    }
+
     /// A learner tells a server of sessions that it has heard of.
     pub fn touched(&mut self, server: u8, sessions: impl IntoIterator<Item = SessionId>, now_ms: i64) {
         if self.leader == Some(server) {

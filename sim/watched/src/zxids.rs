@@ -1,7 +1,7 @@
 //! What a session sees never goes back in time.
 
 use crate::{Invariant, Report};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::ConnId;
 
@@ -12,6 +12,8 @@ pub struct Zxids {
     seen: BTreeMap<SessionId, Zxid>,
     /// By whatever has come on a connection.
     on: BTreeMap<ConnId, Zxid>,
+    /// Connections whose clients have told what they have seen elsewhere.
+    told: BTreeSet<ConnId>,
 }
 
 const NAME: Invariant = Invariant::ZxidsNeverGoBack;
@@ -25,6 +27,13 @@ impl Zxids {
     /// A connection is over.
     pub fn finished(&mut self, conn: ConnId) {
         self.on.remove(&conn);
+        self.told.remove(&conn);
+    }
+
+    /// A client tells what it has seen. Only that counts on this connection, and what comes on it.
+    pub fn tells(&mut self, conn: ConnId, zxid: Zxid) {
+        self.on.insert(conn, zxid);
+        self.told.insert(conn);
     }
 
     /// Something comes that shows what was done up to `zxid`.
@@ -38,7 +47,8 @@ impl Zxids {
         report: &mut Report,
     ) {
         let on = self.on.entry(conn).or_default();
-        let before = (*on).max(self.seen.get(&session).copied().unwrap_or_default());
+        let elsewhere = self.seen.get(&session).filter(|_| !self.told.contains(&conn));
+        let before = (*on).max(elsewhere.copied().unwrap_or_default());
         report.check(NAME, zxid >= before, || format!("{session} was shown {zxid} after {before}"));
         *on = zxid.max(*on);
         if counts {
@@ -61,6 +71,18 @@ mod tests {
             zxids.delivered(ConnId(*conn), A, Zxid::new(1, *counter), *counts, &mut report);
         }
         !report.broken.is_empty()
+    }
+
+    /// What was handed over on one connection may never have been read by the client that has come on another.
+    #[test]
+    fn a_client_that_tells_what_it_has_seen_is_shown_nothing_older() {
+        for (told, caught) in [(4, false), (5, true)] {
+            let (mut zxids, mut report) = (Zxids::default(), Report::default());
+            zxids.delivered(ConnId(1), A, Zxid::new(1, 6), true, &mut report);
+            zxids.tells(ConnId(2), Zxid::new(1, told));
+            zxids.delivered(ConnId(2), A, Zxid::new(1, 4), true, &mut report);
+            assert_eq!(!report.broken.is_empty(), caught);
+        }
     }
 
     #[test]

@@ -15,6 +15,8 @@ use zk_wire::{Decoded, FourLetterWord, ServerSide};
 
 /// A connection.
 pub(super) struct Conn {
+    /// To which server it goes.
+    pub(super) server: u8,
     pub(super) link: Arc<Link>,
     pub(super) peer: SocketAddr,
     pub(super) wire: ServerSide,
@@ -121,12 +123,20 @@ impl Latency {
 pub(super) struct Session {
     /// The timeout granted last.
     pub(super) timeout_ms: u32,
+    /// The least that anybody has granted or been asked for. In an ensemble, a connection to a server that the
+    /// session has left may still speak for it, with the timeout that was granted there.
+    pub(super) least_ms: u32,
     /// Our number for its last request. Clients may begin anew on each connection, so that theirs do not name a
     /// request of a session.
     last: i32,
 }
 
 impl Session {
+    /// It begins with this timeout.
+    pub(super) fn opened(timeout_ms: u32) -> Session {
+        Session { timeout_ms, least_ms: timeout_ms, last: 0 }
+    }
+
     /// The same, with another timeout.
     pub(super) fn with_timeout(self, timeout_ms: u32) -> Session {
         Session { timeout_ms, ..self }
@@ -134,15 +144,16 @@ impl Session {
 }
 
 impl Core {
-    /// A connection was accepted.
-    pub(crate) fn accepted(&mut self, now: Nanos, id: ConnId, link: Arc<Link>, peer: SocketAddr) {
-        if !self.is_up() {
+    /// A connection was accepted by a server.
+    pub(crate) fn accepted(&mut self, now: Nanos, server: u8, id: ConnId, link: Arc<Link>, peer: SocketAddr) {
+        if !self.is_up(server) {
             link.turn(State::Aborted);
             return;
         }
-        self.record.add(now, id, What::Opened { peer });
+        self.record.add(now, id, What::Opened { peer, server: self.name_of(server) });
         let stats = Stats { begun: now, last_op: "NA", last_at: now, ..Stats::default() };
         let conn = Conn {
+            server,
             link,
             peer,
             wire: ServerSide::new(),
@@ -163,12 +174,12 @@ impl Core {
         if conn.fate != Fate::Well {
             return;
         }
-        let slow = &mut conn.slow;
+        let (server, slow) = (conn.server, &mut conn.slow);
         let late = if now < slow.until { now + slow.delay } else { now };
         slow.last_in = late.max(slow.last_in);
         if slow.last_in > now {
             let due = slow.last_in;
-            self.later(due, super::Later::Frames { conn: id, frames });
+            self.later(due, Some(server), super::Later::Frames { conn: id, frames });
         } else {
             self.here(now, id, frames);
         }
@@ -188,20 +199,20 @@ impl Core {
     pub(crate) fn word(&mut self, now: Nanos, id: ConnId, word: FourLetterWord) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.received += 1;
-        self.stats.received += 1;
-        let link = conn.link.clone();
-        let answer = words::answer(word, &self.status(now));
+        let (server, link) = (conn.server, conn.link.clone());
+        self.host(server).stats.received += 1;
+        let answer = words::answer(word, &self.status(now, server));
         link.append(answer.as_bytes());
         match word {
-            FourLetterWord::Srst => self.stats = Totals::default(),
+            FourLetterWord::Srst => self.host(server).stats = Totals::default(),
             FourLetterWord::Crst => {
-                for conn in self.conns.values_mut() {
+                for conn in self.conns.values_mut().filter(|conn| conn.server == server) {
                     conn.stats = Stats { received: 0, sent: 0, latency: Latency::default(), ..conn.stats };
                 }
             }
             _ => {}
         }
-        self.stats.sent += u64::from(!answer.is_empty());
+        self.host(server).stats.sent += u64::from(!answer.is_empty());
         self.drop_conn(now, id, State::Flushing, "answered");
         self.run(now);
     }
@@ -215,8 +226,8 @@ impl Core {
     /// A client's connection is gone.
     pub(crate) fn gone(&mut self, now: Nanos, id: ConnId) {
         // What a fault has left on its way does not know.
-        if self.conns.get(&id).is_some_and(|conn| conn.fate != Fate::Flying) {
-            self.stats.counts.lost += 1;
+        if let Some(conn) = self.conns.get(&id).filter(|conn| conn.fate != Fate::Flying) {
+            self.hosts[usize::from(conn.server)].stats.counts.lost += 1;
             self.drop_conn(now, id, State::Flushing, "the client has gone");
             self.run(now);
         }
@@ -231,6 +242,9 @@ impl Core {
     /// Looks at the frames of a connection, as far as their time has come.
     pub(super) fn look(&mut self, now: Nanos, id: ConnId) {
         let mark = self.limits.stall_bytes();
+        if self.is_held(id) {
+            return;
+        }
         while let Some(conn) = self.conns.get_mut(&id) {
             if conn.stage == Stage::Connecting || matches!(conn.fate, Fate::Flying | Fate::Silent) {
                 return;
@@ -255,7 +269,8 @@ impl Core {
     fn frame(&mut self, now: Nanos, id: ConnId, frame: &[u8]) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.received += 1;
-        self.stats.received += 1;
+        let host = &mut self.hosts[usize::from(conn.server)];
+        host.stats.received += 1;
         self.requests += 1;
         let bytes = frame.len();
         match (conn.wire.decode(frame), conn.stage) {
@@ -263,20 +278,25 @@ impl Core {
             (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
-                self.stats.counts.connects += 1;
+                host.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
-                self.watched.connecting(id, super::ALONE, request.session, steady_ms(now));
+                self.watched.connecting(id, conn.server, request.session, steady_ms(now));
+                if self.hosts.len() > 1 {
+                    self.watched.tells(id, request.last_zxid);
+                }
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
                 if let Some(session) = self.sessions.get_mut(&request.session) {
                     // Until it is granted or refused, the session may have either.
-                    let asked_ms = zk_proto::sessions::grant_timeout(request.timeout_ms, self.config.tick_ms);
+                    let asked_ms = zk_proto::sessions::grant_timeout(request.timeout_ms, self.tick_ms);
                     conn.wants = Some((request.session, session.timeout_ms));
                     session.timeout_ms = session.timeout_ms.min(asked_ms);
+                    session.least_ms = session.least_ms.min(asked_ms);
                 }
                 self.offered += 1;
                 let session = SessionId(self.offered);
                 let (offer, address) = ((session, password(session)), Some(address));
-                self.events.push_back(Event::Connecting { conn: id, request, offer, address });
+                let server = conn.server;
+                self.next(server, Event::Connecting { conn: id, request, offer, address });
             }
             (Ok(Decoded::Message(message)), Stage::Connected(session)) => {
                 self.message(now, id, session, bytes, message);
@@ -313,7 +333,7 @@ impl Core {
             conn.asked.push_back(asked);
         }
         self.watched.arrived(id, &message, steady_ms(now));
-        self.events.push_back(Event::Received { conn: id, message });
+        self.happens_on(id, Event::Received { conn: id, message });
     }
 
     /// A connected client says something that cannot be read.
@@ -330,7 +350,7 @@ impl Core {
         if let Some(conn) = self.conns.get_mut(&id) {
             conn.asked.push_back(Asked { bytes, xid, number, op: name, at: now });
         }
-        self.events.push_back(Event::Refused { conn: id, xid: number, code, takes_zxid });
+        self.happens_on(id, Event::Refused { conn: id, xid: number, code, takes_zxid });
     }
 
     /// A request of an unknown kind is answered at once, out of its order, and ends the connection. Its session
@@ -343,9 +363,20 @@ impl Core {
         self.drop_conn(now, id, State::Flushing, "a request of an unknown kind");
     }
 
+    /// Something happens on a connection, at its server.
+    fn happens_on(&mut self, id: ConnId, event: Event) {
+        if let Some(server) = self.server_of(id) {
+            self.next(server, event);
+        }
+    }
+
     /// The next number of a session's requests. Zero stands for the server's own.
     fn number(&mut self, session: SessionId) -> Xid {
-        let session = self.sessions.entry(session).or_default();
+        let Some(session) = self.sessions.get_mut(&session) else {
+            // It is over, and a server that lags has not heard of it.
+            self.strays = self.strays.checked_add(1).unwrap_or(i32::MAX / 2);
+            return Xid(self.strays);
+        };
         session.last = match session.last.wrapping_add(1) {
             0 => 1,
             next => next,

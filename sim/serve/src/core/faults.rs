@@ -1,10 +1,12 @@
 //! Faults strike: at once, or as the next request of their kind arrives.
 
 use super::conns::{Fate, Stage};
-use super::{Core, Later, MS, Nanos, SlowDisk};
+use super::host::{Lag, SlowDisk};
+use super::{Core, Later, MS, Nanos};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::State;
 use crate::record::What;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::SessionId;
 use zk_proto::message::ConnId;
@@ -32,9 +34,24 @@ impl Core {
         self.check_targets(fault)?;
         self.record.add_fault(now, fault);
         match *fault {
-            Fault::ServerCrash { down_ms, mid_sync: true, .. } => self.crash_at_sync_ms = Some(down_ms),
-            Fault::ServerCrash { down_ms, mid_sync: false, .. } => self.crash_for(now, down_ms),
-            Fault::ServerPause { for_ms } => self.paused_until = Some(now + for_ms * MS),
+            Fault::ServerCrash { server, down_ms, mid_sync } => {
+                self.crash_or_arm(now, server, down_ms, mid_sync);
+            }
+            Fault::LeaderCrash { down_ms, mid_sync } => {
+                self.crash_or_arm(now, self.leading()?, down_ms, mid_sync);
+            }
+            Fault::ServerPause { server, for_ms } => self.pause(now, server, for_ms),
+            Fault::LeaderPause { for_ms } => self.pause(now, self.leading()?, for_ms),
+            Fault::ServerStart { server } => {
+                self.later.retain(|_, (_, late)| !matches!(late, Later::Up { server: of } if *of == server));
+                self.start(now, server);
+            }
+            Fault::ServerResume { server } => self.resume(now, server),
+            Fault::Partition { ref cut, for_ms } => self.partition(now, cut, for_ms),
+            Fault::ServerLag { server, delay_ms, for_ms } => {
+                self.host(server).lag = Lag { delay: delay_ms * MS, until: now + for_ms * MS };
+            }
+            Fault::LinkBreak { between } => self.break_links(now, between),
             Fault::Drop { session, when, what } => {
                 for session in self.targets(session)? {
                     match when {
@@ -61,12 +78,13 @@ impl Core {
                     }
                 }
             }
-            Fault::SlowSync { sync_ms, for_ms, .. } => {
-                self.slow_disk = SlowDisk { takes: sync_ms * MS, until: now + for_ms * MS, ..self.slow_disk };
+            Fault::SlowSync { server, sync_ms, for_ms } => {
+                let disk = &mut self.host(server).slow_disk;
+                *disk = SlowDisk { takes: sync_ms * MS, until: now + for_ms * MS, ..*disk };
             }
-            Fault::ClockJump { by_ms } => {
-                self.wall_ms += by_ms;
-                self.events.push_back(Event::ClockSet { by_ms });
+            Fault::ClockJump { server, by_ms } => {
+                self.host(server).wall_ms += by_ms;
+                self.next(server, Event::ClockSet { by_ms });
             }
         }
         self.run(now);
@@ -74,31 +92,111 @@ impl Core {
     }
 
     fn is_possible(&self, fault: &Fault) -> Result<(), String> {
-        if let Fault::ServerCrash { server: 1.., .. } | Fault::SlowSync { server: 1.., .. } = fault {
-            return Err("server: expected 0; there is no other".into());
-        }
         let times = match *fault {
-            Fault::ServerCrash { down_ms, .. } => [("down-ms", down_ms), ("", 0)],
-            Fault::ServerPause { for_ms } => [("for-ms", for_ms), ("", 0)],
-            Fault::Drop { what: Loss::InFlight { for_ms }, .. } => [("for-ms", for_ms), ("", 0)],
-            Fault::SlowLink { delay_ms, for_ms, .. } => [("delay-ms", delay_ms), ("for-ms", for_ms)],
+            Fault::ServerCrash { down_ms, .. } | Fault::LeaderCrash { down_ms, .. } => {
+                [("down-ms", down_ms), ("", 0)]
+            }
+            Fault::ServerPause { for_ms, .. }
+            | Fault::LeaderPause { for_ms }
+            | Fault::Partition { for_ms, .. }
+            | Fault::Drop { what: Loss::InFlight { for_ms }, .. } => [("for-ms", for_ms), ("", 0)],
+            Fault::SlowLink { delay_ms, for_ms, .. } | Fault::ServerLag { delay_ms, for_ms, .. } => {
+                [("delay-ms", delay_ms), ("for-ms", for_ms)]
+            }
             Fault::SlowSync { sync_ms, for_ms, .. } => [("sync-ms", sync_ms), ("for-ms", for_ms)],
-            Fault::ClockJump { by_ms } if by_ms.unsigned_abs() > LONGEST_MS => {
+            Fault::ClockJump { by_ms, .. } if by_ms.unsigned_abs() > LONGEST_MS => {
                 return Err(format!("by-ms: {by_ms}; it must be from -{LONGEST_MS} to {LONGEST_MS}"));
             }
-            Fault::ClockJump { .. } => [("", 0); 2],
-            Fault::Drop { .. } | Fault::Expire { .. } | Fault::ExpireOwner { .. } => [("", 0); 2],
+            Fault::ClockJump { .. }
+            | Fault::ServerStart { .. }
+            | Fault::ServerResume { .. }
+            | Fault::LinkBreak { .. }
+            | Fault::Drop { .. }
+            | Fault::Expire { .. }
+            | Fault::ExpireOwner { .. } => [("", 0); 2],
         };
         if let Some((name, ms)) = times.into_iter().find(|(_, ms)| *ms > LONGEST_MS) {
             return Err(format!("{name}: {ms}; it must be at most {LONGEST_MS}"));
         }
-        if !self.is_up() {
-            return Err("the server is down".into());
+        self.check_server(fault)
+    }
+
+    /// Whether the servers that are meant are there, and can be struck now.
+    fn check_server(&self, fault: &Fault) -> Result<(), String> {
+        let strikes_processes = matches!(
+            fault,
+            Fault::ServerCrash { .. }
+                | Fault::ServerPause { .. }
+                | Fault::ServerResume { .. }
+                | Fault::LeaderCrash { .. }
+                | Fault::LeaderPause { .. }
+        );
+        let server = match *fault {
+            Fault::ServerCrash { server, .. }
+            | Fault::ServerPause { server, .. }
+            | Fault::ServerStart { server }
+            | Fault::ServerResume { server }
+            | Fault::SlowSync { server, .. }
+            | Fault::ClockJump { server, .. } => server,
+            Fault::LeaderCrash { .. }
+            | Fault::LeaderPause { .. }
+            | Fault::Expire { .. }
+            | Fault::ExpireOwner { .. } => self.leading()?,
+            // A network works, or does not, without the servers.
+            Fault::Partition { ref cut, .. } => {
+                return cut.iter().try_for_each(|two| self.check_two("cut", two));
+            }
+            Fault::LinkBreak { between } => return self.check_two("between", &between),
+            Fault::ServerLag { server, .. } => return self.check_several().and(self.check_number(server)),
+            // With several servers, connections may be to any of them.
+            Fault::Drop { .. } | Fault::SlowLink { .. } if self.is_ensemble() => return Ok(()),
+            Fault::Drop { .. } | Fault::SlowLink { .. } => 0,
+        };
+        self.check_number(server)?;
+        let name = if self.is_ensemble() { format!("server {server}") } else { "the server".to_owned() };
+        match (self.is_up(server), fault) {
+            (true, Fault::ServerStart { .. }) => return Err(format!("{name} is up")),
+            (false, Fault::ServerStart { .. }) => return Ok(()),
+            (false, _) => return Err(format!("{name} is down")),
+            (true, _) => {}
         }
-        if self.is_paused() && !matches!(fault, Fault::ServerCrash { .. } | Fault::ServerPause { .. }) {
-            return Err("the server is paused".into());
+        if self.hosts[usize::from(server)].paused_until.is_some() && !strikes_processes {
+            return Err(format!("{name} is paused"));
         }
         Ok(())
+    }
+
+    /// Who leads. A server that is alone leads whenever it is up.
+    fn leading(&self) -> Result<u8, String> {
+        match self.leader() {
+            Some((leader, _)) => Ok(leader),
+            None if self.is_ensemble() => Err("no server leads now; GET /leader tells".into()),
+            None => Ok(0),
+        }
+    }
+
+    fn check_number(&self, server: u8) -> Result<(), String> {
+        match self.hosts.len() - 1 {
+            last if usize::from(server) <= last => Ok(()),
+            0 => Err("server: expected 0; there is no other".into()),
+            last => Err(format!("server: {server}; expected a number from 0 to {last}")),
+        }
+    }
+
+    fn check_several(&self) -> Result<(), String> {
+        match self.is_ensemble() {
+            true => Ok(()),
+            false => Err("there is one server, and nothing between servers".into()),
+        }
+    }
+
+    fn check_two(&self, name: &str, [one, other]: &[u8; 2]) -> Result<(), String> {
+        self.check_several()?;
+        let last = self.hosts.len() - 1;
+        match one != other && usize::from(*one.max(other)) <= last {
+            true => Ok(()),
+            false => Err(format!("{name}: [{one},{other}]; expected two numbers from 0 to {last}")),
+        }
     }
 
     /// Whether whoever is meant is there.
@@ -109,7 +207,14 @@ impl Core {
             Fault::Expire { session } => (session, false),
             Fault::ExpireOwner { reader } => (reader, false),
             Fault::ServerCrash { .. }
+            | Fault::LeaderCrash { .. }
             | Fault::ServerPause { .. }
+            | Fault::ServerStart { .. }
+            | Fault::ServerResume { .. }
+            | Fault::LeaderPause { .. }
+            | Fault::Partition { .. }
+            | Fault::ServerLag { .. }
+            | Fault::LinkBreak { .. }
             | Fault::SlowSync { .. }
             | Fault::ClockJump { .. } => return Ok(()),
         };
@@ -125,7 +230,14 @@ impl Core {
     fn targets(&self, target: Target) -> Result<Vec<SessionId>, String> {
         match target {
             // Those without a connection have nothing to lose; whoever wants them to end names them.
-            Target::All => Ok(self.connected().map(|(session, _)| session).collect()),
+            Target::All => {
+                let all: BTreeMap<ConnId, SessionId> = self
+                    .sessions
+                    .keys()
+                    .filter_map(|session| Some((self.conn_of(*session).ok()?, *session)))
+                    .collect();
+                Ok(all.into_values().collect())
+            }
             Target::Session(session) if self.sessions.contains_key(&session) => Ok(vec![session]),
             Target::Session(session) => Err(format!("{session}: no such session; GET /sessions lists them")),
         }
@@ -140,7 +252,8 @@ impl Core {
     }
 
     fn conn_of(&self, session: SessionId) -> Result<ConnId, String> {
-        let found = self.connected().find(|(of, _)| *of == session);
+        // Its last one: a server that it has left may not know yet.
+        let found = self.connected().filter(|(of, _)| *of == session).last();
         found.map(|(_, id)| id).ok_or_else(|| format!("{session}: the session has no connection now"))
     }
 
@@ -153,22 +266,36 @@ impl Core {
         Ok(())
     }
 
-    /// The server's process dies, and starts again after a while.
-    fn crash_for(&mut self, now: Nanos, down_ms: u64) {
-        self.crash(now);
-        self.later(now + down_ms * MS, Later::Up);
+    fn pause(&mut self, now: Nanos, server: u8, for_ms: u64) {
+        self.host(server).paused_until = Some(now + for_ms * MS);
     }
 
-    /// It was to crash in the middle of a sync, which is now.
-    pub(super) fn crash_mid_sync(&mut self, now: Nanos) {
-        if let Some(down_ms) = self.crash_at_sync_ms.take() {
-            self.crash_for(now, down_ms);
+    fn crash_or_arm(&mut self, now: Nanos, server: u8, down_ms: u64, mid_sync: bool) {
+        if mid_sync {
+            self.host(server).crash_at_sync_ms = Some(down_ms);
+        } else {
+            self.crash_for(now, server, down_ms);
         }
     }
 
+    /// A server's process dies, and starts again after a while.
+    fn crash_for(&mut self, now: Nanos, server: u8, down_ms: u64) {
+        self.crash(now, server);
+        self.later(now + down_ms * MS, None, Later::Up { server });
+    }
+
+    /// It was to crash in the middle of a sync, which is now.
+    pub(super) fn crash_mid_sync(&mut self, now: Nanos, server: u8) {
+        if let Some(down_ms) = self.host(server).crash_at_sync_ms.take() {
+            self.crash_for(now, server, down_ms);
+        }
+    }
+
+    /// Only a leader ends sessions; where there is none, nothing happens.
     fn expire(&mut self, now: Nanos, session: SessionId) {
+        let Some((leader, _)) = self.leader() else { return };
         self.watched.forces(Some(session));
-        self.events.push_back(Event::Expire { session });
+        self.next(leader, Event::Expire { session });
         self.run_events(now);
         self.watched.forces(None);
     }
@@ -179,7 +306,7 @@ impl Core {
         let conn = self.conns.get_mut(&id)?;
         let (Stage::Connected(session), Fate::Well) = (conn.stage, conn.fate) else { return Some(frame) };
         let Some(waiting) = self.armed.get_mut(&session) else { return Some(frame) };
-        let owner = self.server.as_ref().and_then(|server| {
+        let owner = self.hosts[usize::from(conn.server)].server.as_ref().and_then(|server| {
             let path = path_read(&frame)?;
             server.tree().node(path)?.owner().filter(|owner| *owner != session)
         });
@@ -217,7 +344,8 @@ impl Core {
             Loss::InFlight { for_ms } => {
                 conn.link.turn(State::Aborted);
                 conn.fate = Fate::Flying;
-                self.later(now + for_ms * MS, Later::Arrive { conn: id });
+                let server = conn.server;
+                self.later(now + for_ms * MS, Some(server), Later::Arrive { conn: id });
             }
             Loss::Silence => {
                 conn.link.turn(State::Silent);

@@ -1,18 +1,25 @@
-//! What happens at its time: timers, slow disks, slow links, restarts.
+//! What happens at its time: timers, slow disks, slow links, restarts; and what waits while a process stands still.
 
-use super::{Core, MS, Nanos};
+use super::{Core, Happening, MS, Nanos};
+use crate::driver::ToCore;
 use crate::link::{Link, State};
 use std::sync::Arc;
-use zk_proto::disk::FileId;
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Timer};
 
 /// What happens at its time.
+#[derive(Debug)]
 pub(super) enum Later {
-    /// The server starts again.
-    Up,
-    /// The disk has done something.
-    Synced { file: FileId, ticket: u64 },
+    /// A server starts again.
+    Up { server: u8 },
+    /// Something happens to a server: its disk has done something.
+    Happens { to: u8, event: Event },
+    /// What another server has sent is there.
+    FromPeer { from: u8, to: u8, event: Event },
+    /// A call to another server is taken.
+    Dialled { from: u8, to: u8 },
+    /// Servers are not cut off from each other any more.
+    PartitionEnds { cut: Vec<[u8; 2]> },
     /// Late frames are here.
     Frames { conn: ConnId, frames: Vec<Vec<u8>> },
     /// Late bytes are sent.
@@ -23,64 +30,152 @@ pub(super) enum Later {
     Arrive { conn: ConnId },
 }
 
+/// What has come to a server whose process stands still.
+#[derive(Debug)]
+pub(super) enum Held {
+    /// From other servers, or the disk.
+    Happening(Happening),
+    /// From a connection. Its frames wait with the connection, before this.
+    Message(ToCore),
+}
+
 impl Core {
-    /// Puts something off.
-    pub(super) fn later(&mut self, due: Nanos, what: Later) {
+    /// Puts something off; a crash of the server `of` undoes it.
+    pub(super) fn later(&mut self, due: Nanos, of: Option<u8>, what: Later) {
         self.laters += 1;
-        self.later.insert((due, self.laters), what);
+        self.later.insert((due, self.laters), (of, what));
     }
 
-    /// Whether the server's process has stopped for a while. It takes nothing from its connections then.
+    /// Whether all processes have stopped for a while. Nothing is taken from connections then.
     pub(crate) fn is_paused(&self) -> bool {
-        self.paused_until.is_some()
+        self.hosts.iter().all(|host| host.paused_until.is_some())
+    }
+
+    /// Whether the process of the server that a connection goes to stands still.
+    pub(super) fn is_held(&self, conn: ConnId) -> bool {
+        let server = self.server_of(conn);
+        server.is_some_and(|server| self.hosts[usize::from(server)].paused_until.is_some())
     }
 
     /// When something is to happen by itself.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
-        if self.paused_until.is_some() {
-            return self.paused_until;
-        }
-        let timer = self.timers.values().min().copied();
+        let of_hosts = self.hosts.iter().filter_map(|host| match host.paused_until {
+            Some(until) => Some(until),
+            None => host.timers.values().min().copied(),
+        });
         let later = self.later.keys().next().map(|(due, _)| *due);
-        timer.into_iter().chain(later).min()
+        of_hosts.chain(later).min()
     }
 
-    /// Lets happen what is due. After a pause that is a lot, and the timers come first.
+    /// Lets happen what is due.
     pub(crate) fn pass(&mut self, now: Nanos) {
-        if self.paused_until.is_some_and(|until| now < until) {
-            return;
+        for id in 0..self.hosts.len() as u8 {
+            if self.host(id).paused_until.is_some_and(|until| until <= now) {
+                self.resume(now, id);
+            }
         }
-        self.paused_until = None;
-        while let Some(timer) = self.due_timer(now) {
-            self.timers.remove(&timer);
-            self.events.push_back(Event::Timer(timer));
-            self.run(now);
+        while let Some((id, timer)) = self.due_timer(now) {
+            self.fire(now, id, timer);
         }
         while let Some(entry) = self.later.first_entry() {
             if entry.key().0 > now {
                 break;
             }
-            match entry.remove() {
-                Later::Up => self.start(now),
-                Later::Synced { file, ticket } => {
-                    self.events.push_back(Event::Synced { file, ticket });
+            let (_, what) = entry.remove();
+            self.happens(now, what);
+        }
+    }
+
+    fn happens(&mut self, now: Nanos, what: Later) {
+        match what {
+            Later::Up { server } => self.start(now, server),
+            Later::Happens { to, event } => {
+                self.next(to, event);
+                self.run(now);
+            }
+            Later::FromPeer { from, to, event } => {
+                self.links.landed(from, to);
+                self.next(to, event);
+                self.run(now);
+            }
+            Later::Dialled { from, to } => {
+                self.dialled(from, to);
+                self.run(now);
+            }
+            Later::PartitionEnds { cut } => self.partition_ends(now, &cut),
+            Later::Frames { conn, frames } => self.here(now, conn, frames),
+            Later::Out { conn, link, bytes } => self.out(now, conn, &link, &bytes),
+            Later::End { link } => link.turn(State::Flushing),
+            Later::Arrive { conn } => self.arrive(now, conn),
+        }
+    }
+
+    /// A process goes on as if nothing had been. It finds its timers first, and a lot of what has come meanwhile.
+    pub(super) fn resume(&mut self, now: Nanos, id: u8) {
+        self.host(id).paused_until = None;
+        let is_of = |of: &u8| *of == id;
+        while let Some((of, timer)) = self.due_timer_of(now, is_of) {
+            self.fire(now, of, timer);
+        }
+        let conns = self.conns.iter().filter(|(_, conn)| conn.server == id);
+        self.look_again.extend(conns.map(|(id, _)| *id));
+        self.run(now);
+        // A crash takes what waits along.
+        while let Some(held) = self.host(id).held.pop_front() {
+            match held {
+                Held::Happening(happening) => {
+                    self.events.push_back(happening);
                     self.run(now);
                 }
-                Later::Frames { conn, frames } => self.here(now, conn, frames),
-                Later::Out { conn, link, bytes } => self.out(now, conn, &link, &bytes),
-                Later::End { link } => link.turn(State::Flushing),
-                Later::Arrive { conn } => self.arrive(now, conn),
+                Held::Message(message) => self.take(now, message),
             }
         }
     }
 
-    fn due_timer(&self, now: Nanos) -> Option<Timer> {
-        let next = self.timers.iter().min_by_key(|(_, due)| **due);
-        next.filter(|(_, due)| **due <= now).map(|(timer, _)| *timer)
+    fn fire(&mut self, now: Nanos, id: u8, timer: Timer) {
+        self.host(id).timers.remove(&timer);
+        self.next(id, Event::Timer(timer));
+        self.run(now);
     }
 
-    /// Sets one of the server's timers.
-    pub(super) fn set_timer(&mut self, now: Nanos, timer: Timer, after_ms: u32) {
-        self.timers.insert(timer, now + u64::from(after_ms) * MS);
+    fn due_timer(&self, now: Nanos) -> Option<(u8, Timer)> {
+        self.due_timer_of(now, |_| true)
+    }
+
+    fn due_timer_of(&self, now: Nanos, is_of: impl Fn(&u8) -> bool) -> Option<(u8, Timer)> {
+        let going = (0..).zip(&self.hosts).filter(|(id, host)| is_of(id) && host.paused_until.is_none());
+        let timers =
+            going.flat_map(|(id, host)| host.timers.iter().map(move |(timer, due)| (*due, id, *timer)));
+        timers.min().filter(|(due, _, _)| *due <= now).map(|(_, id, timer)| (id, timer))
+    }
+
+    /// Sets one of a server's timers.
+    pub(super) fn set_timer(&mut self, now: Nanos, id: u8, timer: Timer, after_ms: u32) {
+        self.host(id).timers.insert(timer, now + u64::from(after_ms) * MS);
+    }
+
+    /// Takes what a connection has to tell. What goes to a server whose process stands still waits; new connections
+    /// and frames are taken all the same, and are not looked at.
+    pub(crate) fn take(&mut self, now: Nanos, message: ToCore) {
+        let waits = match &message {
+            ToCore::Word { conn, .. }
+            | ToCore::Malformed { conn, .. }
+            | ToCore::Late { conn }
+            | ToCore::Gone { conn } => self.is_held(*conn).then_some(*conn),
+            ToCore::Accepted { .. } | ToCore::Frames { .. } | ToCore::Room { .. } => None,
+        };
+        if let Some(server) = waits.and_then(|conn| self.server_of(conn)) {
+            self.host(server).held.push_back(Held::Message(message));
+            return;
+        }
+        match message {
+            ToCore::Accepted { server, conn, link, peer } => self.accepted(now, server, conn, link, peer),
+            ToCore::Frames { conn, frames } => self.frames(now, conn, frames),
+            ToCore::Word { conn, word } => self.word(now, conn, word),
+            ToCore::Malformed { conn, error } => self.malformed(now, conn, &error.to_string()),
+            ToCore::Late { conn } => self.malformed(now, conn, "no first message in time"),
+            ToCore::Room { conn } => self.room(now, conn),
+            ToCore::Gone { conn } => self.gone(now, conn),
+        }
     }
 }

@@ -1,57 +1,61 @@
-//! The server and everything that must happen in one order: its disk, its timers, its connections, and what is
-//! always watched. Synchronous and without sockets: time is an argument, and what is to be sent goes into
-//! [`Link`]s.
+//! The servers and everything that must happen in one order: their disks, their timers, their connections, what
+//! goes between them, and what is always watched. Synchronous and without sockets: time is an argument, and what
+//! is to be sent goes into [`Link`]s.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `mod` | [`Core`]: steps of the server, and what it wants done |
+//! | `mod` | [`Core`]: steps of the servers, and what they want done |
+//! | `host` | one server and its machine |
+//! | `ensemble` | what goes from server to server, who leads, and what always holds among them |
+//! | `links` | the links between servers, and what is cut off from what |
 //! | `conns` | connections: frames become events |
 //! | `sending` | messages become frames; connections end |
 //! | `faults` | faults strike |
-//! | `later` | what happens at its time |
+//! | `later` | what happens at its time, and what waits while a process stands still |
 //! | `disk` | a disk in memory |
 //! | `show` | what is told of all this |
 
 mod conns;
 mod disk;
+mod ensemble;
 mod faults;
+mod host;
 mod later;
+mod links;
 mod sending;
 mod show;
 #[cfg(test)]
 mod storm;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_ensemble;
 
 use crate::link::{Link, State};
 use crate::listener::Gate;
 use crate::record::{Record, What};
-use crate::words::Counts;
 use crate::{Limits, Options};
-use conns::{Conn, Latency, Session};
-use disk::Disk;
+use conns::{Conn, Session};
+use ensemble::ZabWatch;
 use faults::Armed;
+use host::{Host, Totals};
 use later::Later;
-pub use show::SessionInfo;
+use links::Links;
+pub use show::{Leadership, ServerInfo, SessionInfo};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
-use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
+use zk_proto::server::{Event, Input, Note, Output, Server};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_proto::zab::{self, PeerConfig};
 use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds since the start, by a clock that nobody sets.
 pub(crate) type Nanos = u64;
 
 const MS: Nanos = 1_000_000;
-
-/// The only server.
-const ALONE: u8 = 0;
 
 /// A snapshot is begun after so many transactions, so that the log does not fill the memory.
 const SNAPSHOT_EVERY: u32 = 20_000;
@@ -62,32 +66,18 @@ const SNAPSHOT_STEP: u32 = 200;
 /// A snapshot is begun after so many bytes of transactions as well.
 const SNAPSHOT_BYTES: u64 = 64 << 20;
 
-/// A server behind its connections.
+/// Where the clients of a server come in: its port, and what opens and closes it.
+pub(crate) type Entrance = (u16, Arc<Gate>);
+
+/// Servers behind their connections: one, or an ensemble.
 pub(crate) struct Core {
-    config: ServerConfig,
     limits: Limits,
-    /// Where clients connect.
-    port: u16,
-    /// The wall clock at the start, and by how much it was set since, in milliseconds.
-    wall_ms: i64,
-    /// `None` while it is down.
-    server: Option<Server>,
-    /// How often it has started.
-    starts: u64,
-    /// Where clients come in.
-    gate: Arc<Gate>,
-    disk: Disk,
-    slow_disk: SlowDisk,
-    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
-    crash_at_sync_ms: Option<u64>,
-    /// Whether that sync has begun in this step.
-    crash_now: bool,
-    /// Its process has stopped, until then.
-    paused_until: Option<Nanos>,
-    /// When the server's timers come.
-    timers: BTreeMap<Timer, Nanos>,
-    /// What happens when, and in which order if at once.
-    later: BTreeMap<(Nanos, u64), Later>,
+    tick_ms: u32,
+    /// By their numbers.
+    hosts: Vec<Host>,
+    links: Links<Happening>,
+    /// What happens when, and in which order if at once; and to which server, whose crash undoes it.
+    later: BTreeMap<(Nanos, u64), (Option<u8>, Later)>,
     laters: u64,
     /// Faults that wait for a session's requests.
     armed: BTreeMap<SessionId, Vec<Armed>>,
@@ -95,79 +85,54 @@ pub(crate) struct Core {
     /// Connections that are silent until their clients close them, also when the server has forgotten them.
     silent: Vec<Weak<Link>>,
     sessions: BTreeMap<SessionId, Session>,
-    /// The last session id that was offered.
+    /// The last session id that was offered, by whichever server.
     offered: i64,
+    /// Numbers for requests of sessions that are over.
+    strays: i32,
     /// Proposed, and not applied.
     proposed: BTreeMap<Zxid, Arc<Txn>>,
-    /// The last that was ever applied.
+    /// The newest epoch that was ever established.
+    epoch: u32,
+    /// The last that was ever committed, and the last that was ever applied.
+    committed: Zxid,
     applied: Zxid,
-    /// Whether it has begun to serve since it started.
-    is_serving: bool,
     watched: Watched,
+    zab: ZabWatch,
     record: Record,
-    stats: Totals,
     /// Requests taken, also those before the statistics were reset.
     requests: u64,
-    /// What happens next to the server, in this order.
-    events: VecDeque<Event>,
+    /// What happens next to the servers, in this order.
+    events: VecDeque<Happening>,
     /// Connections whose frames are to be looked at when nothing more happens.
     look_again: VecDeque<ConnId>,
-    /// A server that is wrong: it says something else.
+    /// Servers that are wrong: they say something else.
     #[cfg(test)]
     plant: tests::Plant,
 }
 
-/// How slow the disk is.
-#[derive(Clone, Copy, Debug, Default)]
-struct SlowDisk {
-    /// A sync takes so long.
-    takes: Nanos,
-    /// Until then.
-    until: Nanos,
-    /// When the last operation will be done: the disk does them in order.
-    busy_until: Nanos,
-}
-
-/// What all connections have done.
-#[derive(Clone, Copy, Debug, Default)]
-struct Totals {
-    received: u64,
-    sent: u64,
-    latency: Latency,
-    counts: Counts,
+/// Something that happens to a server.
+#[derive(Debug)]
+struct Happening {
+    to: u8,
+    event: Event,
+    /// Whether it has come to the server's machine: what waits there has passed every cut.
+    is_here: bool,
 }
 
 impl Core {
-    /// A server with an empty disk, not started yet. `wall_ms` is the time at the start.
-    pub(crate) fn new(options: &Options, port: u16, gate: Arc<Gate>, record: Record, wall_ms: i64) -> Core {
-        let super_digest = options.super_digest.as_deref().map(Into::into);
-        let mut watched = Watched::new(1, 0);
-        watched.super_user(super_digest.clone());
-        let config = ServerConfig {
-            zab: PeerConfig::for_server(ServerId(0), [ServerId(0)], [], options.tick_ms),
-            tick_ms: options.tick_ms,
-            snapshot_every: SNAPSHOT_EVERY,
-            snapshot_step: SNAPSHOT_STEP,
-            snapshots_kept: 1,
-            snapshot_bytes: SNAPSHOT_BYTES,
-            container_check_ms: options.container_check_ms,
-            super_digest,
-            tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
-        };
+    /// Servers with empty disks, not started yet. `wall_ms` is the time at the start.
+    pub(crate) fn new(options: &Options, entrances: Vec<Entrance>, record: Record, wall_ms: i64) -> Core {
+        let servers = u8::try_from(entrances.len()).expect("there are few servers");
+        let mut watched = Watched::new(servers, 0);
+        watched.super_user(options.super_digest.as_deref().map(Into::into));
+        let hosts = (0..servers)
+            .zip(entrances)
+            .map(|(id, (port, gate))| Host::new(id, servers, options, port, gate, wall_ms));
         Core {
-            config,
             limits: options.limits,
-            port,
-            wall_ms,
-            server: None,
-            starts: 0,
-            gate,
-            disk: Disk::default(),
-            slow_disk: SlowDisk::default(),
-            crash_at_sync_ms: None,
-            crash_now: false,
-            paused_until: None,
-            timers: BTreeMap::new(),
+            tick_ms: options.tick_ms,
+            hosts: hosts.collect(),
+            links: Links::new(),
             later: BTreeMap::new(),
             laters: 0,
             armed: BTreeMap::new(),
@@ -176,56 +141,85 @@ impl Core {
             sessions: BTreeMap::new(),
             // As ZooKeeper makes them: the time in the middle, so that no later run's are the same.
             offered: (wall_ms << 16) & 0x00ff_ffff_ffff_ffff,
+            strays: i32::MAX / 2,
             proposed: BTreeMap::new(),
+            epoch: 0,
+            committed: Zxid::ZERO,
             applied: Zxid::ZERO,
-            is_serving: false,
             watched,
+            zab: ZabWatch::default(),
             record,
-            stats: Totals::default(),
             requests: 0,
             events: VecDeque::new(),
             look_again: VecDeque::new(),
             #[cfg(test)]
-            plant: Box::new(|_| {}),
+            plant: Box::new(|_, _| {}),
         }
     }
 
-    /// Starts the server from its disk.
-    pub(crate) fn start(&mut self, now: Nanos) {
-        match Server::start(self.config.clone(), self.disk.files(), self.now_ms(now)) {
+    /// Starts all servers from their disks.
+    pub(crate) fn start_all(&mut self, now: Nanos) {
+        (0..self.hosts.len() as u8).for_each(|id| self.start(now, id));
+    }
+
+    /// Starts a server from its disk.
+    fn start(&mut self, now: Nanos, id: u8) {
+        let host = &mut self.hosts[usize::from(id)];
+        match Server::start(host.config.clone(), host.disk.files(), host.now_ms(now)) {
             Ok((server, mut out)) => {
-                self.watched.started(ALONE, server.tree().last_zxid(), server.tree());
-                self.server = Some(server);
-                self.starts += 1;
-                self.record.add_own(now, What::Started);
-                self.outputs(now, &mut out);
+                self.watched.started(id, server.tree().last_zxid(), server.tree());
+                if host.config.zab.voters.len() > 1 {
+                    self.zab.ghost.started(server.peer());
+                }
+                host.server = Some(server);
+                host.starts += 1;
+                self.record.add_server(now, self.name_of(id), What::Started);
+                self.outputs(now, id, &mut out);
                 self.run(now);
             }
             Err(error) => {
-                let what = format!("the server does not start: {error}");
+                let what = format!("s{id} does not start: {error}");
                 self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
             }
         }
     }
 
-    /// The server begins to lead. What it has replayed and had not applied before a crash is committed by that.
-    fn established(&mut self, now: Nanos, epoch: u32) {
-        let Some(server) = &self.server else { return };
-        let last = server.peer().history().last();
-        self.watched.established(ALONE, epoch, last, steady_ms(now));
-        self.proposed = self.proposed.split_off(&self.applied);
-        self.proposed.remove(&self.applied);
-        self.proposed.retain(|zxid, _| *zxid <= last);
-        for txn in self.proposed.values() {
-            self.watched.committed(txn, true);
-        }
+    /// Whether there are several.
+    fn is_ensemble(&self) -> bool {
+        self.hosts.len() > 1
     }
 
-    /// The server serves from now on.
-    fn serves(&mut self) {
-        let Some(server) = &self.server else { return };
-        self.watched.serves(ALONE, server.tree());
-        // A server that starts gives each session the timeout that it was opened with.
+    /// A server's number, where there are several.
+    fn name_of(&self, id: u8) -> Option<u8> {
+        self.is_ensemble().then_some(id)
+    }
+
+    fn host(&mut self, id: u8) -> &mut Host {
+        &mut self.hosts[usize::from(id)]
+    }
+
+    /// To which server a connection goes.
+    fn server_of(&self, conn: ConnId) -> Option<u8> {
+        self.conns.get(&conn).map(|conn| conn.server)
+    }
+
+    /// A server serves from now on, or does no more.
+    fn is_it_serving(&mut self, id: u8) {
+        let host = self.host(id);
+        let Some(serves) = host.server.as_ref().map(Server::is_serving) else { return };
+        if std::mem::replace(&mut host.is_serving, serves) == serves {
+            return;
+        }
+        self.zab.is_due = true;
+        if !serves {
+            return self.watched.stopped(id);
+        }
+        let Some(server) = &self.hosts[usize::from(id)].server else { return };
+        self.watched.serves(id, server.tree());
+        if self.hosts.len() > 1 {
+            return;
+        }
+        // A server that is alone and starts gives each session the timeout that it was opened with.
         let open = server.sessions().iter();
         self.sessions = open
             .map(|(id, session)| {
@@ -235,11 +229,6 @@ impl Core {
             .collect();
     }
 
-    /// The server's wall clock.
-    fn now_ms(&self, now: Nanos) -> i64 {
-        self.wall_ms + steady_ms(now)
-    }
-
     /// Lets everything happen that follows.
     fn run(&mut self, now: Nanos) {
         self.run_events(now);
@@ -247,100 +236,96 @@ impl Core {
             self.look(now, conn);
             self.run_events(now);
         }
+        self.check_ensemble();
     }
 
-    /// Steps the server until nothing more happens.
+    /// Something happens to a server next.
+    fn next(&mut self, to: u8, event: Event) {
+        self.events.push_back(Happening { to, event, is_here: false });
+    }
+
+    /// Steps servers until nothing more happens.
     fn run_events(&mut self, now: Nanos) {
-        let mut out = Vec::new();
-        while let Some(event) = self.events.pop_front() {
-            if let Event::Synced { file, ticket } = &event {
-                let length = self.disk.done(*file, *ticket);
-                self.watched.synced(ALONE, *file, length);
-            }
-            let now_ms = self.now_ms(now);
-            let Some(server) = &mut self.server else { continue };
-            let stepped = catch_unwind(AssertUnwindSafe(|| {
-                server.step(Input { now_ms, event }, &mut out);
-                #[cfg(test)]
-                (self.plant)(&mut out);
-            }));
-            self.watched.report.tested(Invariant::NoPanic);
-            match stepped {
-                Ok(()) => self.outputs(now, &mut out),
-                Err(_) => {
-                    out.clear();
-                    self.watched.report.broken(Invariant::NoPanic, "the server panicked".to_owned());
-                    self.crash(now);
-                }
-            }
-            if std::mem::take(&mut self.crash_now) {
-                self.crash_mid_sync(now);
+        while let Some(happening) = self.events.pop_front() {
+            if let Some(Happening { to, event, .. }) = self.arrives(now, happening) {
+                self.step(now, to, event);
             }
         }
     }
 
-    /// Does what the server wants done.
-    fn outputs(&mut self, now: Nanos, out: &mut Vec<Output>) {
+    fn step(&mut self, now: Nanos, id: u8, event: Event) {
+        let host = &mut self.hosts[usize::from(id)];
+        if let Event::Synced { file, ticket } = &event {
+            let length = host.disk.done(*file, *ticket);
+            self.watched.synced(id, *file, length);
+        }
+        let now_ms = host.now_ms(now);
+        let Some(server) = &mut host.server else { return };
+        let mut out = Vec::new();
+        let stepped = catch_unwind(AssertUnwindSafe(|| {
+            server.step(Input { now_ms, event }, &mut out);
+            #[cfg(test)]
+            (self.plant)(id, &mut out);
+        }));
+        self.watched.report.tested(Invariant::NoPanic);
+        match stepped {
+            Ok(()) => self.outputs(now, id, &mut out),
+            Err(_) => {
+                self.watched.report.broken(Invariant::NoPanic, format!("s{id} panicked"));
+                self.crash(now, id);
+            }
+        }
+        if std::mem::take(&mut self.host(id).crash_now) {
+            self.crash_mid_sync(now, id);
+        }
+    }
+
+    /// Does what a server wants done.
+    fn outputs(&mut self, now: Nanos, id: u8, out: &mut Vec<Output>) {
         for output in out.drain(..) {
             match output {
                 Output::Send { conn, message } => self.send(now, conn, message),
                 Output::Close { conn } => self.closed_by_server(now, conn),
-                Output::Disk(op) => self.disk_op(now, op),
-                Output::SetTimer { timer, after_ms } => {
-                    self.set_timer(now, timer, after_ms);
-                }
-                Output::Note(Note::Zab(note)) => self.noted(now, note),
-                Output::Note(Note::Applied(txn)) => self.applied(now, &txn),
-                Output::Note(Note::Writes(_) | Note::Written) => {}
-                Output::Note(Note::Restored(_))
-                | Output::Notify { .. }
-                | Output::SendPeer { .. }
-                | Output::Dial { .. }
-                | Output::Hang { .. } => unreachable!("a server that is alone has nobody to talk to"),
+                Output::Disk(op) => self.disk_op(now, id, op),
+                Output::SetTimer { timer, after_ms } => self.set_timer(now, id, timer, after_ms),
+                Output::Note(Note::Zab(note)) => self.noted(now, id, note),
+                Output::Note(Note::Applied(txn)) => self.applied(now, id, &txn),
+                Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
+                Output::Note(note @ (Note::Writes(_) | Note::Written)) => self.writes(id, &note),
+                Output::Notify { to, notification } => self.notify(now, id, to.0, notification),
+                Output::SendPeer { link, message } => self.send_to_peer(now, id, link, message),
+                Output::Dial { to } => self.dial(now, id, to.0),
+                Output::Hang { link } => self.hang(now, id, link),
             }
         }
-        let serves = self.server.as_ref().is_some_and(Server::is_serving);
-        if serves && !std::mem::replace(&mut self.is_serving, serves) {
-            self.serves();
-        }
-        self.is_serving = serves;
+        self.is_it_serving(id);
     }
 
-    fn noted(&mut self, now: Nanos, note: zab::Note) {
-        match note {
-            zab::Note::Established { epoch } => self.established(now, epoch),
-            zab::Note::Proposed(txn) => {
-                let timeout_ms = self.sessions.get(&txn.session).map_or(0, |s| s.timeout_ms);
-                self.watched.proposed(ALONE, &txn, timeout_ms, steady_ms(now));
-                self.proposed.insert(txn.zxid, txn);
-            }
-            zab::Note::Committed(txn) => self.watched.committed(&txn, false),
-            zab::Note::Promised { .. }
-            | zab::Note::Cut(_)
-            | zab::Note::Violated(_)
-            | zab::Note::Deviated(_) => {}
+    fn applied(&mut self, now: Nanos, id: u8, txn: &Arc<Txn>) {
+        let is_first = txn.zxid > self.applied;
+        if self.is_ensemble() {
+            self.zab.ghost.deliver(zk_proto::server::ServerId(id), txn);
+        } else if !is_first {
+            // What no snapshot shows is applied again after a start.
+            return;
         }
-    }
-
-    fn applied(&mut self, now: Nanos, txn: &Arc<Txn>) {
-        // What no snapshot shows is applied again after a start.
-        if txn.zxid <= self.applied {
+        if let Some(server) = &self.hosts[usize::from(id)].server {
+            self.watched.applied(id, txn, server.tree());
+        }
+        if !is_first {
             return;
         }
         self.applied = txn.zxid;
         self.proposed.remove(&txn.zxid);
-        if let Some(server) = &self.server {
-            self.watched.applied(ALONE, txn, server.tree());
-        }
         match txn.body {
             TxnBody::CreateSession { timeout_ms, .. } => {
-                self.sessions.entry(txn.session).or_default().timeout_ms = timeout_ms;
+                *self.sessions.entry(txn.session).or_default() = Session::opened(timeout_ms);
             }
             TxnBody::CloseSession { expired, .. } => {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
                 if expired {
-                    self.stats.counts.expired += 1;
+                    self.host(id).stats.counts.expired += 1;
                     self.record.add_own(now, What::Expired { session: txn.session });
                 }
             }
@@ -348,92 +333,107 @@ impl Core {
         }
     }
 
-    fn disk_op(&mut self, now: Nanos, op: DiskOp) {
+    fn disk_op(&mut self, now: Nanos, id: u8, op: DiskOp) {
+        let host = &mut self.hosts[usize::from(id)];
         match op {
             DiskOp::Append { file, bytes } => {
-                let end = self.disk.append(file, &bytes);
-                self.watched.appended(ALONE, file, end, &bytes);
+                let end = host.disk.append(file, &bytes);
+                self.watched.appended(id, file, end, &bytes);
             }
             DiskOp::Sync { file, ticket } => {
-                self.disk.begin_sync(file, ticket);
-                if matches!(file, FileId::Log(_)) && self.crash_at_sync_ms.is_some() {
-                    self.crash_now = true;
+                host.disk.begin_sync(file, ticket);
+                if matches!(file, FileId::Log(_)) && host.crash_at_sync_ms.is_some() {
+                    host.crash_now = true;
                 } else {
-                    self.disk_busy(now, file, ticket);
+                    self.disk_busy(now, id, file, ticket);
                 }
             }
             DiskOp::Truncate { file, len } => {
-                self.disk.truncate(file, len);
-                self.watched.truncated(ALONE, file, usize::try_from(len).unwrap_or(usize::MAX));
+                host.disk.truncate(file, len);
+                self.watched.truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX));
             }
             DiskOp::Replace { file, bytes, ticket } => {
-                self.disk.begin_replace(file, ticket, bytes);
-                self.disk_busy(now, file, ticket);
+                host.disk.begin_replace(file, ticket, bytes);
+                self.disk_busy(now, id, file, ticket);
             }
-            DiskOp::Remove { file } => self.disk.remove(file),
+            DiskOp::Remove { file } => host.disk.remove(file),
         }
     }
 
-    /// The disk does one thing after the other: at once, unless it is slow.
-    fn disk_busy(&mut self, now: Nanos, file: FileId, ticket: u64) {
-        let disk = &mut self.slow_disk;
+    /// A disk does one thing after the other: at once, unless it is slow.
+    fn disk_busy(&mut self, now: Nanos, id: u8, file: FileId, ticket: u64) {
+        let disk = &mut self.host(id).slow_disk;
         if now < disk.until {
             disk.busy_until = disk.busy_until.max(now) + disk.takes;
         }
         let due = disk.busy_until;
         if due > now {
-            self.later(due, Later::Synced { file, ticket });
+            self.later(due, Some(id), Later::Happens { to: id, event: Event::Synced { file, ticket } });
         } else {
-            self.events.push_back(Event::Synced { file, ticket });
+            self.next(id, Event::Synced { file, ticket });
         }
     }
 
-    /// The server's process is gone, with all its connections.
-    pub(crate) fn crash(&mut self, now: Nanos) {
-        if self.server.take().is_none() {
+    /// A server's process is gone, with all its connections.
+    pub(crate) fn crash(&mut self, now: Nanos, id: u8) {
+        let name = self.name_of(id);
+        let host = self.host(id);
+        if host.server.take().is_none() {
             return;
         }
-        self.gate.close();
-        self.record.add_own(now, What::Down);
-        self.timers.clear();
-        self.events.clear();
-        for (_, late) in std::mem::take(&mut self.later) {
-            if let Later::End { link } = late {
+        host.gate.close();
+        host.timers.clear();
+        host.held.clear();
+        host.paused_until = None;
+        host.crash_at_sync_ms = None;
+        host.slow_disk.busy_until = 0;
+        host.disk.crash();
+        host.is_serving = false;
+        self.record.add_server(now, name, What::Down);
+        self.events.retain(|happening| happening.to != id);
+        self.later.retain(|_, (of, late)| {
+            let is_undone = *of == Some(id);
+            if let (true, Later::End { link }) = (is_undone, late) {
                 link.turn(State::Aborted);
             }
-        }
-        self.paused_until = None;
-        self.crash_at_sync_ms = None;
-        self.slow_disk.busy_until = 0;
-        self.disk.crash();
-        self.is_serving = false;
-        self.watched.crashed(ALONE);
-        self.abort_all(now);
+            !is_undone
+        });
+        self.watched.crashed(id);
+        self.abort_all(now, id);
         // What the connections would have been told.
-        self.events.clear();
-        self.look_again.clear();
+        self.events.retain(|happening| happening.to != id);
+        self.break_links_of(now, id);
+        self.zab.is_due = true;
     }
 
-    /// Whether clients can connect.
-    fn is_up(&self) -> bool {
-        self.server.is_some()
+    /// Whether the clients of a server can connect.
+    fn is_up(&self, id: u8) -> bool {
+        self.hosts[usize::from(id)].server.is_some()
     }
 
-    /// How often the server has started, while it is up.
-    pub(crate) fn up(&self) -> Option<u64> {
-        self.is_up().then_some(self.starts)
+    /// How often each server has started, while it is up.
+    pub(crate) fn up(&self) -> impl Iterator<Item = Option<u64>> {
+        self.hosts.iter().map(|host| host.server.is_some().then_some(host.starts))
+    }
+
+    /// Whether all servers serve.
+    pub(crate) fn all_serve(&self) -> bool {
+        self.hosts.iter().all(|host| host.is_serving)
     }
 }
 
-/// Whoever is connected learns that the server is gone, however it went.
+/// Whoever is connected learns that the servers are gone, however they went.
 impl Drop for Core {
     fn drop(&mut self) {
-        self.gate.close();
+        self.hosts.iter().for_each(|host| host.gate.close());
         let conns = self.conns.values().map(|conn| conn.link.clone());
-        let late = self.later.values().filter_map(|late| match late {
+        let late = self.later.values().filter_map(|(_, late)| match late {
             Later::End { link } => Some(link.clone()),
-            Later::Up
-            | Later::Synced { .. }
+            Later::Up { .. }
+            | Later::Happens { .. }
+            | Later::FromPeer { .. }
+            | Later::Dialled { .. }
+            | Later::PartitionEnds { .. }
             | Later::Frames { .. }
             | Later::Out { .. }
             | Later::Arrive { .. } => None,

@@ -20,6 +20,7 @@ impl Core {
             self.watched.connected(id, response.session);
             if let Some(session) = self.sessions.get_mut(&response.session) {
                 session.timeout_ms = response.timeout_ms;
+                session.least_ms = session.least_ms.min(response.timeout_ms);
             }
             if let Some(conn) = self.conns.get_mut(&id) {
                 conn.stage = Stage::Connected(response.session);
@@ -50,7 +51,7 @@ impl Core {
                 *xid = asked.xid;
             }
             let took = now.saturating_sub(asked.at);
-            self.stats.latency.add(took);
+            self.hosts[usize::from(conn.server)].stats.latency.add(took);
             conn.stats.latency.add(took);
             conn.stats.last_op = asked.op;
             conn.stats.last_xid = asked.xid.0;
@@ -62,7 +63,7 @@ impl Core {
         } else if let ToClient::Event { event, .. } = &message {
             self.record.add(now, id, What::Told { kind: event.kind, path: event.path.clone() });
         }
-        let mut bytes = 0;
+        let (mut bytes, server) = (0, self.server_of(id));
         self.transmit(now, id, |wire, out| {
             let before = out.len();
             let put = wire.encode(&message, out);
@@ -71,8 +72,10 @@ impl Core {
         });
         let is_answer =
             matches!(message, ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. });
-        if let (true, Some(bytes)) = (is_answer, bytes.checked_sub(LENGTH_BYTES)) {
-            self.stats.counts.answered(bytes);
+        if let (true, Some(bytes), Some(server)) =
+            (is_answer, bytes.checked_sub(LENGTH_BYTES), self.server_of(id).or(server))
+        {
+            self.host(server).stats.counts.answered(bytes);
         }
     }
 
@@ -92,7 +95,8 @@ impl Core {
     ) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.sent += 1;
-        self.stats.sent += 1;
+        let server = conn.server;
+        self.hosts[usize::from(server)].stats.sent += 1;
         // One answer may have any length; what counts is what it finds unread.
         let unread = conn.link.unsent() + conn.slow.bytes_out;
         let (slow, wire) = (&mut conn.slow, &mut conn.wire);
@@ -103,7 +107,7 @@ impl Core {
             let put = encode(wire, &mut bytes);
             slow.bytes_out += bytes.len();
             let (due, link) = (slow.last_out, conn.link.clone());
-            self.later(due, Later::Out { conn: id, link, bytes });
+            self.later(due, Some(server), Later::Out { conn: id, link, bytes });
             put
         } else {
             conn.link.send(|out| encode(wire, out))
@@ -144,16 +148,19 @@ impl Core {
 
     /// Drops a connection that the server has not closed, and tells it next.
     pub(super) fn drop_conn(&mut self, now: Nanos, id: ConnId, state: State, why: &str) {
+        let server = self.server_of(id);
         if let Some(stage) = self.finish(now, id, state, why)
             && stage != Stage::New
+            && let Some(server) = server
         {
-            self.events.push_back(Event::Dropped { conn: id });
+            self.next(server, Event::Dropped { conn: id });
         }
     }
 
-    /// All connections are gone with the server.
-    pub(super) fn abort_all(&mut self, now: Nanos) {
-        for id in self.conns.keys().copied().collect::<Vec<_>>() {
+    /// All connections to a server are gone with it.
+    pub(super) fn abort_all(&mut self, now: Nanos, server: u8) {
+        let conns = self.conns.iter().filter(|(_, conn)| conn.server == server).map(|(id, _)| *id);
+        for id in conns.collect::<Vec<_>>() {
             self.finish(now, id, State::Aborted, "the server is down");
         }
     }
@@ -164,7 +171,7 @@ impl Core {
         if conn.fate == Fate::Silent {
             // Nobody is told.
         } else if conn.slow.last_out > now && state == State::Flushing {
-            self.later(conn.slow.last_out, Later::End { link: conn.link });
+            self.later(conn.slow.last_out, Some(conn.server), Later::End { link: conn.link });
         } else {
             conn.link.turn(state);
         }

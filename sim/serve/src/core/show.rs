@@ -1,15 +1,18 @@
-//! What is told of the server: its sessions, the verdict, the record.
+//! What is told of the servers: who leads, sessions, the verdict, the record.
 
 use super::conns::{Conn, Stage};
-use super::{Core, MS, Nanos, steady_ms};
-use crate::verdict::Verdict;
-use crate::words::{ConnSession, ConnStatus, Status};
+use super::host::Host;
+use super::{Core, MS, Nanos, ensemble, steady_ms};
+use crate::verdict::{Verdict, ZabJudged};
+use crate::words::{ConnSession, ConnStatus, Mode, Status};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use zk_api::SessionId;
+use zk_api::{SessionId, Zxid};
 use zk_proto::message::ConnId;
+use zk_proto::server::Server;
 use zk_proto::watch::WatchKind;
+use zk_proto::zab::Role;
 
 /// A session, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,22 +24,70 @@ pub struct SessionInfo {
     pub timeout_ms: u32,
     /// Where its client is connected from; `None` while it is not.
     pub address: Option<String>,
+    /// To which server, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<u8>,
     /// Watches on that connection.
     pub watches: usize,
     /// The paths of its ephemerals.
     pub ephemerals: Vec<String>,
 }
 
+/// Who leads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Leadership {
+    /// Of those that take themselves for the leader, the one of the newest epoch.
+    pub leader: Option<u8>,
+    /// Its epoch.
+    pub epoch: Option<u32>,
+    /// All servers, by their numbers.
+    pub servers: Vec<ServerInfo>,
+}
+
+/// A server, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ServerInfo {
+    /// Its number.
+    pub id: u8,
+    /// `standalone`, `leader`, `follower` or `observer` where it serves; `joining`, `looking` or `down` else.
+    pub role: &'static str,
+    /// In which epoch it serves.
+    pub epoch: Option<u32>,
+    /// The last transaction it has applied, in hexadecimal digits; `None` while it is down.
+    pub zxid: Option<String>,
+    /// Whether its process stands still.
+    #[serde(rename = "paused")]
+    pub is_paused: bool,
+    /// Connections of clients.
+    pub connections: usize,
+}
+
+/// The paths of all ephemerals at a server, by their owners.
+fn ephemerals(server: &Server) -> BTreeMap<SessionId, Vec<String>> {
+    let mut all: BTreeMap<SessionId, Vec<String>> = BTreeMap::new();
+    for (path, node) in server.tree().nodes() {
+        if let Some(owner) = node.owner() {
+            all.entry(owner).or_default().push(path.to_string());
+        }
+    }
+    all
+}
+
 impl Core {
     /// The open sessions, in order of their ids.
     pub(crate) fn sessions(&self) -> Vec<SessionInfo> {
         let conns: BTreeMap<SessionId, ConnId> = self.connected().collect();
-        let mut ephemerals = self.ephemerals();
+        let newest = self.hosts.iter().filter_map(|host| host.server.as_ref());
+        let newest = newest.max_by_key(|server| server.tree().last_zxid());
+        let mut ephemerals = newest.map(ephemerals).unwrap_or_default();
         let info = |(id, session): (&SessionId, &super::Session)| {
             let conn = conns.get(id);
             SessionInfo {
                 id: id.to_string(),
                 timeout_ms: session.timeout_ms,
+                server: conn.and_then(|conn| self.name_of(self.server_of(*conn)?)),
                 address: conn.and_then(|conn| Some(self.conns.get(conn)?.peer.to_string())),
                 watches: conn.map_or(0, |conn| self.watched.watches_of(*conn)),
                 ephemerals: ephemerals.remove(id).unwrap_or_default(),
@@ -45,38 +96,73 @@ impl Core {
         self.sessions.iter().map(info).collect()
     }
 
-    /// The paths of all ephemerals, by their owners.
-    pub(super) fn ephemerals(&self) -> BTreeMap<SessionId, Vec<String>> {
-        let mut all: BTreeMap<SessionId, Vec<String>> = BTreeMap::new();
-        let nodes = self.server.iter().flat_map(|server| server.tree().nodes());
-        for (path, node) in nodes {
-            if let Some(owner) = node.owner() {
-                all.entry(owner).or_default().push(path.to_string());
-            }
-        }
-        all
+    /// Who leads, and what each server does.
+    pub(crate) fn leadership(&self) -> Leadership {
+        let servers = (0..).zip(&self.hosts).map(|(id, host)| self.server_info(id, host)).collect();
+        let (leader, epoch) = self.leader().unzip();
+        Leadership { leader, epoch, servers }
     }
 
-    /// The server at this moment, for an administrator.
-    pub(super) fn status(&self, now: Nanos) -> Status {
+    fn server_info(&self, id: u8, host: &Host) -> ServerInfo {
+        let (role, epoch) = match host.role() {
+            None => ("down", None),
+            Some(Role::Leading { epoch }) if self.is_ensemble() => ("leader", Some(epoch)),
+            Some(Role::Leading { epoch }) => ("standalone", Some(epoch)),
+            Some(Role::Following { epoch, .. }) => ("follower", Some(epoch)),
+            Some(Role::Observing { epoch, .. }) => ("observer", Some(epoch)),
+            Some(Role::Joining { .. }) => ("joining", None),
+            Some(Role::Looking) => ("looking", None),
+        };
+        let zxid = host.server.as_ref().map(|server| format!("{:#x}", server.tree().last_zxid().to_i64()));
+        let connections = self.conns.values().filter(|conn| conn.server == id).count();
+        ServerInfo { id, role, epoch, zxid, is_paused: host.paused_until.is_some(), connections }
+    }
+
+    /// What a server is among the others, for an administrator.
+    fn mode(&self, id: u8) -> Mode {
+        let host = &self.hosts[usize::from(id)];
+        match host.role() {
+            Some(Role::Leading { .. }) if !self.is_ensemble() => Mode::Standalone,
+            Some(Role::Leading { .. }) => {
+                let links = host.server.as_ref().map(|server| server.peer().serving_links().len());
+                Mode::Leader { servers: self.hosts.len(), learners: links.unwrap_or(0) }
+            }
+            Some(Role::Following { .. } | Role::Observing { .. }) => {
+                Mode::Follower { servers: self.hosts.len() }
+            }
+            Some(Role::Looking | Role::Joining { .. }) | None => Mode::NotServing,
+        }
+    }
+
+    /// A server at this moment, for an administrator.
+    pub(super) fn status(&self, now: Nanos, id: u8) -> Status {
+        let host = &self.hosts[usize::from(id)];
+        let conns = || self.conns.values().filter(|conn| conn.server == id);
         let mut status = Status {
-            now_ms: self.now_ms(now),
+            id,
+            mode: self.mode(id),
+            now_ms: host.now_ms(now),
             uptime_ms: now / MS,
-            tick_ms: self.config.tick_ms,
-            port: self.port,
-            outstanding: self.conns.values().map(|conn| conn.asked.len()).sum(),
-            received: self.stats.received,
-            sent: self.stats.sent,
-            latency: self.stats.latency.millis(),
-            counts: self.stats.counts,
-            conns: self.conns.values().map(|conn| self.conn_status(now, conn)).collect(),
-            ephemerals: self.ephemerals(),
+            tick_ms: self.tick_ms,
+            port: host.port,
+            outstanding: conns().map(|conn| conn.asked.len()).sum(),
+            received: host.stats.received,
+            sent: host.stats.sent,
+            latency: host.stats.latency.millis(),
+            counts: host.stats.counts,
+            conns: conns().map(|conn| self.conn_status(now, conn)).collect(),
             ..Status::default()
         };
-        (status.snapshot_bytes, status.log_bytes) = self.disk.sizes();
-        let Some(server) = &self.server else { return status };
+        (status.snapshot_bytes, status.log_bytes) = host.disk.sizes();
+        let Some(server) = &host.server else { return status };
         let tree = server.tree();
-        status.zxid = tree.last_zxid().to_i64();
+        let begun = match host.role() {
+            Some(Role::Leading { epoch }) if self.is_ensemble() => Zxid::new(epoch, 0),
+            _ => Zxid::ZERO,
+        };
+        status.zxid = tree.last_zxid().max(begun).to_i64();
+        status.open = server.sessions().iter().len();
+        status.ephemerals = ephemerals(server);
         status.nodes = tree.node_count();
         status.data_bytes = tree.nodes().map(|(path, node)| path.len() + node.data.bytes().len()).sum();
         status.sessions =
@@ -96,7 +182,8 @@ impl Core {
 
     fn conn_status(&self, now: Nanos, conn: &Conn) -> ConnStatus {
         let stats = &conn.stats;
-        let at_ms = |at: Nanos| self.now_ms(now) - steady_ms(now.saturating_sub(at));
+        let now_ms = self.hosts[usize::from(conn.server)].now_ms(now);
+        let at_ms = |at: Nanos| now_ms - steady_ms(now.saturating_sub(at));
         let session = match conn.stage {
             Stage::Connected(id) => Some(ConnSession {
                 id,
@@ -117,11 +204,19 @@ impl Core {
     /// What the always-watched invariants say so far.
     pub(crate) fn verdict(&mut self) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
-        if let Some(server) = self.server.as_ref().filter(|server| server.is_serving()) {
-            let is_open = |session| server.sessions().find(session).is_some();
-            self.watched.at_rest(super::ALONE, server.tree(), is_open);
+        for (id, host) in (0..).zip(&self.hosts) {
+            if let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) {
+                let is_open = |session| server.sessions().find(session).is_some();
+                self.watched.at_rest(id, server.tree(), is_open);
+            }
         }
-        Verdict::new(&self.watched.report, self.requests)
+        if self.is_ensemble() {
+            self.check_zab();
+        }
+        let mut judged = ensemble::judged();
+        let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
+        let zab = self.is_ensemble().then_some(zab);
+        Verdict::new(&self.watched.report, zab, self.requests)
     }
 
     /// The last events.
@@ -132,7 +227,7 @@ impl Core {
     /// Ends it: connections break, and the record is written out.
     pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
         let verdict = self.verdict();
-        self.crash(now);
+        (0..self.hosts.len() as u8).for_each(|id| self.crash(now, id));
         Verdict { record_lacks: self.record.close(), ..verdict }
     }
 }

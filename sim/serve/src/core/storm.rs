@@ -1,6 +1,7 @@
 //! Whatever clients, administrators and faults do in whatever order, nothing is broken.
 
 use super::tests::{Client, Table, create, get, set};
+use crate::driver::ToCore;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use zk_api::{AddWatchMode, CreateMode, Request, WatcherKind, Zxid};
 use zk_proto::message::{ToServer, WatchList};
@@ -49,29 +50,55 @@ impl Dice {
         }
     }
 
-    fn fault(&mut self, session: Target) -> Fault {
+    fn fault(&mut self, servers: u8, session: Target) -> Fault {
         let (ms, for_ms) = (self.below(200), self.below(2000));
+        if servers > 1 && self.below(2) == 0 {
+            return self.fault_between(servers, ms, for_ms);
+        }
+        let server = self.server(servers);
         match self.below(10) {
-            0 => Fault::ServerCrash { server: 0, down_ms: ms, mid_sync: false },
-            1 => Fault::ServerCrash { server: 0, down_ms: ms, mid_sync: true },
-            2 => Fault::ServerPause { for_ms: ms },
+            0 => Fault::ServerCrash { server, down_ms: ms, mid_sync: false },
+            1 => Fault::ServerCrash { server, down_ms: ms, mid_sync: true },
+            2 => Fault::ServerPause { server, for_ms: ms },
             3 => Fault::Drop { session, when: When::Now, what: self.loss() },
             4 => Fault::Drop { session, when: When::NextRequest(RequestKind::Any), what: self.loss() },
             5 => Fault::Expire { session },
             6 => Fault::ExpireOwner { reader: session },
             7 => Fault::SlowLink { session, delay_ms: ms, for_ms },
-            8 => Fault::SlowSync { server: 0, sync_ms: ms, for_ms },
-            _ => Fault::ClockJump { by_ms: for_ms.cast_signed() - 1000 },
+            8 => Fault::SlowSync { server, sync_ms: ms, for_ms },
+            _ => Fault::ClockJump { server, by_ms: for_ms.cast_signed() - 1000 },
+        }
+    }
+
+    fn server(&mut self, servers: u8) -> u8 {
+        self.below(servers.into()) as u8
+    }
+
+    /// What strikes between servers, or whoever leads.
+    fn fault_between(&mut self, servers: u8, ms: u64, for_ms: u64) -> Fault {
+        let server = self.server(servers);
+        let other = (server + 1 + self.server(servers - 1)) % servers;
+        match self.below(6) {
+            0 => Fault::LeaderCrash { down_ms: ms, mid_sync: for_ms % 2 == 0 },
+            1 => Fault::LeaderPause { for_ms },
+            2 => Fault::ServerLag { server, delay_ms: ms, for_ms },
+            3 => Fault::LinkBreak { between: [server, other] },
+            4 => Fault::Partition { cut: vec![[server, other]], for_ms },
+            _ => {
+                let others = (0..servers).filter(|id| *id != server);
+                Fault::Partition { cut: others.flat_map(|id| [[id, server], [server, id]]).collect(), for_ms }
+            }
         }
     }
 }
 
 fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
     let at = dice.below(clients.len() as u64) as usize;
+    let servers = table.core.hosts.len() as u8;
     let client = &mut clients[at];
     match dice.below(16) {
-        0 => *client = table.again(client),
-        1 => table.core.gone(table.now, client.id),
+        0 => *client = table.again_at(dice.server(servers), client),
+        1 => table.gone(client),
         2 => table.say(client, &ToServer::Ping),
         3 => {
             let list = vec![dice.path().into()];
@@ -90,9 +117,12 @@ fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
                 table.core.frames(table.now, client.id, vec![frame]);
             }
         }
-        5 => table.core.word(table.now, client.id, FourLetterWord::ALL[dice.below(18) as usize]),
+        5 => {
+            let (conn, word) = (client.id, FourLetterWord::ALL[dice.below(18) as usize]);
+            table.core.take(table.now, ToCore::Word { conn, word });
+        }
         6 | 7 => {
-            let fault = dice.fault(Target::Session(client.session));
+            let fault = dice.fault(servers, Target::Session(client.session));
             // What cannot be done now is not done.
             let _ = table.core.fault(table.now, &fault);
         }
@@ -109,21 +139,33 @@ fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
 
 #[test]
 fn whatever_happens_nothing_is_broken_and_nothing_is_left_behind() {
+    storms(1, 300);
+}
+
+#[test]
+fn whatever_happens_to_several_servers_nothing_is_broken_and_nothing_is_left_behind() {
+    for servers in 2..=5 {
+        storms(servers, 300);
+    }
+}
+
+fn storms(servers: u8, seeds: u64) {
     let mut tested = 0;
-    for seed in 0..300 {
+    for seed in 0..seeds {
         let mut dice = Dice(seed);
-        let mut table = Table::new();
-        let mut clients: Vec<Client> = (0..4).map(|_| table.client()).collect();
+        let mut table = Table::of(servers);
+        let mut clients: Vec<Client> = (0..4).map(|at| table.client_of(at % servers)).collect();
         for _ in 0..80 {
             step(&mut table, &mut clients, &mut dice);
         }
-        clients.iter().for_each(|client| table.core.gone(table.now, client.id));
+        clients.iter().for_each(|client| table.gone(client));
         table.advance(20_000);
+        assert!(table.core.all_serve(), "{servers} servers, seed {seed}: {:?}", table.core.leadership());
         let verdict = table.core.verdict();
-        assert!(verdict.held, "seed {seed}: {:#?}", verdict.broken);
+        assert!(verdict.held, "{servers} servers, seed {seed}: {:#?}", verdict.broken);
         let left: Vec<_> = table.core.conns.iter().map(|(id, conn)| (id, conn.stage, conn.fate)).collect();
         assert!(left.is_empty() && table.core.sessions.is_empty(), "seed {seed}: {left:?}");
         tested += verdict.requests;
     }
-    assert!(tested > 5000, "{tested} requests are few");
+    assert!(tested > seeds * 16, "{tested} requests are few");
 }

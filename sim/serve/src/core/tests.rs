@@ -2,6 +2,7 @@
 
 use super::{Core, MS, Nanos};
 use crate::Options;
+use crate::driver::ToCore;
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::{Link, State, Unsent};
 use crate::record::Record;
@@ -17,7 +18,8 @@ use zk_watched::Invariant;
 use zk_wire::{ClientSide, Frames, Piece};
 
 /// What changes a server's outputs before anybody sees them.
-pub(super) type Plant = Box<dyn FnMut(&mut Vec<Output>) + Send>;
+/// The number says whose they are.
+pub(super) type Plant = Box<dyn FnMut(u8, &mut Vec<Output>) + Send>;
 
 /// A server and its clients on one table.
 pub(super) struct Table {
@@ -35,36 +37,67 @@ pub(super) struct Client {
     pub(super) session: SessionId,
     password: Password,
     xid: i32,
+    /// The newest that it was shown.
+    zxid: Zxid,
 }
 
 impl Table {
     pub(super) fn new() -> Table {
+        Table::of(1)
+    }
+
+    /// So many servers, which serve.
+    pub(super) fn of(servers: u8) -> Table {
         let options = Options { tick_ms: 100, ..Options::default() };
-        let mut core = Core::new(&options, 0, Arc::default(), Record::new(100, None), 1_000_000);
-        core.start(0);
-        Table { core, now: 0, conns: 0 }
+        let entrances = (0..servers).map(|_| (0, Arc::default())).collect();
+        let mut core = Core::new(&options, entrances, Record::new(100, None), 1_000_000);
+        core.start_all(0);
+        let mut table = Table { core, now: 0, conns: 0 };
+        while !table.core.all_serve() {
+            table.advance(1);
+        }
+        table
     }
 
     /// A connection that has said nothing.
     fn connection(&mut self) -> Client {
+        self.connection_to(0)
+    }
+
+    fn connection_to(&mut self, server: u8) -> Client {
         self.conns += 1;
         let (id, link) = (ConnId(self.conns), Arc::new(Link::new(&self.core.limits)));
-        self.core.accepted(self.now, id, link.clone(), ([127, 0, 0, 1], 1).into());
+        self.core.accepted(self.now, server, id, link.clone(), ([127, 0, 0, 1], 1).into());
         let (wire, frames) = (ClientSide::new(), Frames::of_server(u32::MAX));
-        Client { id, link, wire, frames, session: SessionId::NONE, password: [0; 16], xid: 0 }
+        Client {
+            id,
+            link,
+            wire,
+            frames,
+            session: SessionId::NONE,
+            password: [0; 16],
+            xid: 0,
+            zxid: Zxid::ZERO,
+        }
     }
 
     /// A new session.
     pub(super) fn client(&mut self) -> Client {
-        let client = self.attached(SessionId::NONE, [0; 16]);
+        self.client_of(0)
+    }
+
+    /// A new session at a server.
+    pub(super) fn client_of(&mut self, server: u8) -> Client {
+        let client = self.attached(server, SessionId::NONE, [0; 16], Zxid::ZERO);
         assert_ne!(client.session, SessionId::NONE);
         client
     }
 
     /// A session on a new connection, if it is granted.
-    fn attached(&mut self, session: SessionId, password: Password) -> Client {
-        let mut client = self.connection();
-        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 1000, session, password };
+    fn attached(&mut self, server: u8, session: SessionId, password: Password, last_zxid: Zxid) -> Client {
+        let mut client = self.connection_to(server);
+        let request = ConnectRequest { last_zxid, timeout_ms: 1000, session, password };
+        client.zxid = last_zxid;
         self.say(&mut client, &ToServer::Connect(request));
         for heard in client.hear() {
             if let ToClient::Connected(granted) = heard {
@@ -74,9 +107,14 @@ impl Table {
         client
     }
 
-    /// A client's session on another connection, if it is granted; a new one if it has none.
-    pub(super) fn again(&mut self, client: &Client) -> Client {
-        self.attached(client.session, client.password)
+    /// A client's session on another connection to a server, if it is granted; a new one if it has none.
+    pub(super) fn again_at(&mut self, server: u8, client: &Client) -> Client {
+        self.attached(server, client.session, client.password, client.zxid)
+    }
+
+    /// A client's connection is gone.
+    pub(super) fn gone(&mut self, client: &Client) {
+        self.core.take(self.now, ToCore::Gone { conn: client.id });
     }
 
     pub(super) fn say(&mut self, client: &mut Client, message: &ToServer) {
@@ -108,7 +146,7 @@ impl Table {
     }
 
     /// What is broken, by name.
-    fn broken(&mut self) -> Vec<&'static str> {
+    pub(super) fn broken(&mut self) -> Vec<&'static str> {
         let verdict = self.core.verdict();
         let broken = verdict.invariants.iter().filter(|judged| judged.verdict == Finding::Broken);
         broken.map(|judged| judged.name).collect()
@@ -125,6 +163,12 @@ impl Client {
         let mut all = Vec::new();
         while let Ok(Some(Piece::Frame(frame))) = self.frames.next_piece() {
             all.extend(self.wire.decode(&frame));
+            if let Some(
+                ToClient::Reply { zxid, .. } | ToClient::WatchesSet { zxid } | ToClient::Pong { zxid },
+            ) = all.last()
+            {
+                self.zxid = self.zxid.max(*zxid);
+            }
         }
         all
     }
@@ -143,13 +187,13 @@ pub(super) fn set(path: &str) -> Request {
 }
 
 /// Two clients work on a server that is wrong as `plant` makes it, and go.
-fn broken_by(plant: impl FnMut(&mut Vec<Output>) + Send + 'static) -> Vec<&'static str> {
+fn broken_by(mut plant: impl FnMut(&mut Vec<Output>) + Send + 'static) -> Vec<&'static str> {
     let mut table = Table::new();
     let (mut a, mut b) = (table.client(), table.client());
     table.ask(&mut a, create("/a", CreateMode::Persistent));
     table.ask(&mut b, create("/e", CreateMode::Ephemeral));
     table.ask(&mut b, get("/a", true));
-    table.core.plant = Box::new(plant);
+    table.core.plant = Box::new(move |_, out| plant(out));
     table.ask(&mut a, set("/a"));
     table.ask(&mut b, get("/a", false));
     table.ask(&mut a, get("/a", false));
@@ -255,10 +299,10 @@ fn ephemerals_that_outlive_their_session_are_seen() {
 fn a_panic_is_seen_and_the_server_is_down() {
     let mut table = Table::new();
     let mut client = table.client();
-    table.core.plant = Box::new(|_| panic!("planted"));
+    table.core.plant = Box::new(|_, _| panic!("planted"));
     table.ask(&mut client, get("/", false));
     assert_eq!(table.broken(), [Invariant::NoPanic.name()]);
-    assert!(table.core.up().is_none() && client.link.take() == Unsent::End);
+    assert!(table.core.up().all(|up| up.is_none()) && client.link.take() == Unsent::End);
 }
 
 #[test]
@@ -270,7 +314,7 @@ fn an_expiry_that_is_too_early_is_seen_and_one_by_force_is_none() {
             let session = Target::Session(client.session);
             table.core.fault(table.now, &Fault::Expire { session }).expect("it can be done");
         } else {
-            table.core.events.push_back(Event::Expire { session: client.session });
+            table.core.next(0, Event::Expire { session: client.session });
             table.core.run(table.now);
         }
         let expected: &[&str] = if forced { &[] } else { &[Invariant::NoEarlyExpiry.name()] };
@@ -286,11 +330,11 @@ fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
         table.ask(&mut client, create("/a", CreateMode::Persistent));
         let crash = Fault::ServerCrash { server: 0, down_ms: 10, mid_sync: false };
         table.core.fault(table.now, &crash).expect("it can be done");
-        let logs = table.core.disk.files().iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
+        let logs = table.core.hosts[0].disk.files().iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
         let (file, length) = logs.map(|(file, bytes)| (*file, bytes.len())).next_back().expect("a log");
-        table.core.disk.truncate(file, length as u64 - bytes_lost);
+        table.core.hosts[0].disk.truncate(file, length as u64 - bytes_lost);
         table.advance(10);
-        assert!(table.core.up().is_some());
+        assert!(table.core.up().all(|up| up.is_some()));
         let expected: &[&str] =
             if bytes_lost == 0 { &[] } else { &[Invariant::AcknowledgedWritesSurvive.name()] };
         assert!(table.broken().starts_with(expected) && table.broken().is_empty() == expected.is_empty());
@@ -323,7 +367,7 @@ fn what_is_done_to_the_answers_of_one_client_does_not_break_anything() {
 fn after_a_pause_overdue_sessions_expire_at_once() {
     let mut table = Table::new();
     let _client = table.client();
-    table.core.fault(table.now, &Fault::ServerPause { for_ms: 3000 }).expect("it can be done");
+    table.core.fault(table.now, &Fault::ServerPause { server: 0, for_ms: 3000 }).expect("it can be done");
     table.advance(2900);
     assert!(table.core.is_paused() && table.core.sessions.len() == 1);
     table.advance(100);
@@ -374,6 +418,6 @@ fn of_clients_that_are_gone_nothing_is_kept() {
     let core = &table.core;
     assert!(core.conns.is_empty() && core.sessions.is_empty() && core.armed.is_empty());
     assert!(core.proposed.is_empty() && core.later.is_empty() && core.look_again.is_empty());
-    assert_eq!(core.server.as_ref().map(|server| server.watches().is_empty()), Some(true));
+    assert_eq!(core.hosts[0].server.as_ref().map(|server| server.watches().is_empty()), Some(true));
     assert_eq!(table.broken(), [""; 0]);
 }

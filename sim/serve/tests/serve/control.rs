@@ -7,7 +7,7 @@ use zk_api::CreateMode;
 use zk_serve::{Limits, Options, Running};
 
 /// Asks, and gives the status and the body.
-async fn http(running: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
+pub async fn http(running: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(running.control_address()).await.expect("a connection");
     let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
     let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());

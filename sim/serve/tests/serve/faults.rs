@@ -151,7 +151,7 @@ async fn a_paused_server_answers_when_it_goes_on() {
     let running = server(Limits::default()).await;
     let mut client = Client::new(&running).await;
     let begun = Instant::now();
-    running.fault(Fault::ServerPause { for_ms: 1000 }).await.unwrap();
+    running.fault(Fault::ServerPause { server: 0, for_ms: 1000 }).await.unwrap();
     let refused = running.fault(Fault::Expire { session: client.target() }).await;
     assert_eq!(refused.unwrap_err().to_string(), "the server is paused");
     client.done(create("/a", CreateMode::Persistent)).await;
@@ -195,7 +195,7 @@ async fn a_clock_that_jumps_expires_nobody() {
     let running = quick_server(Limits::default()).await;
     let mut client = Client::new(&running).await;
     for by_ms in [3_600_000, -7_200_000] {
-        running.fault(Fault::ClockJump { by_ms }).await.unwrap();
+        running.fault(Fault::ClockJump { server: 0, by_ms }).await.unwrap();
         for _ in 0..3 {
             tokio::time::sleep(Duration::from_millis(TICK_MS.into())).await;
             client.done(set("/", "x")).await;
@@ -210,7 +210,7 @@ async fn what_cannot_be_done_is_refused_in_one_line() {
     let nobody = Target::Session(SessionId(0x77));
     let error = running.fault(Fault::Expire { session: nobody }).await.unwrap_err();
     assert_eq!(error.to_string(), "0x77: no such session; GET /sessions lists them");
-    let error = running.fault(Fault::ServerPause { for_ms: u64::MAX }).await.unwrap_err();
+    let error = running.fault(Fault::ServerPause { server: 0, for_ms: u64::MAX }).await.unwrap_err();
     assert!(error.to_string().starts_with("for-ms: 18446744073709551615; it must be at most"), "{error}");
     let client = Client::new(&running).await;
     let target = client.target();

@@ -1,0 +1,337 @@
+//! The ensemble: what goes from server to server, who leads, and what always holds among them.
+//!
+//! What a server sends to another is there at once, behind all that was sent before, unless it comes to a cut or a
+//! server lags.
+
+use super::later::{Held, Later};
+use super::{Core, Happening, MS, Nanos, steady_ms};
+use std::collections::BTreeMap;
+use zk_api::Zxid;
+use zk_proto::message::{Ask, ToPeer};
+use zk_proto::server::{self, Event, ServerId};
+use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::message::{LinkId, Notification};
+use zk_proto::zab::{Note, Peer, Role, invariants};
+
+/// What Zab promises is checked at each change of roles, and when so many transactions more are committed than
+/// there were at the last time, at least.
+const CHECK_EVERY: usize = 64;
+
+/// Each time by a fourth of them all, so that checking stays cheap however long it goes on.
+const CHECK_SHARE: usize = 4;
+
+/// Of so many transactions a history is kept for that. Behind them it is not judged any more.
+const JUDGED_MOST: usize = 100_000;
+
+/// What the verdict says then.
+const NO_MORE: &str = "Zab judged no more: too many transactions";
+
+/// What is followed to judge Zab by.
+#[derive(Debug, Default)]
+pub(super) struct ZabWatch {
+    pub(super) ghost: Ghost,
+    /// Whether something has happened that is to be looked at.
+    pub(super) is_due: bool,
+    /// How many transactions had been committed when it was last checked.
+    checked: usize,
+    /// How often it was checked.
+    pub(super) checks: u64,
+    /// What was broken, each invariant once.
+    pub(super) broken: BTreeMap<&'static str, String>,
+    over: bool,
+}
+
+/// The names of what is judged.
+pub(super) fn judged() -> impl Iterator<Item = &'static str> {
+    invariants::ALL.into_iter().map(|(name, _)| name)
+}
+
+impl Core {
+    /// Something comes to a server. Gives it if the server takes it now: it may be cut off, or its process may stand
+    /// still, or it may have hung up.
+    pub(super) fn arrives(&mut self, now: Nanos, happening: Happening) -> Option<Happening> {
+        let to = happening.to;
+        let link = match &happening.event {
+            Event::FromPeer { link, .. }
+            | Event::Unlinked { link }
+            | Event::Dialled { link, .. }
+            | Event::Accepted { link, .. } => Some(*link),
+            _ => None,
+        };
+        if link.is_some_and(|link| !self.links.has(to, link)) {
+            return None;
+        }
+        let from = match &happening.event {
+            Event::Notified { from, .. } => Some(from.0),
+            Event::FromPeer { link, .. } | Event::Unlinked { link } => self.links.other_end(to, *link),
+            _ => None,
+        };
+        if let Some(from) = from.filter(|from| !happening.is_here && self.links.is_cut(*from, to)) {
+            if link.is_some() {
+                self.links.stall(from, to, happening);
+            }
+            return None;
+        }
+        let host = self.host(to);
+        host.server.as_ref()?;
+        // A process that goes on finds what has waited before what comes now.
+        let is_behind = link.is_some() && !happening.is_here && !host.held.is_empty();
+        if host.paused_until.is_some() || is_behind {
+            host.held.push_back(Held::Happening(Happening { is_here: true, ..happening }));
+            return None;
+        }
+        match &happening.event {
+            Event::FromPeer { message: ToPeer::Ask(ask), .. } => self.asked_by_learner(now, to, ask),
+            Event::Unlinked { link } => self.links.close(to, *link),
+            _ => {}
+        }
+        Some(happening)
+    }
+
+    fn asked_by_learner(&mut self, now: Nanos, id: u8, ask: &Ask) {
+        let now_ms = steady_ms(now);
+        match ask {
+            Ask::Touch { sessions } => {
+                self.watched.touched(id, sessions.iter().map(|(session, _)| *session), now_ms);
+            }
+            Ask::Attach { session, .. } | Ask::Open { session, .. } => {
+                self.watched.touched(id, [*session], now_ms);
+            }
+            Ask::Write { .. } | Ask::Sync { .. } => {}
+        }
+    }
+
+    /// When what goes from one server to another now is there. `None` if that is at once.
+    fn due_at(&mut self, now: Nanos, from: u8, to: u8) -> Option<Nanos> {
+        let delay = self.host(from).delay(now).max(self.host(to).delay(now));
+        self.links.sent(from, to, now, now + delay)
+    }
+
+    /// A datagram of the election.
+    pub(super) fn notify(&mut self, now: Nanos, from: u8, to: u8, notification: Notification) {
+        if self.links.is_cut(from, to) {
+            return;
+        }
+        self.go(now, from, to, Event::Notified { from: ServerId(from), notification });
+    }
+
+    /// Something goes from one server to another.
+    fn go(&mut self, now: Nanos, from: u8, to: u8, event: Event) {
+        match self.due_at(now, from, to) {
+            Some(due) => self.later(due, None, Later::FromPeer { from, to, event }),
+            None => self.next(to, event),
+        }
+    }
+
+    /// A server says something over a link.
+    pub(super) fn send_to_peer(&mut self, now: Nanos, from: u8, link: LinkId, message: ToPeer) {
+        if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.hosts[usize::from(from)].server) {
+            self.zab.ghost.sent(server.peer(), packet);
+        }
+        if let Some(to) = self.links.other_end(from, link).filter(|_| self.links.carries(from, link)) {
+            self.go(now, from, to, Event::FromPeer { link, message });
+        }
+    }
+
+    /// A server hangs up; the other end hears of it behind all that was sent.
+    pub(super) fn hang(&mut self, now: Nanos, from: u8, link: LinkId) {
+        let Some(to) = self.links.other_end(from, link) else { return };
+        self.links.close(from, link);
+        if self.links.has(to, link) {
+            self.go(now, from, to, Event::Unlinked { link });
+        }
+    }
+
+    /// A server's process is gone: what it had sent still arrives.
+    pub(super) fn break_links_of(&mut self, now: Nanos, server: u8) {
+        for link in self.links.of(server) {
+            self.hang(now, server, link);
+        }
+    }
+
+    /// A server wants a link to another.
+    pub(super) fn dial(&mut self, now: Nanos, from: u8, to: u8) {
+        let delay = self.host(from).delay(now).max(self.host(to).delay(now));
+        if delay > 0 {
+            // There and back.
+            self.later(now + 2 * delay, Some(from), Later::Dialled { from, to });
+        } else {
+            self.dialled(from, to);
+        }
+    }
+
+    /// It gets it, or nothing comes of it.
+    pub(super) fn dialled(&mut self, from: u8, to: u8) {
+        let is_cut = self.links.is_cut(from, to) || self.links.is_cut(to, from);
+        let takes_calls = self.is_up(to) && self.host(to).paused_until.is_none();
+        if !is_cut && takes_calls && self.is_up(from) {
+            let link = self.links.open(from, to);
+            self.next(to, Event::Accepted { link, from: ServerId(from) });
+            self.next(from, Event::Dialled { link, to: ServerId(to) });
+        }
+    }
+
+    /// The links between two servers break under them, with what is on its way.
+    pub(super) fn break_links(&mut self, now: Nanos, [a, b]: [u8; 2]) {
+        for link in self.links.of(a) {
+            if self.links.other_end(a, link) != Some(b) {
+                continue;
+            }
+            self.links.breaks(link);
+            let is_lost = |event: &Event| match event {
+                Event::FromPeer { link: over, .. } | Event::Unlinked { link: over } => *over == link,
+                _ => false,
+            };
+            let links = &mut self.links;
+            self.later.retain(|_, (_, late)| match late {
+                Later::FromPeer { from, to, event } if is_lost(event) => {
+                    links.landed(*from, *to);
+                    false
+                }
+                _ => true,
+            });
+            links.retain_stalled(|happening| !is_lost(&happening.event));
+            for host in &mut self.hosts {
+                host.held.retain(|held| !matches!(held, Held::Happening(held) if is_lost(&held.event)));
+            }
+            for (from, to) in [(a, b), (b, a)] {
+                if self.links.has(to, link) {
+                    self.go(now, from, to, Event::Unlinked { link });
+                }
+            }
+        }
+    }
+
+    /// Nothing gets through from one server to another for a while.
+    pub(super) fn partition(&mut self, now: Nanos, cut: &[[u8; 2]], for_ms: u64) {
+        cut.iter().for_each(|[from, to]| self.links.cut(*from, *to));
+        self.later(now + for_ms * MS, None, Later::PartitionEnds { cut: cut.to_vec() });
+    }
+
+    /// That is over: what has waited arrives.
+    pub(super) fn partition_ends(&mut self, now: Nanos, cut: &[[u8; 2]]) {
+        for [from, to] in cut {
+            let stalled = self.links.mend(*from, *to);
+            self.events.extend(stalled);
+        }
+        self.run(now);
+    }
+
+    /// The server that leads the newest epoch, as far as it knows itself, and that epoch.
+    pub(super) fn leader(&self) -> Option<(u8, u32)> {
+        let leads = |peer: &Peer| match peer.role() {
+            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
+            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
+        };
+        self.peers().into_iter().filter_map(leads).max().map(|(epoch, server)| (server, epoch))
+    }
+
+    fn peers(&self) -> Vec<&Peer> {
+        self.hosts.iter().filter_map(|host| host.server.as_ref()).map(|server| server.peer()).collect()
+    }
+
+    /// A server's peer notes something.
+    pub(super) fn noted(&mut self, now: Nanos, id: u8, note: Note) {
+        if self.is_ensemble()
+            && let Some(server) = &self.hosts[usize::from(id)].server
+        {
+            self.zab.ghost.note(server.peer(), &note);
+        }
+        match note {
+            Note::Established { epoch } => self.established(now, id, epoch),
+            Note::Proposed(txn) => {
+                let session = self.sessions.get(&txn.session);
+                let timeout_ms = session.map_or(0, |session| match self.hosts.len() {
+                    1 => session.timeout_ms,
+                    _ => session.least_ms,
+                });
+                self.watched.proposed(id, &txn, timeout_ms, steady_ms(now));
+                self.proposed.insert(txn.zxid, txn);
+            }
+            Note::Committed(txn) => {
+                // Of several servers, more than one may say so.
+                if txn.zxid > self.committed || !self.is_ensemble() {
+                    self.committed = self.committed.max(txn.zxid);
+                    self.watched.committed(&txn, false);
+                }
+            }
+            Note::Promised { .. } | Note::Cut(_) | Note::Violated(_) => self.zab.is_due = true,
+            Note::Deviated(_) => {}
+        }
+    }
+
+    /// A server begins to lead an epoch. What is in its history stands, and nothing else of what was proposed.
+    fn established(&mut self, now: Nanos, id: u8, epoch: u32) {
+        let Some(server) = &self.hosts[usize::from(id)].server else { return };
+        let history = server.peer().history();
+        let last = history.last();
+        self.watched.established(id, epoch, last, steady_ms(now));
+        self.zab.is_due = true;
+        // What came later is not lost because a leader of a past epoch does not know it.
+        if epoch < self.epoch {
+            return;
+        }
+        self.epoch = epoch;
+        self.proposed.retain(|zxid, txn| {
+            *zxid <= history.base() || history.between(Zxid::ZERO, *zxid).last() == Some(txn)
+        });
+        for (zxid, txn) in &self.proposed {
+            if *zxid > self.committed {
+                self.committed = *zxid;
+                self.watched.committed(txn, true);
+            }
+        }
+    }
+
+    /// What a server's peer wants on its disk, and has there.
+    pub(super) fn writes(&mut self, id: u8, note: &server::Note) {
+        match note {
+            _ if !self.is_ensemble() => {}
+            server::Note::Writes(write) => self.zab.ghost.writes(ServerId(id), write),
+            server::Note::Written => self.zab.ghost.written(ServerId(id)),
+            server::Note::Zab(_) | server::Note::Applied(_) | server::Note::Restored(_) => {}
+        }
+    }
+
+    /// A server has the state of its leader in the place of its own.
+    pub(super) fn restored(&mut self, id: u8, zxid: Zxid) {
+        if self.is_ensemble() {
+            self.zab.ghost.show(ServerId(id), zxid);
+        }
+        if let Some(server) = &self.hosts[usize::from(id)].server {
+            self.watched.started(id, zxid, server.tree());
+        }
+    }
+
+    /// What must hold among servers, if it is time to look.
+    pub(super) fn check_ensemble(&mut self) {
+        let committed = self.zab.ghost.committed.len();
+        let every = CHECK_EVERY.max(self.zab.checked / CHECK_SHARE);
+        self.zab.is_due |= committed >= self.zab.checked + every;
+        if self.zab.is_due && self.is_ensemble() {
+            self.check_zab();
+        }
+    }
+
+    /// What Zab promises, all of it.
+    pub(super) fn check_zab(&mut self) {
+        self.zab.is_due = false;
+        if self.zab.over {
+            return;
+        }
+        let peers = self.peers();
+        let broken: Vec<_> = invariants::ALL
+            .into_iter()
+            .filter(|(name, _)| !self.zab.broken.contains_key(name))
+            .filter_map(|(name, predicate)| Some((name, predicate(&peers, &self.zab.ghost).err()?)))
+            .collect();
+        self.zab.broken.extend(broken);
+        self.zab.checks += 1;
+        self.zab.checked = self.zab.ghost.committed.len();
+        if self.zab.checked > JUDGED_MOST {
+            self.zab.over = true;
+            self.zab.ghost = Ghost::default();
+            self.watched.report.case(NO_MORE);
+        }
+    }
+}

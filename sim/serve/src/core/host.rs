@@ -1,0 +1,142 @@
+//! One of the servers and the machine it runs on: its disk, its timers, its clock.
+
+use super::conns::Latency;
+use super::disk::Disk;
+use super::later::Held;
+use super::{Nanos, SNAPSHOT_BYTES, SNAPSHOT_EVERY, SNAPSHOT_STEP, steady_ms};
+use crate::Options;
+use crate::listener::Gate;
+use crate::words::Counts;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use zk_proto::prepare::TreeConfig;
+use zk_proto::server::{Server, ServerConfig, ServerId, Timer};
+use zk_proto::zab::{PeerConfig, Role};
+
+/// How long a server waits for better votes when a quorum agrees, and how often one without a leader says so. All
+/// are in one process, so that nothing but a fault is late.
+const FINALIZE_MS: u32 = 50;
+const NOTIFY_MS: u32 = 200;
+
+/// A server, and where it runs.
+pub(super) struct Host {
+    pub(super) config: ServerConfig,
+    /// Where its clients connect.
+    pub(super) port: u16,
+    /// Its wall clock at the start, and by how much it was set since, in milliseconds.
+    pub(super) wall_ms: i64,
+    /// `None` while it is down.
+    pub(super) server: Option<Server>,
+    /// How often it has started.
+    pub(super) starts: u64,
+    /// Where its clients come in.
+    pub(super) gate: Arc<Gate>,
+    pub(super) disk: Disk,
+    pub(super) slow_disk: SlowDisk,
+    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
+    pub(super) crash_at_sync_ms: Option<u64>,
+    /// Whether that sync has begun in this step.
+    pub(super) crash_now: bool,
+    /// Its process has stopped, until then.
+    pub(super) paused_until: Option<Nanos>,
+    /// What has come to it meanwhile, in this order.
+    pub(super) held: VecDeque<Held>,
+    /// When its timers come.
+    pub(super) timers: BTreeMap<Timer, Nanos>,
+    /// What goes to and comes from other servers takes so much longer, until then.
+    pub(super) lag: Lag,
+    /// Whether it has begun to serve since it started, or last had no leader.
+    pub(super) is_serving: bool,
+    pub(super) stats: Totals,
+}
+
+/// How slow a disk is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlowDisk {
+    /// A sync takes so long.
+    pub(super) takes: Nanos,
+    /// Until then.
+    pub(super) until: Nanos,
+    /// When the last operation will be done: the disk does them in order.
+    pub(super) busy_until: Nanos,
+}
+
+/// By how much a server is late, and until when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lag {
+    pub(super) delay: Nanos,
+    pub(super) until: Nanos,
+}
+
+/// What all connections to a server have done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) received: u64,
+    pub(super) sent: u64,
+    pub(super) latency: Latency,
+    pub(super) counts: Counts,
+}
+
+impl Host {
+    /// One of `servers`, with an empty disk, not started yet. `wall_ms` is the time at the start.
+    pub(super) fn new(
+        id: u8,
+        servers: u8,
+        options: &Options,
+        port: u16,
+        gate: Arc<Gate>,
+        wall_ms: i64,
+    ) -> Host {
+        let voters = (0..servers).map(ServerId);
+        let zab = PeerConfig {
+            finalize_ms: FINALIZE_MS,
+            notify_ms: NOTIFY_MS,
+            ..PeerConfig::for_server(ServerId(id), voters, [], options.tick_ms)
+        };
+        let config = ServerConfig {
+            zab,
+            tick_ms: options.tick_ms,
+            snapshot_every: SNAPSHOT_EVERY,
+            snapshot_step: SNAPSHOT_STEP,
+            snapshots_kept: 1,
+            snapshot_bytes: SNAPSHOT_BYTES,
+            container_check_ms: options.container_check_ms,
+            super_digest: options.super_digest.as_deref().map(Into::into),
+            // One order of children on all servers, as it was measured.
+            tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
+        };
+        Host {
+            config,
+            port,
+            wall_ms,
+            server: None,
+            starts: 0,
+            gate,
+            disk: Disk::default(),
+            slow_disk: SlowDisk::default(),
+            crash_at_sync_ms: None,
+            crash_now: false,
+            paused_until: None,
+            held: VecDeque::new(),
+            timers: BTreeMap::new(),
+            lag: Lag::default(),
+            is_serving: false,
+            stats: Totals::default(),
+        }
+    }
+
+    /// Its wall clock.
+    pub(super) fn now_ms(&self, now: Nanos) -> i64 {
+        self.wall_ms + steady_ms(now)
+    }
+
+    /// By how much what goes to or comes from other servers is late.
+    pub(super) fn delay(&self, now: Nanos) -> Nanos {
+        if now < self.lag.until { self.lag.delay } else { 0 }
+    }
+
+    /// Its part in the ensemble. `None` while it is down.
+    pub(super) fn role(&self) -> Option<Role> {
+        self.server.as_ref().map(|server| server.peer().role())
+    }
+}
