@@ -121,7 +121,7 @@ impl Bytes {
     }
 
     /// Whatever goes over a link.
-    pub fn to_peer(&mut self, v: &ToPeer) {
+    pub fn peer_message(&mut self, v: &ToPeer) {
         match v {
             ToPeer::Zab(packet) => {
                 self.byte(0);

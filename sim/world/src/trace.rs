@@ -185,6 +185,21 @@ impl What<'_> {
                 b.byte(19);
                 b.text(name);
             }
+            What::End { tree } => encode_tree(b, tree),
+            What::Notified { .. }
+            | What::Linked { .. }
+            | What::Unlinked { .. }
+            | What::FromPeer { .. }
+            | What::PeerNotes(_)
+            | What::Leads { .. }
+            | What::Restored { .. }
+            | What::Serves { .. } => self.encode_of_ensemble(b),
+        }
+    }
+
+    /// What happens among servers.
+    fn encode_of_ensemble(&self, b: &mut Bytes) {
+        match self {
             What::Notified { from, notification } => {
                 tagged(b, 21, (*from).into());
                 b.notification(notification);
@@ -197,7 +212,7 @@ impl What<'_> {
             What::Unlinked { link } => tagged(b, 23, link.0),
             What::FromPeer { link, message } => {
                 tagged(b, 24, link.0);
-                b.to_peer(message);
+                b.peer_message(message);
             }
             What::PeerNotes(note) => {
                 b.byte(25);
@@ -209,15 +224,17 @@ impl What<'_> {
             }
             What::Restored { zxid } => tagged(b, 27, zxid.to_i64() as u64),
             What::Serves { serves } => tagged(b, 28, (*serves).into()),
-            What::End { tree } => {
-                tagged(b, 20, tree.last_zxid().to_i64() as u64);
-                for (path, node) in tree.nodes() {
-                    b.text(path);
-                    b.data(&node.data);
-                    b.stat(&node.stat());
-                }
-            }
+            _ => unreachable!("of an ensemble alone"),
         }
+    }
+}
+
+fn encode_tree(b: &mut Bytes, tree: &DataTree) {
+    tagged(b, 20, tree.last_zxid().to_i64() as u64);
+    for (path, node) in tree.nodes() {
+        b.text(path);
+        b.data(&node.data);
+        b.stat(&node.stat());
     }
 }
 
