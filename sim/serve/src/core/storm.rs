@@ -79,7 +79,7 @@ impl Dice {
         let server = self.server(servers);
         let other = (server + 1 + self.server(servers - 1)) % servers;
         match self.below(6) {
-            0 => Fault::LeaderCrash { down_ms: ms, mid_sync: for_ms % 2 == 0 },
+            0 => Fault::LeaderCrash { down_ms: ms, mid_sync: for_ms.is_multiple_of(2) },
             1 => Fault::LeaderPause { for_ms },
             2 => Fault::ServerLag { server, delay_ms: ms, for_ms },
             3 => Fault::LinkBreak { between: [server, other] },
