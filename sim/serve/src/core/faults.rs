@@ -144,7 +144,8 @@ impl Core {
             | Fault::ExpireOwner { .. } => self.leading()?,
             // A network works, or does not, without the servers.
             Fault::Partition { ref cut, .. } => {
-                return cut.iter().try_for_each(|two| self.check_two("cut", two));
+                let several = self.check_several();
+                return several.and_then(|()| cut.iter().try_for_each(|two| self.check_two("cut", two)));
             }
             Fault::LinkBreak { between } => return self.check_two("between", &between),
             Fault::ServerLag { server, .. } => return self.check_several().and(self.check_number(server)),
