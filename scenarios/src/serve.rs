@@ -44,11 +44,10 @@ const LIMITS: &str = "Limits: what a client may cost";
 /// What can be typed behind `serve`.
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// How many servers, each with its address; several make an ensemble [default: 1, or the scenario's]
+    /// How many servers; several make an ensemble [default: 1, or the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=5u8))]
     servers: Option<u8>,
-    /// Where clients connect; port 0 stands for any that is free
-    /// [default: 127.0.0.1:2181; for several servers 127.0.0.1:0]
+    /// Where clients connect; port 0 for any that is free [default: 127.0.0.1:2181; several: port 0]
     #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', value_parser = address)]
     listen: Vec<SocketAddr>,
     /// Where faults are asked for, by HTTP; this machine alone

@@ -258,9 +258,27 @@ mod tests {
                 r#"{"slow-sync":{"sync-ms":8,"for-ms":9}}"#,
             ),
             (world::Fault::ClockJump { node, by_ms: -4 }, r#"{"clock-jump":{"by-ms":-4}}"#),
+            (
+                world::Fault::LeaderCrash { down_ms: 5, mid_sync: true },
+                r#"{"leader-crash":{"down-ms":5,"mid-sync":true}}"#,
+            ),
+            (
+                world::Fault::Partition { cut: vec![[0, 1], [2, 0]], for_ms: 9 },
+                r#"{"partition":{"cut":[[0,1],[2,0]],"for-ms":9}}"#,
+            ),
+            (
+                world::Fault::ServerPause { server: 2, for_ms: 9 },
+                r#"{"server-pause":{"server":2,"for-ms":9}}"#,
+            ),
+            (world::Fault::LeaderPause { for_ms: 9 }, r#"{"leader-pause":{"for-ms":9}}"#),
+            (
+                world::Fault::ServerLag { server: 1, factor: 10, for_ms: 9 },
+                r#"{"server-lag":{"server":1,"delay-ms":30,"for-ms":9}}"#,
+            ),
+            (world::Fault::LinkBreak { between: [1, 2] }, r#"{"link-break":{"between":[1,2]}}"#),
         ] {
             let expected: Fault = serde_json::from_str(json).expect(json);
-            assert_eq!(Step::new(&drawn, 3.0, 1).fault(&[session]), Ok(Some(expected)), "{json}");
+            assert_eq!(Step::new(&drawn, 3.0, 3).fault(&[session]), Ok(Some(expected)), "{json}");
         }
     }
 

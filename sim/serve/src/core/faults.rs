@@ -144,7 +144,8 @@ impl Core {
             | Fault::ExpireOwner { .. } => self.leading()?,
             // A network works, or does not, without the servers.
             Fault::Partition { ref cut, .. } => {
-                return cut.iter().try_for_each(|two| self.check_two("cut", two));
+                let several = self.check_several();
+                return several.and_then(|()| cut.iter().try_for_each(|two| self.check_two("cut", two)));
             }
             Fault::LinkBreak { between } => return self.check_two("between", &between),
             Fault::ServerLag { server, .. } => return self.check_several().and(self.check_number(server)),
@@ -231,12 +232,12 @@ impl Core {
         match target {
             // Those without a connection have nothing to lose; whoever wants them to end names them.
             Target::All => {
-                let all: BTreeMap<ConnId, SessionId> = self
-                    .sessions
-                    .keys()
-                    .filter_map(|session| Some((self.conn_of(*session).ok()?, *session)))
-                    .collect();
-                Ok(all.into_values().collect())
+                // Its last connection is a session's own, as in `conn_of`.
+                let of: BTreeMap<SessionId, ConnId> = self.connected().collect();
+                let open = of.into_iter().filter(|(session, _)| self.sessions.contains_key(session));
+                let by_conn: BTreeMap<ConnId, SessionId> =
+                    open.map(|(session, conn)| (conn, session)).collect();
+                Ok(by_conn.into_values().collect())
             }
             Target::Session(session) if self.sessions.contains_key(&session) => Ok(vec![session]),
             Target::Session(session) => Err(format!("{session}: no such session; GET /sessions lists them")),

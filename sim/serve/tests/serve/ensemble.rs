@@ -253,8 +253,10 @@ async fn what_cannot_be_done_to_an_ensemble_is_refused_in_one_line() {
     assert_eq!(error.to_string(), "server 1 is down");
     held(running).await;
     let alone = zk_serve::start(Options::default()).await.expect("a server");
-    let error = alone.fault(Fault::LinkBreak { between: [0, 1] }).await.expect_err("refused");
-    assert_eq!(error.to_string(), "there is one server, and nothing between servers");
+    for fault in [Fault::LinkBreak { between: [0, 1] }, Fault::Partition { cut: Vec::new(), for_ms: 1 }] {
+        let error = alone.fault(fault).await.expect_err("refused");
+        assert_eq!(error.to_string(), "there is one server, and nothing between servers");
+    }
     let options = Options { servers: 3, ..Options::default() };
     assert!(matches!(
         zk_serve::start(options).await,
