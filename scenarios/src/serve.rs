@@ -47,7 +47,7 @@ pub(crate) struct ServeArguments {
     /// How many servers; several make an ensemble [default: 1, or the scenario's]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=5u8))]
     servers: Option<u8>,
-    /// Where clients connect; port 0 for any that is free [default: 127.0.0.1:2181; several: port 0]
+    /// Where clients connect; port 0 for any that is free [default: port 2181, of several 0]
     #[arg(long, value_name = "ADDRESS:PORT,…", value_delimiter = ',', value_parser = address)]
     listen: Vec<SocketAddr>,
     /// Where faults are asked for, by HTTP; this machine alone
