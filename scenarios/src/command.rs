@@ -67,6 +67,12 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
+            // What stands behind a recipe is no command.
+            if let Some(typed) =
+                text.strip_prefix("the subcommand '").and_then(|rest| rest.split('\'').next())
+            {
+                return Err(BadInput::new(format!("unexpected argument '{typed}'")));
+            }
             let said = text.lines().take_while(|line| !line.starts_with("Usage:"));
             // Nobody who mistypes an option wants it to be a value.
             let is_told =
