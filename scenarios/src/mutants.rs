@@ -21,10 +21,13 @@ use zk_world::{Run, RunOptions, Scenario};
 pub(crate) const ABOUT: &str = "\
 Plants known bugs into the simulated servers, one at a time, and tells what found each
 
-Every bug is one small deviation: those that ZooKeeper had, wrong fixes of them, slips of its specifications, and some \
-of our own, so that every invariant is broken by something. A find counts from the moment the bug first made a \
-difference. The same seeds without any bug must be green. Exit 1 if a bug was not found, or by nothing that was \
-expected to find it, or if the canary, which harms nobody, was.";
+Every bug is one small deviation: those that ZooKeeper had, wrong fixes of them,
+slips of its specifications, and some of our own. Each is given the same seeds of
+an ensemble in which everything fails, and the same small models. A find counts
+once the bug has made a difference; without any bug, the same must be green.
+
+Exit 1 if a bug was not found, or by nothing that was expected to find it, or if
+the canary was, which harms nobody.";
 
 /// The scenario that finds them.
 const SCENARIO: &str = include_str!("../suite/ensemble.toml");
