@@ -169,6 +169,11 @@ impl Service {
         self.views[client].behind.is_some()
     }
 
+    /// How many transactions a client's server has to catch up with.
+    pub fn behind(&self, client: usize) -> usize {
+        self.views[client].behind.as_ref().map_or(0, |behind| behind.txns.len())
+    }
+
     /// The tree.
     pub fn tree(&self) -> &DataTree {
         &self.tree
