@@ -48,8 +48,7 @@ impl Foresight {
                 }
                 Step::Gets { session, message } => it.gets(*session, message, &mut connects),
                 Step::Commits { zxid, session, xid, cause } => {
-                    let commit =
-                        Commit { zxid: *zxid, session: *session, xid: *xid, cause: *cause };
+                    let commit = Commit { zxid: *zxid, session: *session, xid: *xid, cause: *cause };
                     if it.commits.last().is_some_and(|last| last.zxid >= *zxid) {
                         let what = format!("transactions are not in order at {zxid}");
                         return Err(Rejection { step: at, why: Why::Record, what });
@@ -65,12 +64,7 @@ impl Foresight {
         Ok(it)
     }
 
-    fn gets(
-        &mut self,
-        session: SessionId,
-        message: &ToClient,
-        connects: &mut BTreeMap<SessionId, usize>,
-    ) {
+    fn gets(&mut self, session: SessionId, message: &ToClient, connects: &mut BTreeMap<SessionId, usize>) {
         let heard = match message {
             ToClient::Reply { xid, zxid, .. } => {
                 self.answered.insert((session, *xid), *zxid);

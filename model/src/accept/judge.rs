@@ -254,6 +254,25 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// A leader that has proposed a session's end tells its client before that is committed. Then the end, and all
+    /// before it, was on its way.
+    fn hastens_end(&mut self, me: usize) -> Judged {
+        let session = self.clients[me].session;
+        let ends = |commit: &Commit| commit.session == session && commit.cause == Cause::Expiry;
+        let lives = || format!("session {session} lives");
+        let Some(at) = self.later.commits[self.taken..].iter().position(ends) else {
+            return Err(self.rejected(Why::ExpiryThatWasNot, lives()));
+        };
+        self.accepted.early_ends += 1;
+        for _ in 0..=at {
+            let taken = self.takes_effect();
+            taken.map_err(|why| {
+                self.rejected(Why::ExpiryThatWasNot, format!("{}, and cannot have ended: {why}", lives()))
+            })?;
+        }
+        Ok(())
+    }
+
     /// A request of a client takes effect.
     fn request(&mut self, commit: &Commit) -> Judged {
         let me = self.client(commit.session)?;
@@ -272,7 +291,8 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         let Some(place) = self.clients[me].queue.iter().position(|sent| sent.xid == xid) else {
-            let what = format!("request {} of session {} takes effect before it is sent", xid.0, commit.session);
+            let what =
+                format!("request {} of session {} takes effect before it is sent", xid.0, commit.session);
             return Err(self.rejected(Why::LateRequest, what));
         };
         if !self.clients[me].ghosts.is_empty() {
@@ -351,7 +371,8 @@ impl<'a> Judge<'a> {
         if letter.xid != Some(xid) || theirs != ours {
             let ahead = self.view(me) > self.place(zxid);
             let why = if ahead { Why::ViewGoesBack } else { Why::DifferentAnswer };
-            let what = format!("got {theirs:?} for request {}, expected {ours:?} for {:?}", xid.0, letter.xid);
+            let what =
+                format!("got {theirs:?} for request {}, expected {ours:?} for {:?}", xid.0, letter.xid);
             return Err(self.rejected(why, what));
         }
         self.accepted.answers += 1;
@@ -438,7 +459,7 @@ impl<'a> Judge<'a> {
     fn expires(&mut self, me: usize) -> Judged {
         let session = self.clients[me].session;
         if self.service.lives(me) {
-            return Err(self.rejected(Why::ExpiryThatWasNot, format!("session {session} lives")));
+            self.hastens_end(me)?;
         }
         if self.clients[me].state == State::Connected {
             let what = format!("session {session} is told on a connection that it has");

@@ -59,6 +59,8 @@ pub struct Accepted {
     pub losses: usize,
     /// Sessions expired.
     pub expiries: usize,
+    /// Of these, told to the client before they were committed.
+    pub early_ends: usize,
     /// Reads of a view that lagged.
     pub stale_reads: usize,
     /// Reads of a view that was further than the server that answered them, without a difference.
