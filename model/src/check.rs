@@ -23,6 +23,9 @@ pub struct CheckConfig {
     pub audit: bool,
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
+    /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
+    /// does not know it, and of one whose own disk is behind.
+    pub lying_syncs: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
@@ -139,6 +142,7 @@ impl CheckConfig {
             keys: true,
             audit: true,
             effects: bounds.effects,
+            lying_syncs: false,
             true_zxids: false,
             ranks: false,
             engine: Engine::Own,

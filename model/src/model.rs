@@ -86,6 +86,7 @@ impl RecipeModel {
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
+                lying_syncs: config.lying_syncs,
                 true_zxids: config.true_zxids,
                 symmetry,
                 ranks: config.ranks,

@@ -105,6 +105,16 @@ fn a_view_may_lag_but_not_go_back_behind_an_answer() {
 }
 
 #[test]
+fn a_leader_that_asks_nobody_answers_a_sync_from_an_old_view() {
+    let sync = sends(B, 1, Request::Sync { path: "/".into() });
+    let synced = gets(B, 1, 2, Ok(Response::Synced { path: "/".into() }));
+    let lying = after(a_creates().into_iter().chain([sync, list(B, 2), synced, listed(B, 2, 2, &[])]));
+    accept(&lying, None).expect("it may");
+    let narrowed = accept(&lying, Some(Narrowed::SyncsTellTheTruth)).expect_err("it may not");
+    assert_eq!(narrowed.why, Why::ViewGoesBack);
+}
+
+#[test]
 fn what_was_never_there_is_rejected() {
     let read = [list(B, 1), listed(B, 1, 3, &["b"])];
     assert_eq!(why(a_creates().into_iter().chain(read)), Why::DifferentAnswer);
@@ -190,6 +200,13 @@ fn a_session_may_end_before_its_answer_and_takes_its_znodes_along() {
     assert_eq!(why(alive), Why::ExpiryThatWasNot);
     let back = a_creates().into_iter().chain([expiry(4, A), loses(A), connects(A, &[])]);
     assert_eq!(why(back), Why::ConnectedAfterTheEnd);
+}
+
+#[test]
+fn the_news_of_a_connection_may_come_when_the_session_is_over() {
+    let back = a_creates().into_iter().chain([loses(A), expiry(4, A), connects(A, &[]), loses(A)]);
+    let judged = judged(back.chain([Step::Expires { session: A }])).expect("it was on its way");
+    assert_eq!((judged.early_connects, judged.expiries), (1, 1));
 }
 
 #[test]

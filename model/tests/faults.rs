@@ -366,6 +366,17 @@ fn a_lost_create_may_show_late_unless_a_sync_comes_before_the_look() {
 }
 
 #[test]
+fn a_sync_that_asks_nobody_helps_no_more_than_none() {
+    for (lying_syncs, late) in [(false, false), (true, true)] {
+        let mut config = CheckConfig::new(Bounds { effects: true, drops: 1, lag: 1, ..ONE });
+        config.promise = Some("never".into());
+        config.lying_syncs = lying_syncs;
+        let check = run(Arc::new(Lives(Way::SyncsAndLooks)), &config);
+        assert_eq!(broken(&check).contains(&"never"), late, "lying syncs: {lying_syncs}");
+    }
+}
+
+#[test]
 fn the_next_server_may_lag_as_the_last_one_did() {
     for (lag, may) in [(0, false), (1, true)] {
         assert_eq!(happens(Way::ReadsAgain, Bounds { drops: 1, lag, ..TWO }), may, "lag {lag}");

@@ -30,6 +30,12 @@ fn calm(servers: u8) -> Scenario {
     Scenario { faults: Faults::none(), ..faulty(servers) }
 }
 
+/// That of the suite in which everything of an ensemble fails.
+fn suite() -> Scenario {
+    let path = format!("{}/suite/ensemble.toml", env!("CARGO_MANIFEST_DIR"));
+    toml::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("a scenario")
+}
+
 /// Those of the first seeds whose records are rejected, and why; and what was in the others.
 fn rejected(
     scenario: &Scenario,
@@ -102,6 +108,12 @@ fn a_service_without_lag_is_found_out() {
 }
 
 #[test]
+fn a_service_whose_syncs_tell_the_truth_is_found_out() {
+    let (_, why) = told_apart(&suite(), Narrowed::SyncsTellTheTruth).expect("some sync lies");
+    assert_eq!(why, Why::ViewGoesBack);
+}
+
+#[test]
 fn a_service_that_never_loses_an_answer_is_found_out() {
     for servers in [1, 3] {
         let (_, why) = told_apart(&faulty(servers), Narrowed::AnswersNeverLost).expect("some answer is lost");
@@ -122,10 +134,7 @@ fn a_service_that_never_ends_a_session_before_its_answers_is_found_out() {
 #[ignore = "takes long, and prints"]
 fn survey() {
     let seeds = std::env::var("SERVICE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let suite = format!("{}/suite/ensemble.toml", env!("CARGO_MANIFEST_DIR"));
-    let suite: Scenario =
-        toml::from_str(&std::fs::read_to_string(suite).expect("it is there")).expect("TOML");
-    let mut scenarios: Vec<(String, Scenario)> = vec![("suite/ensemble".to_owned(), suite)];
+    let mut scenarios = vec![("suite/ensemble".to_owned(), suite())];
     for servers in [1, 2, 3, 5] {
         scenarios.push((format!("{servers}, calm"), calm(servers)));
         scenarios.push((format!("{servers}, faulty"), faulty(servers)));
@@ -140,7 +149,7 @@ fn survey() {
             if narrowed.is_none() {
                 let of = |of: fn(&Accepted) -> usize| sum(&accepted, of);
                 println!(
-                    "  answers {}, events {}, writes {} (late {}), losses {}, expiries {} (early {}), stale {}, ahead {}",
+                    "  answers {}, events {}, writes {} (late {}), losses {}, expiries {} (early {}, connects {}), stale {}, ahead {}",
                     of(|a| a.answers),
                     of(|a| a.events),
                     of(|a| a.writes),
@@ -148,6 +157,7 @@ fn survey() {
                     of(|a| a.losses),
                     of(|a| a.expiries),
                     of(|a| a.early_ends),
+                    of(|a| a.early_connects),
                     of(|a| a.stale_reads),
                     of(|a| a.ahead)
                 );

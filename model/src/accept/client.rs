@@ -47,6 +47,8 @@ pub struct Client {
     /// Writes of a connection that is gone which still take effect, in order.
     pub ghosts: VecDeque<Sent>,
     pub inbox: VecDeque<Letter>,
+    /// It was connected before its session ended, and is to learn it after that.
+    pub connects_later: bool,
     /// What it watches, as far as it knows.
     pub watches: Vec<Watching>,
 }
@@ -61,6 +63,7 @@ impl Client {
             queue: VecDeque::new(),
             ghosts: VecDeque::new(),
             inbox: VecDeque::new(),
+            connects_later: false,
             watches: Vec::new(),
         }
     }

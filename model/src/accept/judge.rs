@@ -51,7 +51,8 @@ impl<'a> Judge<'a> {
         let actors: Vec<ActorId> =
             (0..later.sessions.len()).map(|n| ActorId { process: n as u8, life: 0 }).collect();
         let lag = if narrowed == Some(Narrowed::NoLag) { 0 } else { usize::MAX };
-        let rules = Rules { lag, true_zxids: true, symmetry: false, ranks: false };
+        let lying_syncs = narrowed != Some(Narrowed::SyncsTellTheTruth);
+        let rules = Rules { lag, lying_syncs, true_zxids: true, symmetry: false, ranks: false };
         let mut names = Names::default();
         names.sessions = later.sessions.iter().copied().zip(actors.iter().map(|a| session_of(*a))).collect();
         Ok(Judge {
@@ -238,7 +239,8 @@ impl<'a> Judge<'a> {
         }
         let at = self.later.answered.get(&(self.clients[me].session, sent.xid)).copied();
         let place = at.map_or(0, |at| self.place(at));
-        self.catch_up(me, if matches!(sent.request, Request::Sync { .. }) { usize::MAX } else { place });
+        let syncs = matches!(sent.request, Request::Sync { .. }) && !self.rules.lying_syncs;
+        self.catch_up(me, if syncs { usize::MAX } else { place });
         self.accepted.ahead += usize::from(at.is_some() && self.view(me) > place);
         let order = Order::Serve { client: me as u8, request: &sent.request, answered: true };
         self.order(&order, Some(sent.xid), self.view(me));
@@ -250,6 +252,28 @@ impl<'a> Judge<'a> {
         let nth = self.later.takes_effect(self.clients[me].session, xid).expect("a ghost takes effect");
         while self.taken <= nth {
             self.takes_effect()?;
+        }
+        Ok(())
+    }
+
+    /// The news that a client is connected may be on its way when its session ends. What a client does when it has
+    /// them is the same whether they came before that or after, and nobody else knows of them.
+    fn connects_before(&mut self, me: usize) -> Judged {
+        let client = &self.clients[me];
+        let next = self.steps[self.at..].iter().find(|step| match step {
+            Step::Connects { session, .. } | Step::Expires { session } | Step::Ends { session } => {
+                *session == client.session
+            }
+            Step::Begins { .. }
+            | Step::Sends { .. }
+            | Step::Gets { .. }
+            | Step::Loses { .. }
+            | Step::Commits { .. } => false,
+        });
+        if let (State::Disconnected, Some(Step::Connects { watches, .. })) = (client.state, next) {
+            self.accepted.early_connects += 1;
+            self.connects(me, watches)?;
+            self.clients[me].connects_later = true;
         }
         Ok(())
     }
@@ -335,6 +359,7 @@ impl<'a> Judge<'a> {
             let what = format!("session {} expires, and not all that it asked is answered", commit.session);
             return Err(self.rejected(Why::ExpiryBeforeAnswer, what));
         }
+        self.connects_before(me)?;
         // What its server still tells it was before the end.
         let heard = self.later.last_heard(commit.session, commit.zxid);
         self.catch_up(me, self.place(heard));
@@ -438,6 +463,9 @@ impl<'a> Judge<'a> {
 
     fn connects(&mut self, me: usize, watches: &WatchList) -> Judged {
         let session = self.clients[me].session;
+        if std::mem::take(&mut self.clients[me].connects_later) {
+            return Ok(());
+        }
         if !self.service.lives(me) {
             let what = format!("session {session}, which is over");
             return Err(self.rejected(Why::ConnectedAfterTheEnd, what));

@@ -36,12 +36,18 @@ pub enum Narrowed {
     AnswersNeverLost,
     /// A session expires only when all that it asked was answered.
     NoExpiryBeforeAnswer,
+    /// Every sync brings a view up to date. As recipe models have it unless they are told otherwise.
+    SyncsTellTheTruth,
 }
 
 impl Narrowed {
     /// All of them.
-    pub const ALL: [Narrowed; 3] =
-        [Narrowed::NoLag, Narrowed::AnswersNeverLost, Narrowed::NoExpiryBeforeAnswer];
+    pub const ALL: [Narrowed; 4] = [
+        Narrowed::NoLag,
+        Narrowed::AnswersNeverLost,
+        Narrowed::NoExpiryBeforeAnswer,
+        Narrowed::SyncsTellTheTruth,
+    ];
 }
 
 /// What an accepted record had in it: a check of nothing is no check.
@@ -61,6 +67,8 @@ pub struct Accepted {
     pub expiries: usize,
     /// Of these, told to the client before they were committed.
     pub early_ends: usize,
+    /// Connections of which a client learned when its session was over.
+    pub early_connects: usize,
     /// Reads of a view that lagged.
     pub stale_reads: usize,
     /// Reads of a view that was further than the server that answered them, without a difference.
