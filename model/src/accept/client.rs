@@ -40,8 +40,6 @@ pub struct Letter {
 pub struct Client {
     pub session: SessionId,
     pub state: State,
-    /// Whether its session is open: its view learns of what happens from then on.
-    pub open: bool,
     /// Sent and not served, in order.
     pub queue: VecDeque<Sent>,
     /// Writes of a connection that is gone which still take effect, in order.
@@ -59,7 +57,6 @@ impl Client {
         Client {
             session,
             state: State::Unborn,
-            open: false,
             queue: VecDeque::new(),
             ghosts: VecDeque::new(),
             inbox: VecDeque::new(),

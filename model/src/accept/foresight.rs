@@ -88,6 +88,11 @@ impl Foresight {
         (self.commits[nth].cause == Cause::Request).then_some(nth)
     }
 
+    /// How far the server was that was least far of those that a session hears of.
+    pub fn first_heard(&self, session: SessionId) -> Option<Zxid> {
+        self.heard.get(&session)?.iter().min().copied()
+    }
+
     /// How far the furthest server was that a session ever hears of, among those that were not yet at `before`.
     pub fn last_heard(&self, session: SessionId, before: Zxid) -> Zxid {
         let heard = self.heard.get(&session).into_iter().flatten();

@@ -53,8 +53,8 @@ impl<'a> Judge<'a> {
         let lag = if narrowed == Some(Narrowed::NoLag) { 0 } else { usize::MAX };
         let lying_syncs = narrowed != Some(Narrowed::SyncsTellTheTruth);
         let rules = Rules { lag, lying_syncs, true_zxids: true, symmetry: false, ranks: false };
-        let mut names = Names::default();
-        names.sessions = later.sessions.iter().copied().zip(actors.iter().map(|a| session_of(*a))).collect();
+        let named = later.sessions.iter().copied().zip(actors.iter().map(|actor| session_of(*actor)));
+        let names = Names { sessions: named.collect(), ..Names::default() };
         Ok(Judge {
             steps,
             at: 0,
@@ -86,7 +86,6 @@ impl<'a> Judge<'a> {
             Step::Begins { session } => {
                 let me = self.client(*session)?;
                 self.clients[me].state = State::Connected;
-                self.clients[me].open = true;
                 Ok(())
             }
             Step::Sends { session, xid, request } => {
@@ -183,11 +182,8 @@ impl<'a> Judge<'a> {
         }
         self.taken += 1;
         match commit.cause {
-            Cause::Opening => {
-                if let Some(me) = self.by_session.get(&commit.session) {
-                    self.clients[*me].open = true;
-                }
-            }
+            // A model's sessions are open from the beginning.
+            Cause::Opening => {}
             Cause::Upkeep => {
                 let what = format!("{} is no client's, and models have none of these", commit.zxid);
                 return Err(self.rejected(Why::Record, what));
@@ -202,11 +198,12 @@ impl<'a> Judge<'a> {
             Cause::Expiry => self.expiry(&commit)?,
             Cause::Request => self.request(&commit)?,
         }
-        // A view that nobody looks through yet goes along.
+        // A view that its client never sees so old goes along. That of a new session may be older than the session:
+        // its client, connected elsewhere before any answer, has seen nothing.
         for me in 0..self.clients.len() {
-            if !self.clients[me].open {
-                self.catch_up(me, usize::MAX);
-            }
+            let first = self.later.first_heard(self.clients[me].session);
+            let place = first.map_or(usize::MAX, |first| self.place(first));
+            self.catch_up(me, place);
         }
         Ok(())
     }
