@@ -26,6 +26,9 @@ pub struct CheckConfig {
     /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
     /// does not know it, and of one whose own disk is behind.
     pub lying_syncs: bool,
+    /// A client that looks for a server may be told that its session is dead, which lives on until it expires: by a
+    /// leader that is deposed and does not know it. Each counts as an expiry.
+    pub false_ends: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
@@ -143,6 +146,7 @@ impl CheckConfig {
             audit: true,
             effects: bounds.effects,
             lying_syncs: false,
+            false_ends: false,
             true_zxids: false,
             ranks: false,
             engine: Engine::Own,

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{broken, run};
+use common::{broken, run, trial};
 use std::sync::Arc;
 use zk_api::{
     CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, Text, ZPath, ZooKeeper, race,
@@ -374,6 +374,18 @@ fn a_sync_that_asks_nobody_helps_no_more_than_none() {
         let check = run(Arc::new(Lives(Way::SyncsAndLooks)), &config);
         assert_eq!(broken(&check).contains(&"never"), late, "lying syncs: {lying_syncs}");
     }
+}
+
+#[test]
+fn a_session_may_live_on_when_its_client_is_told_that_it_is_dead() {
+    let told = |false_ends| {
+        let mut config = CheckConfig::new(Bounds { expiries: 1, drops: 1, ..TWO });
+        config.false_ends = false_ends;
+        let check = run(trial("lock"), &config);
+        assert_eq!(check.verdict, Verdict::Holds);
+        check.states
+    };
+    assert!(told(false) < told(true));
 }
 
 #[test]

@@ -38,15 +38,19 @@ pub enum Narrowed {
     NoExpiryBeforeAnswer,
     /// Every sync brings a view up to date. As recipe models have it unless they are told otherwise.
     SyncsTellTheTruth,
+    /// A client is told that its session is dead only when it is, or will be by what is on its way. As recipe models
+    /// have it unless they are told otherwise.
+    NoFalseEnds,
 }
 
 impl Narrowed {
     /// All of them.
-    pub const ALL: [Narrowed; 4] = [
+    pub const ALL: [Narrowed; 5] = [
         Narrowed::NoLag,
         Narrowed::AnswersNeverLost,
         Narrowed::NoExpiryBeforeAnswer,
         Narrowed::SyncsTellTheTruth,
+        Narrowed::NoFalseEnds,
     ];
 }
 
@@ -65,7 +69,9 @@ pub struct Accepted {
     pub losses: usize,
     /// Sessions expired.
     pub expiries: usize,
-    /// Of these, told to the client before they were committed.
+    /// Sessions that lived when their clients were told that they were dead.
+    pub false_ends: usize,
+    /// The same where that is not allowed, and the end was on its way.
     pub early_ends: usize,
     /// Connections of which a client learned when its session was over.
     pub early_connects: usize,
