@@ -30,6 +30,8 @@ pub enum Action {
     Resume(u8),
     /// Its session expires.
     Expire(u8),
+    /// It is told that its session is dead, by a leader that is deposed and does not know it. The session lives.
+    FalseEnd(u8),
     /// Its connection drops; so many of its writes are still in flight.
     Drop(u8, u8),
     /// It crashes.
@@ -48,6 +50,9 @@ impl RecipeModel {
         let free = actions.len();
         for (nth, client) in state.clients.iter().enumerate() {
             faults(state, nth as u8, client, actions);
+            if self.false_ends && can_be_misled(state, client) {
+                actions.push(Action::FalseEnd(nth as u8));
+            }
         }
         free
     }
@@ -95,10 +100,16 @@ impl RecipeModel {
 /// Whether nothing keeps its session alive, so that it expires by itself.
 fn is_silent(client: &Client) -> bool {
     match client.phase {
-        Phase::Running => false,
+        // Where it lives, it was told otherwise.
+        Phase::Running => client.state == KeeperState::Expired,
         Phase::Crashed => true,
         Phase::Paused => !client.node.is_done,
     }
+}
+
+/// Whether it is looking for a server, and the next one may be wrong.
+fn can_be_misled(state: &State, client: &Client) -> bool {
+    state.left.expiries > 0 && client.runs() && client.lives && client.state == KeeperState::Disconnected
 }
 
 /// A process that is done is spared: its part is over, but for writes that it has not waited for.

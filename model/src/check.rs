@@ -23,6 +23,12 @@ pub struct CheckConfig {
     pub audit: bool,
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
+    /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
+    /// does not know it, and of one whose own disk is behind.
+    pub lying_syncs: bool,
+    /// A client that looks for a server may be told that its session is dead, which lives on until it expires: by a
+    /// leader that is deposed and does not know it. Each counts as an expiry.
+    pub false_ends: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
@@ -139,6 +145,8 @@ impl CheckConfig {
             keys: true,
             audit: true,
             effects: bounds.effects,
+            lying_syncs: false,
+            false_ends: false,
             true_zxids: false,
             ranks: false,
             engine: Engine::Own,

@@ -12,6 +12,7 @@
 //! | `shell`, `client`, `probe` | what an actor sees of the model, and what it waits for |
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
+//! | `accept` | whether `service` allows what clients saw in a recorded run |
 //! | `message` | what travels between them |
 //! | `monitors` | promises as part of a state |
 //! | `symmetry` | states that differ only in which process is which |
@@ -26,6 +27,7 @@
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
 
+pub mod accept;
 pub mod actions;
 pub mod check;
 mod client;

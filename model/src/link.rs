@@ -244,7 +244,8 @@ impl At<'_> {
         client.writes.retain(|write| write.arrived.is_none());
         // Reads of a process that is gone change nothing.
         client.queue.retain(|request| request.request.is_write());
-        if client.queue.is_empty() {
+        // Who was told of an end too early has a session that is still to expire.
+        if client.queue.is_empty() && !(client.lives && client.state == KeeperState::Expired) {
             client.state = KeeperState::SyncConnected;
         }
     }

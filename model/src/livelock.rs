@@ -61,6 +61,7 @@ pub fn label(action: Action) -> u16 {
         Action::Drop(me, ghosts) => (11, me, ghosts),
         Action::Crash(me) => (12, me, 0),
         Action::Pause(me) => (13, me, 0),
+        Action::FalseEnd(me) => (14, me, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)
 }

@@ -12,7 +12,7 @@ use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::symmetry::session_of;
 use std::sync::Arc;
-use zk_api::Text;
+use zk_api::{KeeperState, Text};
 use zk_trials::event::{ActorId, Event, Fact, Resource};
 use zk_trials::promise::Violation;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
@@ -33,6 +33,8 @@ pub struct RecipeModel {
     pub promises: Vec<&'static str>,
     /// The one of them that the search is for: the one that is asked for, or that the trial is known to break.
     pub to_break: Option<usize>,
+    /// Whether a deposed leader may tell of ends that never come to be.
+    pub false_ends: bool,
     audit: bool,
     rules: Rules,
     replayer: Replayer,
@@ -83,9 +85,11 @@ impl RecipeModel {
             reductions,
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
+            false_ends: config.false_ends,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
+                lying_syncs: config.lying_syncs,
                 true_zxids: config.true_zxids,
                 symmetry,
                 ranks: config.ranks,
@@ -205,6 +209,10 @@ impl Turn<'_> {
             Action::Resume(me) => self.go(me, &Op::Resume),
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
+            Action::FalseEnd(me) => {
+                self.state.left.expiries -= 1;
+                self.go(me, &Op::LearnExpiry);
+            }
             Action::Crash(me) => {
                 self.state.left.crashes -= 1;
                 self.plain(me, 3, &Order::Forget { client: me });
@@ -318,7 +326,8 @@ impl Turn<'_> {
 
     fn expire(&mut self, me: u8) {
         let client = &self.state.clients[usize::from(me)];
-        if client.phase == crate::link::Phase::Running {
+        // That of one who was told so before is no further fault.
+        if client.phase == crate::link::Phase::Running && client.state != KeeperState::Expired {
             self.state.left.expiries -= 1;
         }
         let post = self.order(&Order::Expire { client: me }, digest_all(7, [me.into()]), Some(me));

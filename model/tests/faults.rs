@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{broken, run};
+use common::{broken, run, trial};
 use std::sync::Arc;
 use zk_api::{
     CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, Text, ZPath, ZooKeeper, race,
@@ -363,6 +363,29 @@ fn a_lost_create_may_show_late_unless_a_sync_comes_before_the_look() {
     {
         assert_eq!(happens(way, Bounds { drops: 1, lag, ..ONE }), late, "lag {lag}");
     }
+}
+
+#[test]
+fn a_sync_that_asks_nobody_helps_no_more_than_none() {
+    for (lying_syncs, late) in [(false, false), (true, true)] {
+        let mut config = CheckConfig::new(Bounds { effects: true, drops: 1, lag: 1, ..ONE });
+        config.promise = Some("never".into());
+        config.lying_syncs = lying_syncs;
+        let check = run(Arc::new(Lives(Way::SyncsAndLooks)), &config);
+        assert_eq!(broken(&check).contains(&"never"), late, "lying syncs: {lying_syncs}");
+    }
+}
+
+#[test]
+fn a_session_may_live_on_when_its_client_is_told_that_it_is_dead() {
+    let told = |false_ends| {
+        let mut config = CheckConfig::new(Bounds { expiries: 1, drops: 1, ..TWO });
+        config.false_ends = false_ends;
+        let check = run(trial("lock"), &config);
+        assert_eq!(check.verdict, Verdict::Holds);
+        check.states
+    };
+    assert!(told(false) < told(true));
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | [`disk`], [`codec`], [`log`], [`snapshot`], [`recovery`] | from transactions to bytes and back |
 //! | [`server`] | a server: all of the above behind one `step` |
 //! | [`client`] | a client's session |
+//! | [`visible`] | what clients saw of a run, recorded |
 //! | [`mutant`] | bugs that can be planted |
 //! | [`zab`] | atomic broadcast among servers, on which [`server`] stands |
 
@@ -26,5 +27,6 @@ pub mod sessions;
 pub mod snapshot;
 pub mod tree;
 pub mod txn;
+pub mod visible;
 pub mod watch;
 pub mod zab;

@@ -83,6 +83,7 @@ impl World<'_> {
         self.messages += 1;
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
         self.watched.delivered(id, &message);
+        self.sees_message(actor.process, &message);
         self.client_event(actor.process, ClientEvent::Received { conn: id, message });
     }
 
@@ -203,6 +204,7 @@ impl World<'_> {
         let (actor, session) = (p.actor, client.session());
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
+        self.sees_state(session, state);
         match state {
             KeeperState::SyncConnected => {
                 for fact in self.knowledge.learned(session, actor) {
@@ -237,6 +239,7 @@ impl World<'_> {
             return;
         }
         let (actor, server) = (conn.actor, conn.server);
+        self.sees_sent(actor.process, &message);
         let (mut armed, mut owner) = (None, None);
         if let ToServer::Request { xid, request } = &message {
             armed = self.disarm(actor.process, request);

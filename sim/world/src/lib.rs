@@ -20,6 +20,7 @@
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
 //! | `trace`, `encode`, `encode_peer` | what happened as a digest, and as lines of text |
+//! | `visible` | what clients see, recorded to be judged by others |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
 #[cfg(not(madsim))]
@@ -55,6 +56,7 @@ pub mod schedule;
 mod server_host;
 pub mod timeline;
 mod trace;
+mod visible;
 mod world;
 
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};

@@ -9,6 +9,7 @@ use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::mutant::Mutant;
+use zk_proto::visible::Step;
 use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::AnyTrial;
@@ -24,6 +25,8 @@ pub struct RunOptions {
     pub choices: BTreeMap<(String, u64, u64), u64>,
     /// Keep the choices that were drawn.
     pub record_choices: bool,
+    /// Keep what clients saw, and in which order things took effect.
+    pub visible: bool,
     /// A bug to be planted into every server.
     pub mutant: Option<Mutant>,
     /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
@@ -55,6 +58,8 @@ pub struct Run {
     pub trace: Vec<String>,
     /// Those of its events that tell the story, if it was asked for.
     pub timeline: Vec<Moment>,
+    /// What clients saw, and in which order things took effect, if it was asked for.
+    pub visible: Vec<Step>,
     /// The choices drawn, if they were asked for.
     pub choices: BTreeMap<(String, u64, u64), u64>,
 }
@@ -135,6 +140,7 @@ fn run_here(
         sometimes: world.sometimes,
         trace,
         timeline,
+        visible: world.visible.unwrap_or_default(),
         choices: world.choices.into_record(),
     }
 }

@@ -397,6 +397,7 @@ impl World<'_> {
         }
         self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
         self.watched.committed(txn, recovered);
+        self.sees_commit(txn);
         if let Some(fact) = self.knowledge.commit(txn) {
             let actor = self.knowledge.actor(txn.session);
             if actor.is_some_and(|actor| self.knowledge.is_holding(actor)) {

@@ -22,6 +22,7 @@ use zk_proto::client::{ClientOutput, ClientTimer};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::{Output, ServerId, Timer};
+use zk_proto::visible::Step;
 use zk_proto::zab::PeerConfig;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
@@ -199,6 +200,8 @@ pub struct World<'a> {
     pub queue: Queue<Happening>,
     pub choices: Choices,
     pub trace: Trace,
+    /// What clients see, if it is kept.
+    pub visible: Option<Vec<Step>>,
     pub network: Network,
     pub links: Links<Happening>,
     /// What ever happened among the servers.
@@ -273,6 +276,7 @@ impl<'a> World<'a> {
             queue: Queue::new(),
             choices,
             trace: Trace::new(options.trace, options.log),
+            visible: options.visible.then(Vec::new),
             network: Network::default(),
             links: Links::new(),
             ghost: Ghost::default(),

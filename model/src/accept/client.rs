@@ -1,0 +1,124 @@
+//! A client of a record: what it has sent and not got yet.
+
+use crate::message::Message;
+use crate::shell::{Kind, Watching};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use zk_api::{EventType, Request, SessionId, WatchedEvent};
+use zk_proto::message::{WatchList, Xid};
+
+/// How a client stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It has no session yet, or does not know of it.
+    Unborn,
+    Connected,
+    Disconnected,
+    /// It knows that its session is over.
+    Over,
+}
+
+/// A request that was sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub xid: Xid,
+    pub request: Request,
+}
+
+/// Something on its way to a client.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// To which request it is the answer.
+    pub xid: Option<Xid>,
+    /// Events of one number may come in any order.
+    pub group: usize,
+    pub message: Message,
+}
+
+/// A client.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub session: SessionId,
+    pub state: State,
+    /// Sent and not served, in order.
+    pub queue: VecDeque<Sent>,
+    /// Writes of a connection that is gone which still take effect, in order.
+    pub ghosts: VecDeque<Sent>,
+    pub inbox: VecDeque<Letter>,
+    /// It was connected before its session ended, and is to learn it after that.
+    pub connects_later: bool,
+    /// What it watches, as far as it knows.
+    pub watches: Vec<Watching>,
+}
+
+impl Client {
+    /// A client that is still to come.
+    pub fn new(session: SessionId) -> Client {
+        Client {
+            session,
+            state: State::Unborn,
+            queue: VecDeque::new(),
+            ghosts: VecDeque::new(),
+            inbox: VecDeque::new(),
+            connects_later: false,
+            watches: Vec::new(),
+        }
+    }
+
+    /// Takes the first event out of the inbox that is like this one and may come now.
+    pub fn take_event(&mut self, event: &WatchedEvent) -> bool {
+        let Some(group) = self.inbox.front().map(|letter| letter.group) else { return false };
+        let same = |letter: &Letter| match &letter.message {
+            Message::Event(sent) => sent.kind == event.kind && sent.path == event.path,
+            Message::Answer { .. } | Message::Lost => false,
+        };
+        let is_event = |letter: &&Letter| letter.group == group && letter.xid.is_none();
+        let Some(at) = self.inbox.iter().take_while(is_event).position(same) else { return false };
+        self.inbox.remove(at);
+        true
+    }
+
+    /// An event has come: what it was for is watched no more.
+    pub fn hears(&mut self, event: &WatchedEvent) {
+        self.watches.retain(|watching| {
+            let told = match event.kind {
+                EventType::NodeCreated | EventType::NodeDataChanged => {
+                    matches!(watching.kind, Kind::Data | Kind::Exist)
+                }
+                EventType::NodeDeleted => matches!(watching.kind, Kind::Data | Kind::Exist | Kind::Child),
+                EventType::NodeChildrenChanged => watching.kind == Kind::Child,
+                EventType::None => false,
+            };
+            !(told && watching.path == event.path)
+        });
+    }
+
+    /// The events that are on their way.
+    pub fn events(&self) -> Vec<Arc<WatchedEvent>> {
+        let events = self.inbox.iter().filter_map(|letter| match &letter.message {
+            Message::Event(event) => Some(event.clone()),
+            Message::Answer { .. } | Message::Lost => None,
+        });
+        events.collect()
+    }
+
+    /// Whether an answer is on its way.
+    pub fn is_being_answered(&self) -> bool {
+        self.inbox.iter().any(|letter| letter.xid.is_some())
+    }
+}
+
+/// The watches of a list, one by one.
+pub fn watchings(list: &WatchList) -> Vec<Watching> {
+    let kinds = [
+        (&list.data, Kind::Data),
+        (&list.exist, Kind::Exist),
+        (&list.child, Kind::Child),
+        (&list.persistent, Kind::Persistent),
+        (&list.recursive, Kind::Recursive),
+    ];
+    let of = |(paths, kind): (&Vec<_>, Kind)| {
+        paths.iter().map(move |path| Watching { path: zk_api::Text::clone(path), kind }).collect::<Vec<_>>()
+    };
+    kinds.into_iter().flat_map(of).collect()
+}

@@ -1,0 +1,238 @@
+//! Records written by hand, which `Service` allows or does not.
+
+use zk_api::{
+    CreateMode, Data, ErrorCode, EventType, KeeperState, Request, Response, SessionId, Text, WatchedEvent,
+    Zxid,
+};
+use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
+use zk_proto::message::{ToClient, WatchList, Xid};
+use zk_proto::visible::{Cause, Step};
+
+const A: SessionId = SessionId(0xa);
+const B: SessionId = SessionId(0xb);
+
+fn zxid(counter: u32) -> Zxid {
+    Zxid::new(1, counter)
+}
+
+/// Sessions A and B, opened by transactions 1 and 2, then these steps.
+fn after(steps: impl IntoIterator<Item = Step>) -> Vec<Step> {
+    let opened = |session, counter| {
+        let cause = Cause::Opening;
+        [Step::Commits { zxid: zxid(counter), session, xid: Xid(0), cause }, Step::Begins { session }]
+    };
+    opened(A, 1).into_iter().chain(opened(B, 2)).chain(steps).collect()
+}
+
+fn judged(steps: impl IntoIterator<Item = Step>) -> Result<Accepted, Rejection> {
+    accept(&after(steps), None)
+}
+
+fn why(steps: impl IntoIterator<Item = Step>) -> Why {
+    judged(steps).expect_err("it is to be rejected").why
+}
+
+fn sends(session: SessionId, xid: i32, request: Request) -> Step {
+    Step::Sends { session, xid: Xid(xid), request }
+}
+
+fn create(session: SessionId, xid: i32, path: &str, mode: CreateMode) -> Step {
+    let (data, acl) = (Data::NULL, zk_api::open_acl());
+    sends(session, xid, Request::Create { path: path.into(), data, acl, mode, stat: false })
+}
+
+fn delete(session: SessionId, xid: i32, path: &str) -> Step {
+    sends(session, xid, Request::Delete { path: path.into(), version: -1 })
+}
+
+fn list(session: SessionId, xid: i32) -> Step {
+    sends(session, xid, Request::GetChildren { path: "/".into(), watch: true, stat: false })
+}
+
+fn commits(counter: u32, session: SessionId, xid: i32) -> Step {
+    Step::Commits { zxid: zxid(counter), session, xid: Xid(xid), cause: Cause::Request }
+}
+
+fn expiry(counter: u32, session: SessionId) -> Step {
+    Step::Commits { zxid: zxid(counter), session, xid: Xid(0), cause: Cause::Expiry }
+}
+
+fn gets(session: SessionId, xid: i32, counter: u32, result: Result<Response, ErrorCode>) -> Step {
+    Step::Gets { session, message: ToClient::Reply { xid: Xid(xid), zxid: zxid(counter), result } }
+}
+
+fn created(session: SessionId, xid: i32, counter: u32, path: &str) -> Step {
+    gets(session, xid, counter, Ok(Response::Created { path: path.into(), stat: None }))
+}
+
+fn listed(session: SessionId, xid: i32, counter: u32, names: &[&str]) -> Step {
+    let names = ["zookeeper"].iter().chain(names).map(|name| Text::from(*name)).collect();
+    gets(session, xid, counter, Ok(Response::Children { names, stat: None }))
+}
+
+fn event(session: SessionId, counter: Option<u32>) -> Step {
+    let event = WatchedEvent {
+        kind: EventType::NodeChildrenChanged,
+        path: "/".into(),
+        state: KeeperState::SyncConnected,
+    };
+    Step::Gets { session, message: ToClient::Event { zxid: counter.map(zxid), event } }
+}
+
+fn connects(session: SessionId, child: &[&str]) -> Step {
+    let child = child.iter().map(|path| Text::from(*path)).collect();
+    Step::Connects { session, watches: WatchList { child, ..WatchList::default() } }
+}
+
+fn loses(session: SessionId) -> Step {
+    Step::Loses { session }
+}
+
+/// A creates an ephemeral znode, by transaction 3.
+fn a_creates() -> [Step; 3] {
+    [create(A, 1, "/a", CreateMode::Ephemeral), commits(3, A, 1), created(A, 1, 3, "/a")]
+}
+
+#[test]
+fn a_view_may_lag_but_not_go_back_behind_an_answer() {
+    let read = |counter, names: &[&str]| [list(B, 1), listed(B, 1, counter, names)];
+    let stale = judged(a_creates().into_iter().chain(read(2, &[]))).expect("B's server lags");
+    assert_eq!((stale.answers, stale.stale_reads), (2, 1));
+    judged(a_creates().into_iter().chain(read(3, &["a"]))).expect("B's server does not lag");
+
+    let again = [list(A, 2), listed(A, 2, 2, &[])];
+    assert_eq!(why(a_creates().into_iter().chain(again)), Why::ViewGoesBack);
+}
+
+#[test]
+fn a_leader_that_asks_nobody_answers_a_sync_from_an_old_view() {
+    let sync = sends(B, 1, Request::Sync { path: "/".into() });
+    let synced = gets(B, 1, 2, Ok(Response::Synced { path: "/".into() }));
+    let lying = after(a_creates().into_iter().chain([sync, list(B, 2), synced, listed(B, 2, 2, &[])]));
+    accept(&lying, None).expect("it may");
+    let narrowed = accept(&lying, Some(Narrowed::SyncsTellTheTruth)).expect_err("it may not");
+    assert_eq!(narrowed.why, Why::ViewGoesBack);
+}
+
+#[test]
+fn what_was_never_there_is_rejected() {
+    let read = [list(B, 1), listed(B, 1, 3, &["b"])];
+    assert_eq!(why(a_creates().into_iter().chain(read)), Why::DifferentAnswer);
+    let other = [create(A, 1, "/a", CreateMode::Ephemeral), commits(3, A, 1), created(A, 1, 3, "/b")];
+    assert_eq!(why(other), Why::DifferentAnswer);
+    let none = [create(A, 1, "/a", CreateMode::Ephemeral), created(A, 1, 3, "/a")];
+    assert_eq!(why(none), Why::DifferentAnswer);
+}
+
+#[test]
+fn an_event_comes_before_an_answer_that_shows_the_change_and_once() {
+    let watches = || [list(B, 1), listed(B, 1, 2, &[])];
+    let told = || watches().into_iter().chain(a_creates()).chain([event(B, Some(3))]);
+    let all = judged(told().chain([list(B, 2), listed(B, 2, 3, &["a"])])).expect("it is as it should be");
+    assert_eq!(all.events, 1);
+
+    assert_eq!(why(told().chain([event(B, Some(3))])), Why::DifferentEvent);
+    let untold = watches().into_iter().chain(a_creates()).chain([list(B, 2), listed(B, 2, 3, &["a"])]);
+    assert_eq!(why(untold), Why::DifferentEvent);
+    assert_eq!(why(a_creates().into_iter().chain([event(B, Some(3))])), Why::DifferentEvent);
+}
+
+#[test]
+fn a_write_whose_answer_is_lost_takes_effect_before_or_after_its_client_knows() {
+    let request = || create(A, 1, "/a", CreateMode::Ephemeral);
+    for steps in [[request(), commits(3, A, 1), loses(A)], [request(), loses(A), commits(3, A, 1)]] {
+        let seen = [connects(A, &[]), list(A, 2), listed(A, 2, 3, &["a"])];
+        let steps = after(steps.into_iter().chain(seen));
+        accept(&steps, None).expect("an answer may be lost");
+        let narrowed = accept(&steps, Some(Narrowed::AnswersNeverLost)).expect_err("it is lost");
+        assert_eq!(narrowed.why, Why::LostAnswer);
+    }
+}
+
+#[test]
+fn what_a_client_missed_while_it_was_away_it_is_told() {
+    let away = [list(B, 1), listed(B, 1, 2, &[]), loses(B)].into_iter().chain(a_creates());
+    let set = Step::Gets { session: B, message: ToClient::WatchesSet { zxid: zxid(3) } };
+    let back = away.chain([connects(B, &["/"]), event(B, None), set]);
+    assert_eq!(judged(back).expect("it is told").events, 1);
+}
+
+#[test]
+fn requests_of_a_connection_do_not_overtake_each_other() {
+    let two = [create(A, 1, "/a", CreateMode::Persistent), delete(A, 2, "/a"), loses(A), commits(3, A, 2)];
+    assert_eq!(why(two), Why::OvertakenRequest);
+    let refused = Step::Commits {
+        zxid: zxid(4),
+        session: A,
+        xid: Xid(2),
+        cause: Cause::Refused(ErrorCode::SessionMoved),
+    };
+    let moved = [
+        create(A, 1, "/a", CreateMode::Persistent),
+        delete(A, 2, "/a"),
+        loses(A),
+        commits(3, A, 1),
+        connects(A, &[]),
+        refused,
+        list(A, 3),
+        listed(A, 3, 4, &["a"]),
+    ];
+    judged(moved).expect("the second was refused, as the session had moved");
+}
+
+#[test]
+fn a_session_may_end_before_its_answer_and_takes_its_znodes_along() {
+    let answered_too_late = after([
+        create(A, 1, "/a", CreateMode::Ephemeral),
+        commits(3, A, 1),
+        expiry(4, A),
+        created(A, 1, 3, "/a"),
+        loses(A),
+        Step::Expires { session: A },
+        list(B, 1),
+        listed(B, 1, 4, &[]),
+    ]);
+    accept(&answered_too_late, None).expect("the answer was under way");
+    let narrowed = accept(&answered_too_late, Some(Narrowed::NoExpiryBeforeAnswer));
+    assert_eq!(narrowed.expect_err("it is not answered").why, Why::ExpiryBeforeAnswer);
+
+    let back = a_creates().into_iter().chain([expiry(4, A), loses(A), connects(A, &[])]);
+    assert_eq!(why(back), Why::ConnectedAfterTheEnd);
+}
+
+#[test]
+fn the_news_of_a_connection_may_come_when_the_session_is_over() {
+    let back = a_creates().into_iter().chain([loses(A), expiry(4, A), connects(A, &[]), loses(A)]);
+    let judged = judged(back.chain([Step::Expires { session: A }])).expect("it was on its way");
+    assert_eq!((judged.early_connects, judged.expiries), (1, 1));
+}
+
+#[test]
+fn a_client_may_be_told_of_an_end_that_is_not_committed_yet_or_never_is() {
+    let told = || a_creates().into_iter().chain([loses(A), Step::Expires { session: A }]);
+    assert_eq!(judged(told()).expect("a deposed leader says so").false_ends, 1);
+    let narrowed = |steps: Vec<Step>| accept(&after(steps), Some(Narrowed::NoFalseEnds));
+    assert_eq!(narrowed(told().collect()).expect_err("it lives").why, Why::ExpiryThatWasNot);
+    let on_its_way = told().chain([expiry(4, A)]).collect();
+    assert_eq!(narrowed(on_its_way).expect("it ends").early_ends, 1);
+    // What B does only afterwards, and comes before it, shows that it was not on its way.
+    let later = [create(B, 1, "/b", CreateMode::Persistent), commits(4, B, 1), expiry(5, A)];
+    let was_not = told().chain(later).collect();
+    assert_eq!(narrowed(was_not).expect_err("it cannot have ended").why, Why::ExpiryThatWasNot);
+}
+
+#[test]
+fn a_service_without_lag_rejects_an_old_view() {
+    let stale = after(a_creates().into_iter().chain([list(B, 1), listed(B, 1, 2, &[])]));
+    accept(&stale, None).expect("views lag");
+    assert_eq!(accept(&stale, Some(Narrowed::NoLag)).expect_err("they do not").why, Why::ViewGoesBack);
+    let fresh = after(a_creates().into_iter().chain([list(B, 1), listed(B, 1, 3, &["a"])]));
+    accept(&fresh, Some(Narrowed::NoLag)).expect("nothing lags");
+}
+
+#[test]
+fn a_record_that_contradicts_itself_is_said_to_be_one() {
+    assert_eq!(why([commits(2, A, 1)]), Why::Record);
+    assert_eq!(why([commits(3, A, 1)]), Why::LateRequest);
+    assert_eq!(why([list(SessionId(0xc), 1)]), Why::Record);
+}
