@@ -73,6 +73,7 @@ mod tests {
             messages: 0,
             steps: 0,
             deviations: 0,
+            visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],
             sometimes: BTreeMap::new(),
