@@ -173,6 +173,9 @@ fn acknowledged_writes_survive_their_leader_and_the_others_are_the_next_ones_in_
          a connect server=leader timeout=10000\n\
          b connect server=follower timeout=10000\n\
          c connect server=follower2 timeout=10000\n\
+         a sync /p\n\
+         b sync /p\n\
+         c sync /p\n\
          a children /p\n\
          alike a b c children /p\n",
         writes.join("; ")
@@ -184,14 +187,14 @@ fn acknowledged_writes_survive_their_leader_and_the_others_are_the_next_ones_in_
         let answered =
             lines.filter_map(|line| line.starts_with("b ").then(|| line.split_once(" /p/")).flatten());
         let answered: Vec<&str> = answered.map(|(_, name)| name).collect();
-        let [listed] = &told[12][..] else { panic!("{:?}", told[12]) };
+        let [listed] = &told[15][..] else { panic!("{:?}", told[15]) };
         let (_, names) = listed.split_once('[').expect("a list");
         let found: Vec<&str> = names.trim_end_matches(']').split_whitespace().collect();
         eprintln!("{} answered, {} committed of {WRITES}", answered.len(), found.len());
         let expected: Vec<String> = (0..found.len()).map(|n| format!("{n:04}")).collect();
         assert_eq!(found, expected, "what is committed begins at the first and has no gap");
         assert!(answered.iter().all(|name| found.contains(name)), "an answered write is gone");
-        assert_eq!(told[13], ["alike"]);
+        assert_eq!(told[16], ["alike"]);
     }
 }
 
