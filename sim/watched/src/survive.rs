@@ -22,8 +22,10 @@ pub struct Survive {
 struct OnDisk {
     /// Everything up to here is shown by a snapshot.
     shown: Zxid,
-    /// What is logged behind that: in which file up to which length, and whether it is synced.
-    logged: BTreeMap<Zxid, (FileId, usize, bool)>,
+    /// What is logged behind that and synced: in which file, up to which length.
+    synced: BTreeMap<Zxid, (FileId, usize)>,
+    /// What is logged and not synced yet, likewise. Never much.
+    unsynced: BTreeMap<Zxid, (FileId, usize)>,
 }
 
 const NAME: Invariant = Invariant::AcknowledgedWritesSurvive;
@@ -33,13 +35,21 @@ const RECORD_ZXID: std::ops::Range<usize> = 16..24;
 
 impl OnDisk {
     fn has(&self, zxid: Zxid) -> bool {
-        zxid <= self.shown || self.logged.get(&zxid).is_some_and(|(_, _, synced)| *synced)
+        zxid <= self.shown || self.synced.contains_key(&zxid)
     }
 
-    /// The last that is synced, with all before it.
-    fn synced(&self) -> Zxid {
-        let synced = self.logged.iter().take_while(|(_, (_, _, synced))| *synced);
-        synced.last().map_or(self.shown, |(zxid, _)| *zxid)
+    /// The last that is synced.
+    fn last(&self) -> Zxid {
+        self.synced.last_key_value().map_or(self.shown, |(zxid, _)| *zxid)
+    }
+
+    /// A snapshot shows everything up to here.
+    fn show(&mut self, zxid: Zxid) {
+        if zxid > self.shown {
+            self.shown = zxid;
+            self.synced = self.synced.split_off(&zxid);
+            self.synced.remove(&zxid);
+        }
     }
 }
 
@@ -49,7 +59,8 @@ impl Survive {
         let (FileId::Log(_), Some(zxid)) = (file, record.get(RECORD_ZXID)) else { return };
         let zxid = i64::from_le_bytes(zxid.try_into().expect("eight bytes"));
         let disk = self.disks.entry(server).or_default();
-        disk.logged.insert(Zxid::from_i64(zxid), (file, end, false));
+        disk.synced.remove(&Zxid::from_i64(zxid));
+        disk.unsynced.insert(Zxid::from_i64(zxid), (file, end));
     }
 
     /// A file is durable up to this length.
@@ -57,15 +68,16 @@ impl Survive {
         let disk = self.disks.entry(server).or_default();
         match synced {
             FileId::Log(_) => {
-                for (file, end, is_synced) in disk.logged.values_mut() {
-                    *is_synced |= *file == synced && *end <= length;
-                }
+                let OnDisk { synced: done, unsynced, .. } = disk;
+                unsynced.retain(|zxid, (file, end)| {
+                    let waits = *file != synced || *end > length;
+                    if !waits {
+                        done.insert(*zxid, (*file, *end));
+                    }
+                    waits
+                });
             }
-            FileId::Snapshot(zxid) => {
-                disk.shown = disk.shown.max(zxid);
-                let shown = disk.shown;
-                disk.logged.retain(|logged, _| *logged > shown);
-            }
+            FileId::Snapshot(zxid) => disk.show(zxid),
             FileId::AcceptedEpoch | FileId::CurrentEpoch => {}
         }
     }
@@ -73,7 +85,9 @@ impl Survive {
     /// A file is cut to this length.
     pub fn truncated(&mut self, server: u8, cut: FileId, length: usize) {
         let disk = self.disks.entry(server).or_default();
-        disk.logged.retain(|_, (file, end, _)| *file != cut || *end <= length);
+        for logged in [&mut disk.synced, &mut disk.unsynced] {
+            logged.retain(|_, (file, end)| *file != cut || *end <= length);
+        }
     }
 
     /// A transaction is committed. A quorum must have it on disk by a sync.
@@ -98,15 +112,14 @@ impl Survive {
             format!("{acknowledged} was acknowledged, but s{server} leads with a history up to {last}")
         });
         if voters == 1 {
-            let synced = self.disks.get(&server).map_or(Zxid::ZERO, OnDisk::synced);
+            let synced = self.disks.get(&server).map_or(Zxid::ZERO, OnDisk::last);
             report.check(NAME, last >= synced, || {
                 format!("{synced} was synced, but only {last} was recovered")
             });
         }
         self.recovered = self.recovered.max(last);
         // What was recovered of an unsynced end is on the disk by now.
-        let disk = self.disks.entry(server).or_default();
-        disk.shown = disk.shown.max(last);
+        self.disks.entry(server).or_default().show(last);
     }
 }
 
