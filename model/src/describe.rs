@@ -6,14 +6,14 @@ use crate::message::Message;
 use crate::model::Taken;
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response};
-use zk_trials::event::{Event, Observation, Resource};
+use zk_trials::event::{Event, Resource};
 
-/// One line for the step from a state to what was taken from there, with the notes that it makes actors say.
+/// One line for the step from a state to what was taken from there, with what it makes actors say.
 pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
     let mut line = step(before, action, &taken.state);
     for event in taken.events.iter().flat_map(|events| &events.items) {
-        if let Event::Says { actor, what: Observation::Notes { what, about, number } } = event {
-            line += &format!("; {actor} says: {what} {about} {number}");
+        if let Event::Says { actor, what } = event {
+            line += &format!("; {actor} {what}");
         }
     }
     line

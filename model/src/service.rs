@@ -24,7 +24,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::{
-    AclList, AddWatchMode, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text,
+    AclList, AddWatchMode, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text,
     WatchedEvent, WatcherKind, Zxid, split,
 };
 use zk_proto::message::{WatchList, Xid};
@@ -382,16 +382,27 @@ impl At<'_> {
         let fact = match change.kind {
             EventType::NodeCreated => {
                 let owner = owner(&self.service.tree);
-                Fact::NodeCreated { path, by, owner, czxid }
+                Fact::NodeCreated { path: path.clone(), by, owner, czxid }
             }
             EventType::NodeDeleted => {
                 // What one multi both creates and deletes is not in the tree before it.
                 let owner = owner(before);
-                Fact::NodeDeleted { path, by, owner }
+                Fact::NodeDeleted { path: path.clone(), by, owner }
             }
-            EventType::NodeDataChanged | EventType::NodeChildrenChanged | EventType::None => return,
+            EventType::NodeDataChanged => self.written(&path, by, czxid),
+            EventType::NodeChildrenChanged | EventType::None => return,
         };
         self.events.push(Event::Is(fact));
+        if change.kind == EventType::NodeCreated {
+            let fact = self.written(&path, by, czxid);
+            self.events.push(Event::Is(fact));
+        }
+    }
+
+    /// What one multi writes twice, or writes and deletes, is told as it is in the end.
+    fn written(&self, path: &Text, by: SessionId, mzxid: Zxid) -> Fact {
+        let data = self.service.tree.node(path).map_or(Data::NULL, |node| node.data.clone());
+        Fact::NodeWritten { path: path.clone(), by, data, mzxid }
     }
 
     /// Fires one change for all but those in `lagging`.

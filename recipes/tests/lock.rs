@@ -4,7 +4,7 @@ mod script;
 
 use script::{ME, Script, created, event, names, start, there};
 use zk_api::{ErrorCode, EventType, KeeperState, Response, SessionId, ZPath, Zxid};
-use zk_recipes::{Held, Lock, LockError, Lost, OnDisconnect};
+use zk_recipes::{Held, Lock, Lost, OnDisconnect, RecipeError};
 
 const CREATE: &str = "create /lock/g-lock-";
 const LIST: &str = "getChildren /lock";
@@ -138,7 +138,7 @@ fn a_znode_of_another_session_is_neither_claimed_nor_deleted() {
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(SessionId(9)));
-    assert_eq!(acquire.ends().unwrap_err(), LockError::GuidInUse(ZPath::parse(OWN).unwrap()));
+    assert_eq!(acquire.ends().unwrap_err(), RecipeError::GuidInUse(ZPath::parse(OWN).unwrap()));
     assert_eq!(script.asked(), [""; 0]);
 }
 
@@ -180,7 +180,7 @@ fn a_waiter_notices_the_end_of_its_session() {
         if by_watch {
             fire.complete(zk_api::WatchedEvent::session_ended(KeeperState::Expired));
         }
-        assert_eq!(acquire.ends().unwrap_err(), LockError::SessionLost);
+        assert_eq!(acquire.ends().unwrap_err(), RecipeError::SessionLost);
         assert_eq!(script.asked(), [""; 0], "nothing can be asked of a session that is over");
     }
 }
@@ -205,7 +205,7 @@ fn a_lock_without_a_parent_says_so() {
     let mut lock = lock(&script);
     let acquire = start(lock.acquire());
     script.fail(CREATE, ErrorCode::NoNode);
-    assert_eq!(acquire.ends().unwrap_err(), LockError::NoParent(ZPath::parse("/lock").unwrap()));
+    assert_eq!(acquire.ends().unwrap_err(), RecipeError::NoParent(ZPath::parse("/lock").unwrap()));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn a_counter_at_its_end_is_no_order() {
     acquire.waits();
     script.answer("exists /lock/g-lock-2147483647", there(ME));
     let error = acquire.ends().unwrap_err();
-    assert_eq!(error, LockError::Exhausted(ZPath::parse("/lock/g-lock-2147483647").unwrap()));
+    assert_eq!(error, RecipeError::Exhausted(ZPath::parse("/lock/g-lock-2147483647").unwrap()));
     assert_eq!(script.asked(), ["delete /lock/g-lock-2147483647"]);
 }
 
@@ -246,7 +246,7 @@ fn a_release_of_a_session_that_is_over_says_so() {
     let release = start(acquired(&script, &mut lock).release());
     script.set_state(KeeperState::Expired);
     script.fail(DELETE, ErrorCode::SessionExpired);
-    assert_eq!(release.ends(), Err(LockError::SessionLost));
+    assert_eq!(release.ends(), Err(RecipeError::SessionLost));
     assert_eq!(script.asked(), [""; 0]);
 }
 
@@ -359,6 +359,6 @@ fn checkpoints_tell_what_is_alive() {
     let alive = |label: &str, before: &str| {
         format!(r#"{label} [Text("/lock/g-lock-"), Text("{OWN}"), Text("{before}")]"#)
     };
-    let list = alive("lock/list", "");
-    assert_eq!(script.checkpoints(), [list.clone(), alive("lock/watch", "/lock/z-lock-0000000004"), list]);
+    let list = alive("line/list", "");
+    assert_eq!(script.checkpoints(), [list.clone(), alive("line/watch", "/lock/z-lock-0000000004"), list]);
 }

@@ -1,6 +1,6 @@
 //! What promises are judged by: what recipes say they do, and what the ensemble knows.
 
-use zk_api::{EventType, SessionId, Text, Zxid};
+use zk_api::{Data, EventType, SessionId, Text, Zxid};
 
 /// One life of one client process. A process that crashes and starts again is another actor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +50,8 @@ pub enum Observation {
     Attempts { lock: Text },
     /// It was granted the lock: its znode there, and its fencing token if the recipe gives one.
     Granted { lock: Text, node: Text, token: Option<Zxid> },
+    /// The same, but together with others who are granted it so: in shared mode.
+    Shares { lock: Text, node: Text, token: Option<Zxid> },
     /// It enters the critical section, believing that it holds the lock.
     Enters { lock: Text },
     /// It has left the critical section.
@@ -58,15 +60,68 @@ pub enum Observation {
     Released { lock: Text },
     /// Its attempt ended without the lock, and why.
     GivesUp { lock: Text, why: Text },
-    /// Anything else that a trial of one's own wants its own promises to see: "takes" "/queue" 7. No promise of this
-    /// crate looks at it.
+    /// Anything else that a trial wants its own promises to see: "takes" "/queue" 7.
     Notes { what: Text, about: Text, number: i64 },
+    /// The same; and from here until it ends, a fault would hurt most: "takes" "/queue/item-0000000001" 1. Faults that
+    /// are aimed at who holds something are aimed at who is between the two.
+    Begins { what: Text, about: Text, number: i64 },
+    /// What [began](Observation::Begins) about this is over, whatever it is called, and with it a round.
+    Ends { what: Text, about: Text, number: i64 },
+}
+
+/// In the words of a timeline.
+impl std::fmt::Display for Observation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let with = |token: &Option<Zxid>| token.map(|t| format!(", with token {t}")).unwrap_or_default();
+        match self {
+            Observation::Attempts { lock } => write!(f, "asks for {lock}"),
+            Observation::Granted { lock, node, token } => {
+                write!(f, "is granted {lock} by {node}{}", with(token))
+            }
+            Observation::Shares { lock, node, token } => {
+                write!(f, "is granted a share of {lock} by {node}{}", with(token))
+            }
+            Observation::Enters { lock } => write!(f, "enters the critical section of {lock}"),
+            Observation::Leaves { lock } => write!(f, "leaves the critical section of {lock}"),
+            Observation::Released { lock } => write!(f, "holds {lock} no more"),
+            Observation::GivesUp { lock, why } => write!(f, "gives up on {lock}: {why}"),
+            Observation::Notes { what, about, number }
+            | Observation::Begins { what, about, number }
+            | Observation::Ends { what, about, number } => write!(f, "{what} {about} {number}"),
+        }
+    }
 }
 
 impl Observation {
     /// A note for one's own promises.
     pub fn note(what: &str, about: &str, number: i64) -> Observation {
         Observation::Notes { what: what.into(), about: about.into(), number }
+    }
+
+    /// The beginning of what a fault would hurt most.
+    pub fn begins(what: &str, about: &str, number: i64) -> Observation {
+        Observation::Begins { what: what.into(), about: about.into(), number }
+    }
+
+    /// The end of what began about this, and of a round.
+    pub fn ends(what: &str, about: &str, number: i64) -> Observation {
+        Observation::Ends { what: what.into(), about: about.into(), number }
+    }
+
+    /// What was told by a note, a beginning or an end: what, about what, and a number.
+    pub fn told(&self) -> Option<(&str, &str, i64)> {
+        match self {
+            Observation::Notes { what, about, number }
+            | Observation::Begins { what, about, number }
+            | Observation::Ends { what, about, number } => Some((what, about, *number)),
+            Observation::Attempts { .. }
+            | Observation::Granted { .. }
+            | Observation::Shares { .. }
+            | Observation::Enters { .. }
+            | Observation::Leaves { .. }
+            | Observation::Released { .. }
+            | Observation::GivesUp { .. } => None,
+        }
     }
 }
 
@@ -80,6 +135,9 @@ pub enum Fact {
     SessionClosed { session: SessionId, actor: ActorId, expired: bool },
     /// A znode was created by a session; `owner` is `NONE` unless it is ephemeral.
     NodeCreated { path: Text, by: SessionId, owner: SessionId, czxid: Zxid },
+    /// A znode's data are these from now on. Told behind its creation, and whenever they are set; of a multi, one by
+    /// one, with the same zxid.
+    NodeWritten { path: Text, by: SessionId, data: Data, mzxid: Zxid },
     /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
     /// (`by` is `NONE`).
     NodeDeleted { path: Text, by: SessionId, owner: SessionId },

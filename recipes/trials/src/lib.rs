@@ -7,9 +7,11 @@
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
+//! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `lock` | the lock and its published variants on trial |
 
+pub mod common;
 pub mod event;
 pub mod lock;
 pub mod outside;

@@ -20,6 +20,18 @@ pub trait Trial: Send + Sync + 'static {
     /// What is promised, in the order of the reports.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
 
+    /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. What the
+    /// file or the command line say counts more. A recipe that is right only under assumptions on the scenario says so
+    /// here and in its summary.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Which engines must find what [`About::breaks`] names.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
     /// What one client process does with the recipe. It must not close the session when it ends: what it
     /// leaves behind is judged.
     ///
@@ -57,6 +69,17 @@ pub struct Breaks {
     pub defect: &'static str,
     /// The fault it takes, or `none`.
     pub fault: &'static str,
+}
+
+/// Which engines find a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FoundBy {
+    /// The exhaustive model at its bounds; seeds need not, as it is too rare or asks for no fault they have.
+    Model,
+    /// Seeds; the model has no such fault.
+    Chaos,
+    /// Either does.
+    Both,
 }
 
 /// The bounds of a model: how many of each there are at most.
@@ -121,6 +144,14 @@ pub trait AnyTrial: Send + Sync {
     fn setup(&self) -> Vec<Text>;
     /// As [`Trial::promises`].
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+    /// As [`Trial::scenario`].
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+    /// As [`Trial::found_by`].
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
     /// As [`Trial::actor`].
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;
 }
@@ -134,6 +165,12 @@ impl<T: Trial> AnyTrial for T {
     }
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         Trial::promises(self)
+    }
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        Trial::scenario(self)
+    }
+    fn found_by(&self) -> FoundBy {
+        Trial::found_by(self)
     }
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
         Box::pin(async move { Trial::actor(&*self, zk, probe, part).await })

@@ -27,7 +27,7 @@ impl Target {
     pub(crate) fn resolve(zoo: &Zoo, what: &str, set: &[String]) -> Result<Target, BadInput> {
         let mut scenario = match is_file(what) {
             true => super::read_scenario(what)?,
-            false => Scenario { recipe: zoo.find(what)?.about().name.into(), ..Scenario::default() },
+            false => own_scenario(zoo.find(what)?.as_ref())?,
         };
         for assignment in set {
             scenario = super::scenario_file::set(&scenario, assignment)?;
@@ -114,6 +114,17 @@ impl Target {
             false => format!("faults for {} s, at most: {}", self.scenario.fault_seconds, some.join(", ")),
         }
     }
+}
+
+/// The default scenario with what the trial is made for.
+fn own_scenario(trial: &dyn AnyTrial) -> Result<Scenario, BadInput> {
+    let name = trial.about().name;
+    let mut scenario = Scenario { recipe: name.into(), ..Scenario::default() };
+    for (key, value) in trial.scenario() {
+        scenario = super::scenario_file::set(&scenario, &format!("{key}={value}"))
+            .map_err(|error| BadInput::new(format!("the scenario of {name}: {error}")))?;
+    }
+    Ok(scenario)
 }
 
 /// A word as a shell reads it back.

@@ -7,7 +7,7 @@ use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment as Told};
 #[cfg(feature = "live")]
 use zk_trials::event::Event;
-use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
+use zk_trials::event::{ActorId, End, Fact, Resource};
 use zk_world::timeline::{Happening, Moment, Place};
 use zk_world::{Run, RunViolation};
 
@@ -105,7 +105,7 @@ impl Teller {
                     self.add(at_ns, here, Mark::Event, what);
                 }
             }
-            Happening::Says(observation) => self.add(at_ns, here, Mark::Event, says(observation)),
+            Happening::Says(observation) => self.add(at_ns, here, Mark::Event, observation.to_string()),
             Happening::Is(fact) => {
                 if let Some((who, what)) = self.fact(fact, at_ns, later) {
                     self.add(at_ns, who, Mark::Event, what);
@@ -141,6 +141,12 @@ impl Teller {
                 of_world(format!("session {session} of {actor} {end}"))
             }
             Fact::NodeCreated { path, by, .. } => of_world(format!("{} creates {path}", self.name(*by))),
+            // Its creation was told.
+            Fact::NodeWritten { data, .. } if data.bytes().is_empty() => None,
+            Fact::NodeWritten { path, by, data, .. } => {
+                let text = String::from_utf8_lossy(data.bytes());
+                of_world(format!("{} writes {:?} to {path}", self.name(*by), text))
+            }
             Fact::NodeDeleted { path, by, owner } => of_world(self.deleted(path, *by, *owner)),
             Fact::Fired { woken, .. } if woken.is_empty() => None,
             Fact::Fired { path, kind, woken } => {
@@ -209,21 +215,6 @@ fn said_of_state(state: KeeperState) -> Option<&'static str> {
         KeeperState::SyncConnected | KeeperState::Disconnected | KeeperState::Expired => None,
         KeeperState::AuthFailed => Some("learns that its credentials are refused"),
         KeeperState::Closed => Some("has closed its session"),
-    }
-}
-
-fn says(observation: &Observation) -> String {
-    match observation {
-        Observation::Attempts { lock } => format!("asks for {lock}"),
-        Observation::Granted { lock, node, token } => {
-            let token = token.map(|token| format!(", with token {token}")).unwrap_or_default();
-            format!("is granted {lock} by {node}{token}")
-        }
-        Observation::Enters { lock } => format!("enters the critical section of {lock}"),
-        Observation::Leaves { lock } => format!("leaves the critical section of {lock}"),
-        Observation::Released { lock } => format!("holds {lock} no more"),
-        Observation::GivesUp { lock, why } => format!("gives up on {lock}: {why}"),
-        Observation::Notes { what, about, number } => format!("{what} {about} {number}"),
     }
 }
 

@@ -374,12 +374,21 @@ impl Bytes {
                 self.flagged(5, lock, 0);
                 self.text(why);
             }
-            Observation::Notes { what, about, number } => {
-                self.flagged(6, what, 0);
-                self.text(about);
-                self.i64(*number);
+            Observation::Notes { what, about, number } => self.note(6, what, about, *number),
+            Observation::Shares { lock, node, token } => {
+                self.flagged(7, lock, 0);
+                self.text(node);
+                self.option(token.as_ref(), |b, token| b.zxid(*token));
             }
+            Observation::Begins { what, about, number } => self.note(8, what, about, *number),
+            Observation::Ends { what, about, number } => self.note(9, what, about, *number),
         }
+    }
+
+    fn note(&mut self, kind: u8, what: &str, about: &str, number: i64) {
+        self.flagged(kind, what, 0);
+        self.text(about);
+        self.i64(number);
     }
 
     pub fn fact(&mut self, v: &Fact) {
@@ -414,6 +423,12 @@ impl Bytes {
                 self.byte(matches!(resource, Resource::Fenced).into());
                 self.option(token.as_ref(), |b, token| b.zxid(*token));
                 self.byte((*accepted).into());
+            }
+            Fact::NodeWritten { path, by, data, mzxid } => {
+                self.flagged(13, path, 0);
+                self.session(*by);
+                self.data(data);
+                self.zxid(*mzxid);
             }
             Fact::Finished { actor, end } => {
                 self.tagged_actor(12, *actor);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_api::{EventType, SessionId, Text, Zxid, split};
+use zk_api::{Data, EventType, SessionId, Text, Zxid, split};
 use zk_proto::txn::{NodeKind, Txn, TxnBody};
 use zk_trials::event::{ActorId, Fact};
 
@@ -147,17 +147,19 @@ impl Knowledge {
                     self.delete(txn.zxid, path, SessionId::NONE, woken, facts);
                 }
             }
-            TxnBody::Create { path, kind, .. } => {
+            TxnBody::Create { path, kind, data, .. } => {
                 let owner = match kind {
                     NodeKind::Ephemeral(owner) => *owner,
                     NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
                 };
                 self.owners.insert(path.clone(), owner);
                 facts.push(Fact::NodeCreated { path: path.clone(), by: txn.session, owner, czxid: txn.zxid });
+                facts.push(written(txn, path, data));
                 self.fired(txn.zxid, path, EventType::NodeCreated, woken, facts);
             }
             TxnBody::Delete { path } => self.delete(txn.zxid, path, txn.session, woken, facts),
-            TxnBody::SetData { path, .. } => {
+            TxnBody::SetData { path, data, .. } => {
+                facts.push(written(txn, path, data));
                 self.fired(txn.zxid, path, EventType::NodeDataChanged, woken, facts)
             }
             TxnBody::Multi { ops } => {
@@ -217,4 +219,8 @@ impl Knowledge {
             fire(split(path).0.into(), EventType::NodeChildrenChanged);
         }
     }
+}
+
+fn written(txn: &Txn, path: &Text, data: &Data) -> Fact {
+    Fact::NodeWritten { path: path.clone(), by: txn.session, data: data.clone(), mzxid: txn.zxid }
 }

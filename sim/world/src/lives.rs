@@ -246,15 +246,18 @@ impl World<'_> {
 
     fn observed(&mut self, actor: ActorId, what: Observation) {
         match &what {
-            Observation::Granted { lock, .. } | Observation::Enters { lock } => {
+            Observation::Granted { lock: what, .. }
+            | Observation::Shares { lock: what, .. }
+            | Observation::Enters { lock: what }
+            | Observation::Begins { about: what, .. } => {
                 // Once for each grant, though most are told twice.
                 if !self.is_holding(actor) {
                     self.aimed_at(actor, When::NextGrant);
                 }
-                self.knowledge.holds(actor, lock.clone());
+                self.knowledge.holds(actor, what.clone());
             }
-            Observation::Leaves { lock } => {
-                self.knowledge.left(actor, lock);
+            Observation::Leaves { lock: what } | Observation::Ends { about: what, .. } => {
+                self.knowledge.left(actor, what);
                 let process = &mut self.processes[usize::from(actor.process)];
                 process.rounds_left = process.rounds_left.saturating_sub(1);
             }

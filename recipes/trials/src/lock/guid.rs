@@ -1,6 +1,7 @@
 //! `lock`: the recipe of this project.
 
-use super::stage::{LOCK, LockKind, Stage, Stop};
+use super::stage::{LOCK, LockKind, Stage};
+use crate::common::Stop;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
@@ -25,8 +26,8 @@ use zk_recipes::{Lock, OnDisconnect};
 ///    `delete(own, -1)` in the same step, even if it is bound to fail.
 /// 7. says Released in the step that takes the answer (`NoNode` is as good); the next round, or the end.
 ///
-/// Checkpoints, in this order: `trial/round` before 1, `lock/list` before 2, `lock/watch` before 3,
-/// `lock/claim` before 4, `trial/held` in 5, `lock/release` before 6.
+/// Checkpoints, in this order: `trial/round` before 1, `line/list` before 2, `line/watch` before 3,
+/// `line/claim` before 4, `trial/held` in 5, `line/release` before 6.
 ///
 /// With faults: a request whose outcome is unknown waits until the session is connected again and goes back to
 /// 2 (the delete of 7: to itself). As long as no answer has named the own znode, 2 is two requests in one step,

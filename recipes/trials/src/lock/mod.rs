@@ -11,8 +11,7 @@
 //! | `lock/null-is-held` | `null_is_held` | enters when the waiter before it is dead already |
 //! | `lock/no-loop` | `no_loop` | waits for an event of a predecessor that is gone already |
 //!
-//! `stage` is what they have in common: attempts and the critical section. `plain` holds what the variants
-//! need to be decent in everything but the defect they are published for.
+//! `stage` is what they have in common: attempts and the critical section.
 
 mod guid;
 mod java;
@@ -20,11 +19,11 @@ mod no_guid;
 mod no_loop;
 mod no_recheck;
 mod null_is_held;
-mod plain;
 mod simple;
 mod simple_looped;
 mod stage;
 
+pub use crate::common::{InRound, Stop};
 pub use guid::Guid;
 pub use java::Java;
 pub use no_guid::NoGuid;
@@ -33,7 +32,7 @@ pub use no_recheck::NoRecheck;
 pub use null_is_held::NullIsHeld;
 pub use simple::Simple;
 pub use simple_looped::SimpleLooped;
-pub use stage::{InRound, LOCK, LockKind, OnTrial, Stage, Stop};
+pub use stage::{LOCK, LockKind, OnTrial, Stage};
 
 use crate::trial::AnyTrial;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! `lock/null-is-held`: a predecessor that is not there is taken for the lock.
 
-use super::plain::{self, Place};
-use super::stage::{LOCK, LockKind, Stage, Stop};
+use super::stage::{LOCK, LockKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;

@@ -1,7 +1,8 @@
 //! `lock/simple`: one znode for all.
 
-use super::plain;
-use super::stage::{LOCK, LockKind, Stage, Stop};
+use super::stage::{LOCK, LockKind, Stage};
+use crate::common::Stop;
+use crate::common::plain;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{

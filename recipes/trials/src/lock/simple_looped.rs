@@ -1,7 +1,9 @@
 //! `lock/simple-looped`: the simple lock with its gap closed.
 
-use super::stage::{LockKind, Stage, Stop};
-use super::{plain, simple};
+use super::simple;
+use super::stage::{LockKind, Stage};
+use crate::common::Stop;
+use crate::common::plain;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};

@@ -1,16 +1,13 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
+use crate::common::{InRound, Stop};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Part, Trial};
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::time::Duration;
-use zk_api::{
-    Call, Either, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZPath, ZooKeeper, Zxid, race,
-};
-use zk_recipes::LockError;
+use zk_api::{Either, Local, Pending, Text, ZPath, ZooKeeper, Zxid, race};
 
 /// The znode of the lock, or that the contenders' znodes are children of.
 pub const LOCK: &str = "/lock";
@@ -28,33 +25,6 @@ pub trait LockKind: Send + Sync + 'static {
     where
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static;
-}
-
-/// Why an actor cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// Its session is over.
-    SessionLost,
-    /// Something else, in words.
-    Failed(Text),
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        if error.is_session_over() { Stop::SessionLost } else { Stop::Failed(error.to_string().into()) }
-    }
-}
-
-impl From<LockError> for Stop {
-    fn from(error: LockError) -> Stop {
-        match error {
-            LockError::SessionLost => Stop::SessionLost,
-            LockError::NoParent(_)
-            | LockError::GuidInUse(_)
-            | LockError::Exhausted(_)
-            | LockError::Failed(_) => Stop::Failed(error.to_string().into()),
-        }
-    }
 }
 
 /// A kind of lock as a trial: each actor takes as many turns as it has rounds.
@@ -80,7 +50,7 @@ impl<K: LockKind> Trial for OnTrial<K> {
         P: Probe + Clone + 'static,
     {
         for round in 0..part.rounds {
-            let stage = Stage { zk: InRound { zk: zk.clone(), round }, probe: probe.clone(), part };
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part };
             stage.zk.checkpoint("trial/round", &[]);
             probe.observe(Observation::Attempts { lock: LOCK.into() });
             match self.0.turn(&stage).await {
@@ -166,41 +136,8 @@ where
     }
 
     fn gives_up(&self, stop: Stop) -> End {
-        let (end, why) = match stop {
-            Stop::SessionLost => (End::SessionLost, "the session is over".into()),
-            Stop::Failed(why) => (End::Failed, why),
-        };
+        let (end, why) = stop.end();
         self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why });
         end
-    }
-}
-
-/// A session whose checkpoints know which round it is: the round is alive in every place of a recipe.
-#[derive(Clone, Debug)]
-pub struct InRound<Z> {
-    zk: Z,
-    round: u8,
-}
-
-impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
-    fn submit(&self, request: Request) -> Call {
-        self.zk.submit(request)
-    }
-    fn sleep(&self, duration: Duration) -> Pending<()> {
-        self.zk.sleep(duration)
-    }
-    fn session(&self) -> SessionId {
-        self.zk.session()
-    }
-    fn state(&self) -> KeeperState {
-        self.zk.state()
-    }
-    fn state_change(&self) -> Pending<KeeperState> {
-        self.zk.state_change()
-    }
-    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let mut all = vec![Local::Number(self.round.into())];
-        all.extend_from_slice(locals);
-        self.zk.checkpoint(label, &all);
     }
 }

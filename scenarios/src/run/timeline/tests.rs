@@ -114,8 +114,13 @@ fn what_was_broken_stands_after_what_broke_it() {
         what: "p0 and p1\n  are inside".into(),
         excuse,
     };
-    let enters =
-        |at_ns| at(at_ns, Place::Client(P0), Happening::Says(Observation::Enters { lock: "/lock".into() }));
+    let enters = |at_ns| {
+        at(
+            at_ns,
+            Place::Client(P0),
+            Happening::Says(zk_trials::event::Observation::Enters { lock: "/lock".into() }),
+        )
+    };
     let fault = at(2, Place::World, Happening::Fault(Fault::Expire { client: 0 }));
     let timeline = vec![enters(1), fault, enters(2), enters(3)];
     let excused = Some(Assumption::NoActionAfterSessionEnd);

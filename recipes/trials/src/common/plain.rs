@@ -1,6 +1,6 @@
-//! What the published variants have in common: requests that are tried again, and the order of contenders.
+//! What published variants need to be decent in everything but the defect they are published for.
 
-use super::stage::Stop;
+use super::Stop;
 use zk_api::{
     CreateMode, Data, Error, ErrorCode, EventType, KeeperState, Local, Outcome, Stat, Text, Watch, ZPath,
     ZooKeeper, sequence_of,

@@ -1,0 +1,147 @@
+//! What every recipe makes of errors, of a lost connection and of the end of its session.
+
+use std::fmt;
+use std::future::Future;
+use std::time::Duration;
+use zk_api::{Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, ZPath, ZooKeeper, race};
+
+/// Why a recipe cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecipeError {
+    /// The session is over, and with it what it held.
+    SessionLost,
+    /// The recipe's own znode does not exist.
+    NoParent(ZPath),
+    /// A znode with this guid belongs to another session.
+    GuidInUse(ZPath),
+    /// The parent's counter has reached its end: numbers do not tell the order any more. The recipe needs a new
+    /// parent.
+    Exhausted(ZPath),
+    /// A request failed for good.
+    Failed(Error),
+}
+
+impl fmt::Display for RecipeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecipeError::SessionLost => f.write_str("the session is over"),
+            RecipeError::NoParent(path) => write!(f, "the recipe's znode {path} does not exist"),
+            RecipeError::GuidInUse(node) => write!(f, "the guid of {node} is in use by another session"),
+            RecipeError::Exhausted(node) => write!(f, "the counter of the parent has ended with {node}"),
+            RecipeError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RecipeError {}
+
+/// What to make of a lost connection while something is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OnDisconnect {
+    /// Stop at once: the session may end without this client being told.
+    Stop,
+    /// Go on until a server says that the session is dead. Others may hold the same before that.
+    KeepUntilExpired,
+}
+
+/// How something that was held was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lost {
+    /// The session is over.
+    SessionOver,
+    /// The connection is lost; it may still be held, and is to be released.
+    Disconnected,
+    /// Somebody has deleted the znode.
+    NodeGone,
+}
+
+/// Lets an error pass if the request may be tried again, once there is a connection. `parent` is the znode that a
+/// `NoNode` speaks of.
+pub(crate) async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
+    match (error.code, error.outcome()) {
+        _ if error.is_session_over() => Err(RecipeError::SessionLost),
+        // The session is at another connection of this client, or soon will be.
+        (ErrorCode::SessionMoved, _) | (_, Outcome::Unknown) => connected(zk).await,
+        (ErrorCode::NoNode, _) => Err(RecipeError::NoParent(parent.clone())),
+        (_, Outcome::NotApplied) => Err(RecipeError::Failed(error)),
+    }
+}
+
+/// Waits for a connection.
+pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), RecipeError> {
+    loop {
+        // Listened for before looking, or a change between the two would be missed.
+        let change = zk.state_change();
+        match zk.state() {
+            KeeperState::SyncConnected => return Ok(()),
+            KeeperState::Disconnected => change.await,
+            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
+                return Err(RecipeError::SessionLost);
+            }
+        };
+    }
+}
+
+/// A guid that is fit for a znode's name.
+pub(crate) fn checked_guid(guid: &str) -> Result<(), PathError> {
+    match guid.is_empty() {
+        true => Err(PathError { path: String::new(), at: 0, problem: "a guid is not empty" }),
+        false => Ok(()),
+    }
+}
+
+/// Resolves when an own ephemeral znode is lost: the session is over, the znode is gone, or, as `on` says, the
+/// connection is lost.
+pub(crate) async fn node_lost<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconnect) -> Lost {
+    loop {
+        let mut change = zk.state_change();
+        if let Some(lost) = lost_by(zk.state(), on) {
+            return lost;
+        }
+        if zk.state() != KeeperState::SyncConnected {
+            change.await;
+            continue;
+        }
+        match race(zk.exists_watch(node), &mut change).await {
+            Either::Left(Ok((Some(stat), watch))) if stat.ephemeral_owner == zk.session() => {
+                if let Either::Left(event) = race(watch, change).await
+                    && event.kind == EventType::NodeDeleted
+                {
+                    return Lost::NodeGone;
+                }
+            }
+            Either::Left(Ok(_)) => return Lost::NodeGone,
+            Either::Left(Err(e)) if e.is_session_over() => return Lost::SessionOver,
+            // The connection's loss is about to be told, or the server could not answer this time.
+            Either::Left(Err(_)) => {
+                race(change, zk.sleep(Duration::from_secs(1))).await;
+            }
+            Either::Right(_) => {}
+        }
+    }
+}
+
+/// Resolves when the session is over or, as `on` says, the connection is lost. Listens from this call on.
+pub(crate) fn session_lost<Z: ZooKeeper>(
+    zk: &Z,
+    on: OnDisconnect,
+) -> impl Future<Output = Lost> + use<'_, Z> {
+    let mut change = zk.state_change();
+    async move {
+        loop {
+            if let Some(lost) = lost_by(zk.state(), on) {
+                return lost;
+            }
+            change.await;
+            change = zk.state_change();
+        }
+    }
+}
+
+fn lost_by(state: KeeperState, on: OnDisconnect) -> Option<Lost> {
+    match (state, on) {
+        (KeeperState::SyncConnected, _) | (KeeperState::Disconnected, OnDisconnect::KeepUntilExpired) => None,
+        (KeeperState::Disconnected, OnDisconnect::Stop) => Some(Lost::Disconnected),
+        (KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed, _) => Some(Lost::SessionOver),
+    }
+}

@@ -1,0 +1,82 @@
+//! What trials of all recipes have in common.
+
+pub mod plain;
+
+use crate::event::End;
+use std::time::Duration;
+use zk_api::{Call, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZooKeeper};
+use zk_recipes::RecipeError;
+
+/// Why an actor cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Its session is over.
+    SessionLost,
+    /// Something else, in words.
+    Failed(Text),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        if error.is_session_over() { Stop::SessionLost } else { Stop::Failed(error.to_string().into()) }
+    }
+}
+
+impl From<RecipeError> for Stop {
+    fn from(error: RecipeError) -> Stop {
+        match error {
+            RecipeError::SessionLost => Stop::SessionLost,
+            RecipeError::NoParent(_)
+            | RecipeError::GuidInUse(_)
+            | RecipeError::Exhausted(_)
+            | RecipeError::Failed(_) => Stop::Failed(error.to_string().into()),
+        }
+    }
+}
+
+impl Stop {
+    /// How the actor ends, and why in words.
+    pub fn end(self) -> (End, Text) {
+        match self {
+            Stop::SessionLost => (End::SessionLost, "the session is over".into()),
+            Stop::Failed(why) => (End::Failed, why),
+        }
+    }
+}
+
+/// A session whose checkpoints know which round it is: the round is alive in every place of a recipe.
+#[derive(Clone, Debug)]
+pub struct InRound<Z> {
+    zk: Z,
+    round: u8,
+}
+
+impl<Z> InRound<Z> {
+    /// In a round, counted from 0.
+    pub fn new(zk: Z, round: u8) -> InRound<Z> {
+        InRound { zk, round }
+    }
+}
+
+impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
+    fn submit(&self, request: Request) -> Call {
+        self.zk.submit(request)
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.zk.sleep(duration)
+    }
+    fn session(&self) -> SessionId {
+        self.zk.session()
+    }
+    fn state(&self) -> KeeperState {
+        self.zk.state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.zk.state_change()
+    }
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        let mut all = vec![Local::Number(self.round.into())];
+        all.extend_from_slice(locals);
+        self.zk.checkpoint(label, &all);
+    }
+}
