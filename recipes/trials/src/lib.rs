@@ -14,9 +14,9 @@
 
 pub mod common;
 pub mod event;
-pub mod prelude;
 pub mod lock;
 pub mod outside;
+pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;

@@ -77,9 +77,13 @@ pub struct RunViolation {
     pub excuse: Option<Assumption>,
 }
 
-/// Runs a trial under a seed, in a thread of its own. Panics if the scenario is not [valid](Scenario::validate).
+/// Runs a trial under a seed, in a thread of its own: with the faults of the scenario's one run, if it has one, or those
+/// that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
 pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
-    run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options)
+    match &scenario.run {
+        Some(one) => run_schedule(trial, scenario, seed, &one.schedule, options),
+        None => run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options),
+    }
 }
 
 /// The same with a given schedule in the place of the drawn one.
