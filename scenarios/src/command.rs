@@ -295,7 +295,7 @@ mod chaos {
         })?;
         drop(progress);
         let name = file.to_string_lossy();
-        let made_by = target.replay_command(seed).replacen(" replay ", " shrink ", 1);
+        let made_by = target.words("zoocheck", "shrink", seed);
         write_whole(file, run::to_file(&shrunk.scenario, &made_by, &name).as_bytes())?;
         print(&run::shrunk_text(&shrunk, &target, &name))?;
         Ok(Answer::Broken)

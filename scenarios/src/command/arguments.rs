@@ -198,7 +198,7 @@ pub(super) struct ShrinkArguments {
     /// Where to write the smaller run; it must not be there yet
     #[arg(short, long, value_name = "FILE.toml")]
     pub(super) output: std::path::PathBuf,
-    /// The promise that must go on breaking [default: the first that broke]
+    /// The promise that must go on breaking [default: the catalogued one, or the first that broke]
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
     /// Runs to try at most

@@ -35,8 +35,8 @@ pub(crate) struct Shrunk {
     pub(crate) done: bool,
 }
 
-/// Shrinks the run of a seed while this promise breaks where it is owed: the one that is named, or the first that
-/// broke. `progress` learns how many runs were tried, and the smallest so far.
+/// Shrinks the run of a seed while this promise breaks where it is owed: the one that is named, or that the catalogue
+/// names, or the first that broke. `progress` learns how many runs were tried, and the smallest so far.
 pub(crate) fn shrink(
     target: &Target,
     seed: u64,
@@ -53,7 +53,11 @@ pub(crate) fn shrink(
     let owed = || run.violations.iter().filter(|violation| violation.excuse.is_none());
     let found = match promise {
         Some(name) => owed().find(|violation| violation.promise == name),
-        None => owed().next(),
+        // What it is known for says more than what comes of that.
+        None => {
+            let known = target.trial.about().breaks.map(|breaks| breaks.promise);
+            owed().find(|violation| Some(violation.promise) == known).or_else(|| owed().next())
+        }
     };
     let Some(found) = found else {
         let names: Vec<&str> = owed().map(|violation| violation.promise).collect();
@@ -387,7 +391,7 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
     let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
     // Limits of what seeds draw; nothing is drawn here.
     table.remove("faults");
-    let body = toml::to_string_pretty(&table).expect("a table can be written");
+    let body = toml::to_string(&table).expect("a table can be written");
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
         "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{body}",
