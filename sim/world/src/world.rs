@@ -25,6 +25,7 @@ use zk_proto::server::{Output, ServerId, Timer};
 use zk_proto::visible::Step;
 use zk_proto::zab::PeerConfig;
 use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::invariants::Checker;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
 use zk_trials::outside::Outside;
@@ -206,6 +207,8 @@ pub struct World<'a> {
     pub links: Links<Happening>,
     /// What ever happened among the servers.
     pub ghost: Ghost,
+    /// What was checked of that.
+    pub checker: Checker,
     /// How often the invariants among servers were checked.
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
@@ -280,6 +283,7 @@ impl<'a> World<'a> {
             network: Network::default(),
             links: Links::new(),
             ghost: Ghost::default(),
+            checker: Checker::default(),
             zab_checks: 0,
             check_always: options.check_always,
             deviations: 0,
