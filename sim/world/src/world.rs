@@ -35,6 +35,17 @@ use zk_watched::{Invariant, Watched};
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
 
+/// Shows something to a watcher, in a run that is watched. A function would hold on to the whole world.
+macro_rules! watch {
+    ($world:ident . $watcher:ident, $($call:tt)*) => {
+        if $world.watches {
+            $world.$watcher.$($call)*
+        }
+    };
+}
+
+pub(crate) use watch;
+
 /// Something that happens at a time.
 pub enum Happening {
     /// A message arrives at a server.
@@ -213,6 +224,8 @@ pub struct World<'a> {
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
     pub check_always: bool,
+    /// Whether anything is watched and judged.
+    pub watches: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -286,6 +299,7 @@ impl<'a> World<'a> {
             checker: Checker::default(),
             zab_checks: 0,
             check_always: options.check_always,
+            watches: !options.unwatched,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -425,14 +439,14 @@ impl<'a> World<'a> {
     /// An actor says something.
     pub fn says(&mut self, actor: ActorId, what: Observation) {
         self.note(Place::Client(actor), &What::Says(&what));
-        self.judge.see(self.now, &Event::Says { actor, what });
+        watch!(self.judge, see(self.now, &Event::Says { actor, what }));
     }
 
     /// Something is so. What concerns the process that makes the trial's znodes is nobody's business.
     pub fn fact(&mut self, fact: Fact) {
         if self.phase != Phase::Setup {
             self.note(Place::World, &What::Is(&fact));
-            self.judge.see(self.now, &Event::Is(fact));
+            watch!(self.judge, see(self.now, &Event::Is(fact)));
         }
     }
 
