@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub mutant: Option<Mutant>,
     /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
     pub check_always: bool,
+    /// Watch and judge nothing, to see what that costs. What happens is the same.
+    pub unwatched: bool,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
