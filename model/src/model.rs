@@ -85,7 +85,7 @@ impl RecipeModel {
             reductions,
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
-            false_ends: config.false_ends,
+            false_ends: config.false_ends && bounds.lag > 0,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
@@ -261,13 +261,11 @@ impl Turn<'_> {
     /// Whether a client will never ask for anything again, and nothing will reach it.
     fn never_looks_again(&self, me: usize) -> bool {
         let (client, service) = (&self.state.clients[me], &self.state.service);
-        let is_connected = client.state == KeeperState::SyncConnected;
         match client.state {
             _ if client.node.is_done => client.queue.is_empty(),
             KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => true,
-            KeeperState::SyncConnected | KeeperState::Disconnected => {
-                !client.served && !(is_connected && service.can_go_back(me))
-            }
+            KeeperState::Disconnected => !client.served,
+            KeeperState::SyncConnected => !(client.served || service.can_go_back(me)),
         }
     }
 

@@ -210,6 +210,9 @@ impl<'a> Judge<'a> {
         // A view that its client never sees so old goes along. That of a new session may be older than the session:
         // its client, connected elsewhere before any answer, has seen nothing.
         for me in 0..self.clients.len() {
+            if self.clients[me].is_over {
+                continue;
+            }
             let first = self.later.first_heard(self.clients[me].session);
             let place = first.map_or(usize::MAX, |first| self.place(first));
             self.catch_up(me, place);
