@@ -245,6 +245,12 @@ pub(super) struct CheckArguments {
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
+    /// A sync always shows what was committed before it; ZooKeeper's does not, but matters only with lag
+    #[arg(help_heading = BOUNDS, long)]
+    true_syncs: bool,
+    /// Nobody is told that his session is dead while it lives; a deposed leader does, but only with lag
+    #[arg(help_heading = BOUNDS, long)]
+    true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
     #[arg(help_heading = SEARCH, long)]
     eager: bool,
@@ -319,6 +325,8 @@ impl CheckArguments {
         config.memo = !self.no_memo;
         config.effects = !self.no_effects;
         config.bounds.effects = config.effects;
+        config.lying_syncs = !self.true_syncs;
+        config.false_ends = !self.true_ends;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
         config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));
