@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
+//! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `session` | what every recipe makes of errors and of the end of its session |
@@ -10,11 +11,13 @@
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
+mod barrier;
 mod line;
 mod lock;
 pub mod names;
 mod session;
 
+pub use barrier::Barrier;
 pub use line::Held;
 pub use lock::Lock;
 pub use session::{Lost, OnDisconnect, RecipeError};
