@@ -71,7 +71,7 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
             if let Err(stop) = done {
                 return stop.end().0;
             }
-            if round + 1 < part.rounds {
+            if part.me.process == 0 && round + 1 < part.rounds {
                 probe.work().await;
             }
         }
@@ -140,6 +140,8 @@ where
     }
 
     async fn pass<K: BarrierKind>(&self, kind: &K) -> Result<(), Stop> {
+        // Or all would come before the barrier is raised for the first time.
+        self.probe.work().await;
         self.probe.observe(Observation::begins("comes to", BARRIER, self.round.into()));
         kind.wait(self).await?;
         self.probe.observe(Observation::ends("passes", BARRIER, self.round.into()));

@@ -5,10 +5,12 @@
 //! session is taken for an administrator's.
 
 mod barrier;
+mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod measured;
+mod no_failure;
 mod no_foreign_delete;
 mod no_orphan_znode;
 mod no_waiter_stuck;
@@ -17,10 +19,12 @@ mod one_woken_per_deletion;
 mod tokens_increase;
 
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
 pub use measured::Measured;
+pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
@@ -209,7 +213,7 @@ mod testing {
     }
 
     pub fn notes(p: u8, what: &str, about: &str) -> Event {
-        says(p, Observation::note(what, about, 0))
+        says(p, Observation::note(what, about, 2))
     }
     pub fn opened(p: u8) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
