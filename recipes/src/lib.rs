@@ -3,18 +3,28 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
+//! | `alive` | what is alive while one recipe uses another |
+//! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
+//! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
+//! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `session` | what every recipe makes of errors and of the end of its session |
 //!
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
+mod alive;
+mod barrier;
+mod double_barrier;
 mod line;
 mod lock;
 pub mod names;
+pub mod queue;
 mod session;
 
+pub use barrier::Barrier;
+pub use double_barrier::{DoubleBarrier, Inside};
 pub use line::Held;
 pub use lock::Lock;
 pub use session::{Lost, OnDisconnect, RecipeError};

@@ -10,9 +10,13 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `barrier` | the barrier and its published variants on trial |
+//! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 
+pub mod barrier;
 pub mod common;
+pub mod double_barrier;
 pub mod event;
 pub mod lock;
 pub mod outside;
@@ -27,5 +31,5 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    lock::catalogue()
+    [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue()].concat()
 }

@@ -4,23 +4,31 @@
 //! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
 //! session is taken for an administrator's.
 
+mod barrier;
+mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod measured;
+mod no_failure;
 mod no_foreign_delete;
 mod no_orphan_znode;
 mod no_waiter_stuck;
+mod nothing_left_behind;
 mod one_woken_per_deletion;
 mod tokens_increase;
 
+pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
 pub use measured::Measured;
+pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
+pub use nothing_left_behind::NothingLeftBehind;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
 pub use tokens_increase::TokensIncrease;
 
@@ -187,7 +195,7 @@ mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
     use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
-    use crate::promise::{Assumption, Finding, Promise};
+    use crate::promise::{Assumption, Finding, Promise, Rest};
     use zk_api::{EventType, SessionId, Zxid};
 
     pub const LOCK: &str = "/lock";
@@ -204,6 +212,9 @@ mod testing {
         Event::Says { actor: actor(process), what }
     }
 
+    pub fn notes(p: u8, what: &str, about: &str) -> Event {
+        says(p, Observation::note(what, about, 2))
+    }
     pub fn opened(p: u8) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
     }
@@ -261,6 +272,17 @@ mod testing {
         for event in events {
             promise.see(&event, &mut found);
         }
+        found
+    }
+
+    /// What a promise finds at rest after these events.
+    pub fn resting(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        found.clear();
+        promise.at_rest(rest, &mut found);
         found
     }
 
