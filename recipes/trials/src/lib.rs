@@ -9,9 +9,11 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 
 pub mod common;
+pub mod election;
 pub mod event;
 pub mod lock;
 pub mod outside;
@@ -25,5 +27,5 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    lock::catalogue()
+    [lock::catalogue(), election::catalogue()].concat()
 }

@@ -4,6 +4,7 @@
 //! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
 //! session is taken for an administrator's.
 
+mod announced_leader_led;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
@@ -11,9 +12,13 @@ mod measured;
 mod no_foreign_delete;
 mod no_orphan_znode;
 mod no_waiter_stuck;
+mod one_term_per_election;
 mod one_woken_per_deletion;
+mod session_end_noticed;
+mod stops_at_loss;
 mod tokens_increase;
 
+pub use announced_leader_led::AnnouncedLeaderLed;
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
@@ -21,7 +26,10 @@ pub use measured::Measured;
 pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
+pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use session_end_noticed::SessionEndNoticed;
+pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 
 use crate::event::{ActorId, Event, Fact};
