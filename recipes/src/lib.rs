@@ -6,7 +6,9 @@
 //! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
 //! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
+//! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
+//! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `session` | what every recipe makes of errors and of the end of its session |
@@ -17,14 +19,18 @@
 mod alive;
 mod barrier;
 mod double_barrier;
+mod election;
 mod line;
 mod lock;
+mod membership;
 pub mod names;
 pub mod queue;
 mod session;
 
 pub use barrier::Barrier;
 pub use double_barrier::{DoubleBarrier, Inside};
+pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use line::Held;
 pub use lock::Lock;
+pub use membership::{Ghost, Membership, Roster};
 pub use session::{Lost, OnDisconnect, RecipeError};

@@ -318,6 +318,11 @@ impl<Z: ZooKeeper> Held<'_, Z> {
         self.token
     }
 
+    /// Where it stands in line, with the session.
+    pub(crate) fn line(&self) -> &Line<Z> {
+        self.place.line
+    }
+
     /// The znode that stands for it.
     pub fn node(&self) -> &ZPath {
         self.place.node.as_ref().expect("a holder knows its znode")

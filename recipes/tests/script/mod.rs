@@ -1,5 +1,7 @@
 //! A ZooKeeper by script: it notes requests, and the test answers them one by one.
 
+#![allow(dead_code, reason = "not every test file uses all of it")]
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;

@@ -12,11 +12,13 @@
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
+//! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 
 pub mod barrier;
 pub mod common;
 pub mod double_barrier;
+pub mod election;
 pub mod event;
 pub mod lock;
 pub mod outside;
@@ -32,4 +34,5 @@ use trial::AnyTrial;
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue()].concat()
+    [lock::catalogue(), election::catalogue()].concat()
 }

@@ -6,6 +6,7 @@
 
 mod barrier;
 mod double_barrier;
+mod announced_leader_led;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
@@ -15,11 +16,15 @@ mod no_foreign_delete;
 mod no_orphan_znode;
 mod no_waiter_stuck;
 mod nothing_left_behind;
+mod one_term_per_election;
 mod one_woken_per_deletion;
+mod session_end_noticed;
+mod stops_at_loss;
 mod tokens_increase;
 
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
+pub use announced_leader_led::AnnouncedLeaderLed;
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
@@ -29,7 +34,10 @@ pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
+pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use session_end_noticed::SessionEndNoticed;
+pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 
 use crate::event::{ActorId, Event, Fact};
