@@ -10,6 +10,7 @@
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `lock` | the lock and its published variants on trial |
+//! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 
 pub mod common;
 pub mod event;
@@ -19,11 +20,12 @@ pub mod probe;
 pub mod promise;
 pub mod promises;
 pub mod trial;
+pub mod two_phase_commit;
 
 use std::sync::Arc;
 use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    lock::catalogue()
+    [lock::catalogue(), two_phase_commit::catalogue()].concat()
 }

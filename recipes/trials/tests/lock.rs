@@ -4,7 +4,7 @@ mod small;
 
 use small::{run, run_with};
 use std::collections::BTreeSet;
-use zk_trials::catalogue;
+use zk_trials::lock::catalogue;
 use zk_trials::trial::Bounds;
 
 const SEEDS: u64 = 2000;
