@@ -8,7 +8,7 @@ use crate::promises;
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::time::Duration;
 use zk_api::{Either, Text, ZPath, ZooKeeper, race};
-use zk_recipes::{Participant, Terms, Transaction, Verdict, Watching};
+use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
 
 /// The transactions' parent.
 pub const TRANSACTIONS: &str = "/tx";
@@ -191,22 +191,29 @@ where
         site: &'p Participant<InRound<Z>>,
         watching: Watching,
     ) -> Result<Option<Transaction<'p, InRound<Z>>>, Stop> {
-        let patience = self.zk.sleep(PATIENCE);
-        let in_time = if self.is_coordinator() {
-            let all = self.sites();
-            let all = if self.joins { &all[..] } else { &[] };
-            matches!(race(site.wait_for(all), patience).await, Either::Left(Ok(())))
-        } else {
-            match race(site.hear_of(&self.id()), patience).await {
-                Either::Left(heard) => return Ok(Some(heard?)),
-                Either::Right(()) => false,
+        if !self.is_coordinator() {
+            if let Some(transaction) = self.in_time(site.hear_of(&self.id())).await? {
+                return Ok(Some(transaction));
             }
-        };
-        if !in_time {
-            self.note("waits no longer for the others in");
+        } else if self.joins {
+            self.in_time(site.wait_for(&self.sites())).await?;
         }
         self.note("proposes");
         Ok(site.propose(&self.id(), &self.terms(watching)).await?)
+    }
+
+    /// Waits for this, but not for ever: `None` if it takes too long, of which it tells.
+    pub async fn in_time<T>(
+        &self,
+        awaited: impl Future<Output = Result<T, RecipeError>> + Send,
+    ) -> Result<Option<T>, Stop> {
+        match race(awaited, self.zk.sleep(PATIENCE)).await {
+            Either::Left(came) => Ok(Some(came?)),
+            Either::Right(()) => {
+                self.note("waits no longer for the others in");
+                Ok(None)
+            }
+        }
     }
 
     /// What it is about.
