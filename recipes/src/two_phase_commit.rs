@@ -223,7 +223,10 @@ impl<Z: ZooKeeper> Participant<Z> {
             }
             Pin::new(&mut change).poll(cx).map(|_| None)
         });
-        match event.await {
+        let event = event.await;
+        // Or they would be set again on the next connection, for nobody.
+        drop(watches);
+        match event {
             Some(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
             Some(_) => Ok(()),
             None => session::connected(&self.zk).await,
