@@ -12,6 +12,7 @@
 //! | `two-phase-commit/volatile-decision` | `volatile_decision` | the decision is in the coordinator's memory |
 //! | `two-phase-commit/ephemeral-vote` | `ephemeral_vote` | a vote goes with its site |
 //! | `two-phase-commit/cleanup-is-abort` | `cleanup_is_abort` | what is gone is taken for aborted |
+//! | `two-phase-commit/stale-decision` | `stale_decision` | none that can be read is taken for abort |
 //! | `two-phase-commit/waits-for-ever` | `waits_for_ever` | a site that is gone is waited for |
 //!
 //! `stage` is what they have in common, `published` what those have that watch each other's votes.
@@ -24,6 +25,7 @@ mod no_recovery;
 mod ours;
 mod published;
 mod stage;
+mod stale_decision;
 mod volatile_decision;
 mod vote_rewritten;
 mod waits_for_ever;
@@ -36,6 +38,7 @@ pub use ephemeral_vote::EphemeralVote;
 pub use no_recovery::NoRecovery;
 pub use ours::Ours;
 pub use stage::{CommitKind, OnTrial, SITES, Stage, TRANSACTIONS};
+pub use stale_decision::StaleDecision;
 pub use volatile_decision::VolatileDecision;
 pub use vote_rewritten::VoteRewritten;
 pub use waits_for_ever::WaitsForEver;
@@ -58,6 +61,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(VolatileDecision)),
         Arc::new(OnTrial(EphemeralVote)),
         Arc::new(OnTrial(CleanupIsAbort)),
+        Arc::new(OnTrial(StaleDecision)),
         Arc::new(OnTrial(WaitsForEver)),
     ]
 }

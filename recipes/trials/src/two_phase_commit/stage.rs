@@ -7,7 +7,7 @@ use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::time::Duration;
-use zk_api::{Either, Text, ZPath, ZooKeeper, race};
+use zk_api::{Either, Text, ZPath, ZooKeeper, Zxid, race};
 use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
 
 /// The transactions' parent.
@@ -33,6 +33,11 @@ pub trait CommitKind: Send + Sync + 'static {
     /// Which engines find what is wrong with it.
     fn found_by(&self) -> FoundBy {
         FoundBy::Both
+    }
+
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
     }
 
     /// Whether sites show that they are there.
@@ -101,6 +106,10 @@ impl<K: CommitKind> Trial for OnTrial<K> {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.0.promises()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
     }
 
     fn found_by(&self) -> FoundBy {
@@ -182,6 +191,17 @@ where
     /// Whether this process was there before, and has forgotten everything.
     pub fn has_come_back(&self) -> bool {
         self.part.me.life > 0
+    }
+
+    /// Whether it is to write to the outside resource.
+    pub fn has_effects(&self) -> bool {
+        self.part.effects
+    }
+
+    /// A token for the outside resource in this transaction, below those of all later ones: of who asks, or the next
+    /// higher one, of who has done what was decided.
+    pub fn token(&self, done: bool) -> Zxid {
+        Zxid::new(1, 2 * u32::from(u8::MAX - self.left) + u32::from(done))
     }
 
     /// Begins the transaction as the recipe does: the coordinator waits for the others and proposes, they wait to hear
