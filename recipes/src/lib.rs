@@ -11,6 +11,7 @@
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
+//! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
 //! | `session` | what every recipe makes of errors and of the end of its session |
 //!
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
@@ -26,6 +27,7 @@ mod membership;
 pub mod names;
 pub mod queue;
 mod session;
+mod two_phase_commit;
 
 pub use barrier::Barrier;
 pub use double_barrier::{DoubleBarrier, Inside};
@@ -34,3 +36,4 @@ pub use line::Held;
 pub use lock::Lock;
 pub use membership::{Ghost, Membership, Roster};
 pub use session::{Lost, OnDisconnect, RecipeError};
+pub use two_phase_commit::{Decided, Participant, Terms, Transaction, Verdict, Watching};

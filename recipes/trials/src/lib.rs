@@ -14,6 +14,7 @@
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 
 pub mod barrier;
 pub mod common;
@@ -27,6 +28,7 @@ pub mod probe;
 pub mod promise;
 pub mod promises;
 pub mod trial;
+pub mod two_phase_commit;
 
 use std::sync::Arc;
 use trial::AnyTrial;
@@ -35,4 +37,5 @@ use trial::AnyTrial;
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue()].concat()
     [lock::catalogue(), election::catalogue()].concat()
+    [lock::catalogue(), two_phase_commit::catalogue()].concat()
 }

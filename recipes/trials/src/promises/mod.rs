@@ -7,12 +7,18 @@
 mod barrier;
 mod double_barrier;
 mod announced_leader_led;
+mod abort_validity;
+mod agreement;
+mod commit_validity;
+mod commitment;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
+mod irrevocability;
 mod measured;
 mod no_failure;
 mod no_foreign_delete;
+mod no_orphan_transaction;
 mod no_orphan_znode;
 mod no_waiter_stuck;
 mod nothing_left_behind;
@@ -25,12 +31,17 @@ mod tokens_increase;
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use announced_leader_led::AnnouncedLeaderLed;
+pub use abort_validity::AbortValidity;
+pub use agreement::Agreement;
+pub use commit_validity::CommitValidity;
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
+pub use irrevocability::Irrevocability;
 pub use measured::Measured;
 pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
+pub use no_orphan_transaction::NoOrphanTransaction;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
@@ -70,6 +81,25 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// The six of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
+/// decides, and that transactions are removed.
+pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_published_commitment(root);
+    all.push(Box::new(NoOrphanTransaction::of(root)));
+    all
+}
+
+/// The same without the last: published protocols do not say who removes what.
+pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Agreement::of(root)),
+        Box::new(CommitValidity::of(root)),
+        Box::new(Irrevocability::of(root)),
+        Box::new(AbortValidity::of(root)),
+        Box::new(NoWaiterStuck),
     ]
 }
 
