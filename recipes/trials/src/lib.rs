@@ -10,6 +10,8 @@
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `lock` | the lock and its published variants on trial |
+//! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
+//! | `shared_lock` | readers and writers |
 
 pub mod common;
 pub mod event;
@@ -18,12 +20,19 @@ pub mod outside;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod shared_lock;
+pub mod timed_lock;
 pub mod trial;
+pub mod try_lock;
 
 use std::sync::Arc;
 use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    lock::catalogue()
+    let mut all = lock::catalogue();
+    all.extend(try_lock::catalogue());
+    all.extend(timed_lock::catalogue());
+    all.extend(shared_lock::catalogue());
+    all
 }
