@@ -96,6 +96,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
         #[cfg(feature = "run")]
+        Command::Judge(arguments) => chaos::judge(zoo, &arguments),
+        #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
         Command::Check { kind: None, check: Some(check), format } => checked(zoo, &check, format),
@@ -169,13 +171,31 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 mod chaos {
     use super::arguments::{ReplayArguments, RunArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
+    use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
     use zk_reports::{
-        Lines, count, mutants_text, prepare_dir, replay_text, sweep_junit, sweep_text, to_json, write_whole,
+        Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
+        sweep_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_junit, live_text};
+
+    /// Judges trials, and tells where engines and catalogue agree.
+    pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
+        let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
+        let mut progress = Progress::new(arguments.format.progress(), Some(total));
+        let report = crate::judge::judge(zoo, &arguments.what, arguments.effort(), &mut |done| {
+            progress.at(done, String::new, || format!("{done} of {total} trials"));
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
+            JudgeFormat::Json => to_json(&report),
+            JudgeFormat::Markdown => judge_markdown(&report),
+        })?;
+        Ok(report.answer)
+    }
 
     /// Plants bugs into the servers, and tells what finds them.
     pub(super) fn mutants(zoo: &Zoo, arguments: &MutantsArguments) -> Result<Answer, BadInput> {

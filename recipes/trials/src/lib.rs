@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
+//! | `prelude` | all that the author of a trial writes against |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
@@ -15,6 +16,7 @@
 
 pub mod common;
 pub mod event;
+pub mod prelude;
 pub mod lock;
 pub mod outside;
 pub mod probe;

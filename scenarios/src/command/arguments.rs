@@ -32,6 +32,7 @@ Examples:
   zoocheck check ensemble --servers 3  are the servers?
   zoocheck run lock --seeds 1000       does it bear faults?
   zoocheck replay lock/java --seed 0   what happened there?
+  zoocheck judge lock                  every lock by both engines, as expected?
   zoocheck serve                       a test server, for clients in any language
   zoocheck run lock --connect zk1:2181 the recipe on a running ensemble";
 
@@ -78,6 +79,10 @@ pub(super) enum Command {
         #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:3000", value_parser = address)]
         listen: SocketAddr,
     },
+    /// Judges recipes and variants by both engines, against the catalogue
+    #[cfg(feature = "run")]
+    #[command(long_about = crate::judge::ABOUT)]
+    Judge(crate::judge::JudgeArguments),
     /// Plants bugs into the simulated servers, and tells what finds them
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutants::ABOUT)]
