@@ -37,6 +37,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             let write = client(me).writes[usize::from(nth)];
             let kind = match write.resource {
                 Resource::Fenced => "fenced",
+                Resource::FencedShared => "fenced, shared",
                 Resource::Unfenced => "unfenced",
             };
             let token = write.token.map_or(String::new(), |token| format!(" with token {token}"));

@@ -13,7 +13,8 @@ use crate::state::{Left, State};
 use crate::symmetry::session_of;
 use std::sync::Arc;
 use zk_api::{KeeperState, Text};
-use zk_trials::event::{ActorId, Event, Fact, Resource};
+use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
 
@@ -126,7 +127,7 @@ impl RecipeModel {
             service: Service::new(&self.start.trial.setup(), &actors, &self.rules),
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
-            fence: None,
+            outside: Outside::default(),
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
@@ -343,13 +344,7 @@ impl Turn<'_> {
     fn arrive(&mut self, me: u8, nth: u8) {
         let client = &self.state.clients[usize::from(me)];
         let (actor, write) = (client.actor(), client.writes[usize::from(nth)]);
-        let accepted = match write.resource {
-            Resource::Unfenced => true,
-            Resource::Fenced => write.token.is_some() && write.token >= self.state.fence,
-        };
-        if write.resource == Resource::Fenced {
-            self.state.fence = self.state.fence.max(write.token);
-        }
+        let accepted = self.state.outside.write(write.resource, write.token);
         let (resource, token) = (write.resource, write.token);
         self.see(&List::new(vec![Event::Is(Fact::Wrote { resource, actor, token, accepted })]));
         self.go(me, &Op::Arrive { nth, accepted });

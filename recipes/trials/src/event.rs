@@ -166,6 +166,9 @@ pub enum Fact {
 pub enum Resource {
     /// Remembers the highest token it has seen and refuses a write with a lower one, or with none.
     Fenced,
+    /// The same resource, for who holds the lock in shared mode: refused if it has seen a higher token of an exclusive
+    /// holder. Those of other sharers do not matter, as sharers do not contradict each other.
+    FencedShared,
     /// Accepts every write.
     Unfenced,
 }

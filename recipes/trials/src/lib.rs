@@ -15,6 +15,8 @@
 //! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
+//! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
+//! | `shared_lock` | readers and writers |
 
 pub mod barrier;
 pub mod common;
@@ -27,7 +29,10 @@ pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod shared_lock;
+pub mod timed_lock;
 pub mod trial;
+pub mod try_lock;
 pub mod two_phase_commit;
 
 use std::sync::Arc;
@@ -35,7 +40,15 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue()].concat()
-    [lock::catalogue(), election::catalogue()].concat()
-    [lock::catalogue(), two_phase_commit::catalogue()].concat()
+    [
+        lock::catalogue(),
+        try_lock::catalogue(),
+        timed_lock::catalogue(),
+        shared_lock::catalogue(),
+        election::catalogue(),
+        barrier::catalogue(),
+        double_barrier::catalogue(),
+        two_phase_commit::catalogue(),
+    ]
+    .concat()
 }

@@ -265,7 +265,7 @@ impl World<'_> {
                     self.expire_session(owner);
                 }
             }
-            Some(armed @ (Armed::Pause { .. } | Armed::Crash { .. })) => {
+            Some(armed @ (Armed::Pause { .. } | Armed::Crash { .. } | Armed::Meddle(_))) => {
                 self.queue.push(self.now, Happening::Strike { actor, armed });
             }
             None => {}

@@ -1,5 +1,6 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
+use crate::administrator::Meddling;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
@@ -54,6 +55,12 @@ impl World<'_> {
                 }
             }
             Fault::ServerLag { server, factor, for_ms } => self.lag(server, factor, for_ms),
+            Fault::AdminDelete { client, when } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Delete));
+            }
+            Fault::AdminWrite { client, when, ref data } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
+            }
             Fault::LinkBreak { between: [a, b] } => {
                 for link in self.links.of(a) {
                     if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
@@ -111,6 +118,7 @@ impl World<'_> {
             Armed::ExpireOwner => {}
             Armed::Pause { for_ms } => self.pause(actor, for_ms),
             Armed::Crash { restart_after_ms } => self.crash_client(actor, restart_after_ms),
+            Armed::Meddle(meddling) => self.meddle(actor, meddling),
         }
     }
 

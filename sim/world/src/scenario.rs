@@ -104,6 +104,10 @@ pub struct Faults {
     pub server_lags: u32,
     /// With several servers: the links between two of them break.
     pub link_breaks: u32,
+    /// An administrator deletes an ephemeral znode of a client, mostly while it holds something. None by default.
+    pub admin_deletes: u32,
+    /// An administrator sets the data of one to `unlock`. None by default.
+    pub admin_writes: u32,
 }
 
 /// Why a scenario is not one.
@@ -162,6 +166,8 @@ impl Default for Faults {
             server_pause_ms: [100, 6000],
             server_lags: 2,
             link_breaks: 2,
+            admin_deletes: 0,
+            admin_writes: 0,
         }
     }
 }
@@ -184,6 +190,8 @@ impl Faults {
             server_pauses: 0,
             server_lags: 0,
             link_breaks: 0,
+            admin_deletes: 0,
+            admin_writes: 0,
             ..Faults::default()
         }
     }
@@ -250,6 +258,8 @@ impl Faults {
             ("faults.server-pauses", f.server_pauses),
             ("faults.server-lags", f.server_lags),
             ("faults.link-breaks", f.link_breaks),
+            ("faults.admin-deletes", f.admin_deletes),
+            ("faults.admin-writes", f.admin_writes),
         ] {
             within(key, count.into(), 0, 1000)?;
         }

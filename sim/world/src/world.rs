@@ -444,7 +444,7 @@ impl<'a> World<'a> {
 
     /// Something is so. What concerns the process that makes the trial's znodes is nobody's business.
     pub fn fact(&mut self, fact: Fact) {
-        if self.phase != Phase::Setup {
+        if self.phase != Phase::Setup && !self.is_administrators(&fact) {
             self.note(Place::World, &What::Is(&fact));
             watch!(self.judge, see(self.now, &Event::Is(fact)));
         }
