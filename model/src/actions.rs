@@ -24,6 +24,8 @@ pub enum Action {
     Take(u8, u8),
     /// It connects again.
     Reconnect(u8),
+    /// The watches that it registers again come to its server.
+    Register(u8),
     /// Its server applies one transaction more.
     CatchUp(u8),
     /// It goes on after a pause.
@@ -61,7 +63,8 @@ impl RecipeModel {
         let me = nth as u8;
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
-        let can_serve = client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
+        let can_serve = !state.service.registers(nth)
+            && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
             if !client.inbox.is_empty() {
                 actions.push(Action::Deliver(me));
@@ -86,6 +89,9 @@ impl RecipeModel {
         let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
         if unfinished && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
+        }
+        if state.service.registers(nth) {
+            actions.push(Action::Register(me));
         }
         if state.service.lags(nth) {
             actions.push(Action::CatchUp(me));

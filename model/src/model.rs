@@ -209,6 +209,7 @@ impl Turn<'_> {
             Action::Arrive(me, nth) => self.arrive(me, nth),
             Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
             Action::Reconnect(me) => self.reconnect(me),
+            Action::Register(me) => self.register(me),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
             Action::Expire(me) => self.expire(me),
@@ -366,6 +367,13 @@ impl Turn<'_> {
         let digest = crate::digest::digest_of(6, &(me, watches));
         let post = self.order(&Order::Reconnect { client: me, watches }, digest, Some(me));
         self.go(me, &Op::Reconnected(post));
+    }
+
+    fn register(&mut self, me: u8) {
+        let node = self.state.clients[usize::from(me)].node.clone();
+        let watches = &node.waits.watches;
+        let digest = crate::digest::digest_of(10, &(me, watches));
+        self.order(&Order::Register { client: me, watches }, digest, None);
     }
 
     fn expire(&mut self, me: u8) {

@@ -65,6 +65,8 @@ pub enum Order<'a> {
     Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
     /// A client is back, with these watches.
     Reconnect { client: u8, watches: &'a [Watching] },
+    /// They have come to its server.
+    Register { client: u8, watches: &'a [Watching] },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
     /// Nobody waits for these watches any more.
@@ -144,6 +146,7 @@ impl Service {
             Order::Expire { client } => at.expire(usize::from(*client)),
             Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
             Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
+            Order::Register { client, watches } => at.register(usize::from(*client), watches),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
@@ -187,6 +190,11 @@ impl Service {
     pub fn behind(&self, client: usize) -> usize {
         let View { served, now, .. } = &self.views[client];
         if *served { self.last() - now.at } else { 0 }
+    }
+
+    /// Whether a client is connected, and its watches are still on their way to its server.
+    pub fn registers(&self, client: usize) -> bool {
+        self.views[client].registers
     }
 
     /// How many answers are on their way to a client, as far as anybody counts.
@@ -420,7 +428,8 @@ impl At<'_> {
         let mut parents = Vec::new();
         for &client in clients {
             let view = &mut self.service.views[client];
-            let before = if view.connected { None } else { Some(view.now.watches.clone()) };
+            let is_here = view.connected && !view.registers;
+            let before = if is_here { None } else { Some(view.now.watches.clone()) };
             // Nobody has proven anything here.
             let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
             let fired = view.now.watches.fire_for(std::slice::from_ref(change), may_read);
@@ -512,7 +521,7 @@ impl At<'_> {
     fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>], watches: &[Watching]) {
         let name = client as u8;
         let view = &mut self.service.views[client];
-        view.connected = false;
+        (view.connected, view.registers) = (false, false);
         let has =
             |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
         match view.heard.clone() {
@@ -533,13 +542,22 @@ impl At<'_> {
         }
     }
 
-    /// What it has missed it is told by its new server, as far as that one knows.
+    /// Where views lag, its watches come to its new server some time after the news that it is connected.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
+        self.service.views[client].connected = true;
+        match self.rules.lag > 0 && !watches.is_empty() {
+            true => self.service.views[client].registers = true,
+            false => self.register(client, watches),
+        }
+    }
+
+    /// What it has missed it is told by its new server, as far as that one knows.
+    fn register(&mut self, client: usize, watches: &[Watching]) {
         let name = client as u8;
         let Service { moments, views, .. } = &mut self.service;
-        let View { connected, now, .. } = &mut views[client];
+        let View { registers, now, .. } = &mut views[client];
         let tree = &moments[now.at].tree;
-        *connected = true;
+        *registers = false;
         let missed = std::mem::take(&mut now.missed);
         now.watches.forget(name);
         let has_missed =
