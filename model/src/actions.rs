@@ -40,6 +40,10 @@ pub enum Action {
     Crash(u8),
     /// It is paused.
     Pause(u8),
+    /// An administrator deletes the trial's znode of this number.
+    Delete(u8),
+    /// He sets its data to the text of this number.
+    Set(u8, u8),
 }
 
 impl RecipeModel {
@@ -54,6 +58,14 @@ impl RecipeModel {
             faults(state, nth as u8, client, actions);
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
+            }
+        }
+        if state.left.admin > 0 {
+            for (nth, path) in self.administered(state).enumerate() {
+                if state.service.tree().node(path).is_some_and(|node| node.children.is_empty()) {
+                    actions.push(Action::Delete(nth as u8));
+                }
+                actions.extend((0..self.texts()).map(|text| Action::Set(nth as u8, text)));
             }
         }
         free

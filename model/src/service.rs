@@ -35,12 +35,15 @@ use zk_api::{
 };
 use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
-use zk_proto::tree::{Change, DataTree};
+use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, Fact};
 
 const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
+
+/// A session that nobody is told of.
+const ADMINISTRATOR: SessionId = SessionId(0xad);
 
 /// The ensemble.
 #[derive(Clone, Debug)]
@@ -69,6 +72,8 @@ pub enum Order<'a> {
     Register { client: u8, watches: &'a [Watching] },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
+    /// An administrator changes something.
+    Administer { request: &'a Request },
     /// Nobody waits for these watches any more.
     Unwatch { client: u8, watches: &'a [Watching] },
     /// All answers but the last so many that were sent to the client have come to it.
@@ -114,8 +119,10 @@ pub struct Rules {
 }
 
 impl Service {
-    /// With these znodes, and a session for each actor.
-    pub fn new(setup: &[Text], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
+    /// With these znodes, some of which have had so many children, and a session for each actor.
+    ///
+    /// Panics if a counter is of a znode that is not there.
+    pub fn new(setup: &[Text], counters: &[(Text, i32)], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
         let goes_back = rules.goes_back && rules.lag > 0;
         let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), goes_back);
         let mut tree = DataTree::new();
@@ -133,6 +140,10 @@ impl Service {
             let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms: 0, body };
             tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
         }
+        for (path, created) in counters {
+            let node = tree.node(path).expect("a trial's counters are of znodes that it sets up");
+            tree.restore(path.clone(), Node { created: *created, ..node.clone() });
+        }
         let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
         let views = actors.iter().map(view).collect();
         Arc::new(Service { moments, views, digest: 0, seen: Vec::new() }.sealed(rules))
@@ -148,6 +159,11 @@ impl Service {
             Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
             Order::Register { client, watches } => at.register(usize::from(*client), watches),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
+            Order::Administer { request } => {
+                let caller = Caller { session: ADMINISTRATOR, identities: &[] };
+                let body = prepare(at.service.tree(), &TREE, caller, request);
+                let _ = at.commit(ADMINISTRATOR, body, false);
+            }
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
                 for sight in view.sights() {

@@ -68,7 +68,7 @@ impl<'a> Judge<'a> {
             steps,
             at: 0,
             narrowed,
-            service: Service::new(&[], &actors, &rules),
+            service: Service::new(&[], &[], &actors, &rules),
             rules,
             clients: later.sessions.iter().map(|session| Client::new(*session)).collect(),
             by_session: later.sessions.iter().copied().zip(0..).collect(),
