@@ -62,3 +62,4 @@ mod world;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, Scenario, ScenarioError};
 pub use schedule::{Fault, Schedule};
+pub use zk_watched::Invariant;

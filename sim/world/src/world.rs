@@ -210,6 +210,8 @@ pub struct World<'a> {
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
     pub check_always: bool,
+    /// Go on when something that is always watched is broken.
+    pub beyond: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -282,6 +284,7 @@ impl<'a> World<'a> {
             ghost: Ghost::default(),
             zab_checks: 0,
             check_always: options.check_always,
+            beyond: options.beyond,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -456,7 +459,7 @@ impl<'a> World<'a> {
         for (invariant, what) in std::mem::take(&mut self.watched.report.broken) {
             self.note(Place::World, &What::Broken { name: invariant.name() });
             self.judge.broken(self.now, invariant.name(), what);
-            self.over |= invariant.ends_the_run();
+            self.over |= invariant.ends_the_run() && !self.beyond;
         }
     }
 }
