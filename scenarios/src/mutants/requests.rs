@@ -1,6 +1,5 @@
 //! Clients that ask all sorts of things, several at once: what a recipe does not ask must be watched as well.
 
-use std::future::Future;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 use zk_api::{CreateMode, Data, EventType, Op, Request, Text, ZooKeeper, open_acl};
@@ -35,22 +34,20 @@ impl Trial for Requests {
         Vec::new()
     }
 
-    fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> impl Future<Output = End> + Send
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
     where
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        async move {
-            // Hash seeds are a function of the run's seed, and differ from one life to the next.
-            let mut dice = Dice(RandomState::new().hash_one(part.me.process));
-            for _ in 0..u32::from(part.rounds) * TURNS {
-                if ask(&zk, &probe, &mut dice).await {
-                    return End::SessionLost;
-                }
-                zk.sleep(Duration::from_millis(dice.roll(400))).await;
+        // Hash seeds are a function of the run's seed, and differ from one life to the next.
+        let mut dice = Dice(RandomState::new().hash_one(part.me.process));
+        for _ in 0..u32::from(part.rounds) * TURNS {
+            if ask(&zk, &probe, &mut dice).await {
+                return End::SessionLost;
             }
-            End::Done
+            zk.sleep(Duration::from_millis(dice.roll(400))).await;
         }
+        End::Done
     }
 }
 
