@@ -4,6 +4,7 @@ use super::action::Action;
 use super::config::Level;
 use super::model::EnsembleModel;
 use super::node::Node;
+use super::rivals::rivals;
 use super::state::{Kind, Left, Part, State};
 use super::time::LIMIT_TICKS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
             starts.iter_mut().for_each(|state| decide(model, state));
             starts
         }
+        Level::Rivals => rivals(model, &fresh),
         Level::Broadcast => {
             let mut state = fresh();
             decide(model, &mut state);
@@ -50,7 +52,7 @@ fn calmly<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>, allowed: impl
 }
 
 /// Everybody decides for a leader, by datagrams alone.
-fn decide<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>) {
+pub(super) fn decide<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>) {
     calmly(model, state, |action| matches!(action, Action::Datagram { .. } | Action::Fire { .. }));
 }
 
@@ -89,13 +91,13 @@ fn switched_on<N: Node>(
 }
 
 /// What an epoch has left behind in which nothing went wrong until all servers stopped at once.
-struct Past {
-    leader: ServerId,
+pub(super) struct Past {
+    pub(super) leader: ServerId,
     /// How many of the transactions each has on its disk; the leader has all.
-    logged: BTreeMap<ServerId, usize>,
+    pub(super) logged: BTreeMap<ServerId, usize>,
     /// How many of them were committed: at most what a quorum has.
-    committed: usize,
-    txns: Vec<Arc<Txn>>,
+    pub(super) committed: usize,
+    pub(super) txns: Vec<Arc<Txn>>,
 }
 
 /// Everything that may be left behind. The first is that there was no past.
@@ -131,7 +133,7 @@ fn pasts<N: Node>(model: &EnsembleModel<N>) -> Vec<Past> {
     pasts
 }
 
-fn past_txn(counter: u32) -> Arc<Txn> {
+pub(super) fn past_txn(counter: u32) -> Arc<Txn> {
     let (session, xid, time_ms) = (SessionId::NONE, Xid(0), -i64::from(counter));
     Arc::new(Txn {
         zxid: Zxid::new(1, counter),
@@ -143,7 +145,7 @@ fn past_txn(counter: u32) -> Arc<Txn> {
 }
 
 impl Past {
-    fn start<N: Node>(&self, model: &EnsembleModel<N>) -> State<N> {
+    pub(super) fn start<N: Node>(&self, model: &EnsembleModel<N>) -> State<N> {
         let mut ghost = Ghost::default();
         let mut disks = BTreeMap::new();
         if !self.txns.is_empty() {

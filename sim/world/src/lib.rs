@@ -64,3 +64,4 @@ mod world;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
 pub use schedule::{Fault, Schedule, TimedFault};
+pub use zk_watched::Invariant;

@@ -29,6 +29,8 @@ pub struct RunOptions {
     pub visible: bool,
     /// A bug to be planted into every server.
     pub mutant: Option<Mutant>,
+    /// Go on when something that is always watched is broken, to see what else is.
+    pub beyond: bool,
     /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
     pub check_always: bool,
     /// Watch and judge nothing, to see what that costs. What happens is the same.

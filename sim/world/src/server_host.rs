@@ -41,6 +41,8 @@ pub struct ServerHost {
     /// How long a sync takes, where it is slow.
     pub slow_sync_ns: Option<u64>,
     pub slow_until_ns: u64,
+    /// Between two pieces of a snapshot it takes so many times as long as it wants.
+    snapshot_pace: u32,
     /// It is to crash in the middle of the next sync of its log, and to be down for so long.
     pub crash_at_sync_ms: Option<u64>,
 }
@@ -52,6 +54,8 @@ impl ServerHost {
         // Few transactions between snapshots, and small steps, so that a run sees many.
         let snapshot_every =
             [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
+        let pace = if scenario.machines() > 1 { [1, 1, 20, 80] } else { [1; 4] };
+        let snapshot_pace = pace[choices.below(Stream::Swarm, 48 + u64::from(id), 4) as usize];
         let config = ServerConfig {
             zab: PeerConfig { id: ServerId(id), ..peer.clone() },
             tick_ms: scenario.tick_ms,
@@ -77,6 +81,7 @@ impl ServerHost {
             lag_until_ns: 0,
             slow_sync_ns: None,
             slow_until_ns: 0,
+            snapshot_pace,
             crash_at_sync_ms: None,
         }
     }
@@ -319,7 +324,8 @@ impl World<'_> {
 
     fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
         let host = self.host(id);
-        let after = host.clock.real_ns(u64::from(after_ms) * MS);
+        let pace = if timer == Timer::Snapshot { host.snapshot_pace } else { 1 };
+        let after = host.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
         let count = host.timer(timer);
         *count += 1;
         let generation = *count;

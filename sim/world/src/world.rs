@@ -226,6 +226,8 @@ pub struct World<'a> {
     pub check_always: bool,
     /// Whether anything is watched and judged.
     pub watches: bool,
+    /// Go on when something that is always watched is broken.
+    pub beyond: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -300,6 +302,7 @@ impl<'a> World<'a> {
             zab_checks: 0,
             check_always: options.check_always,
             watches: !options.unwatched,
+            beyond: options.beyond,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -474,7 +477,7 @@ impl<'a> World<'a> {
         for (invariant, what) in std::mem::take(&mut self.watched.report.broken) {
             self.note(Place::World, &What::Broken { name: invariant.name() });
             self.judge.broken(self.now, invariant.name(), what);
-            self.over |= invariant.ends_the_run();
+            self.over |= invariant.ends_the_run() && !self.beyond;
         }
     }
 }

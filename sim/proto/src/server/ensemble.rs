@@ -55,7 +55,7 @@ impl Server {
             zab::Output::Dial { to } => step.out.push(Output::Dial { to }),
             zab::Output::Hang { link } => step.out.push(Output::Hang { link }),
             zab::Output::Write(write) => {
-                let waits = self.storage.write(&write, step.out);
+                let waits = self.storage.write(&write, step.out) && !self.writes_otherwise(&write, step);
                 step.note(Note::Writes(write));
                 if !waits {
                     step.note(Note::Written);
@@ -88,7 +88,7 @@ impl Server {
     /// The state of the leader's is on the disk, and in the place of this server's.
     fn restore(&mut self, image: &Snapshot, step: &mut Step<'_>) {
         let state = snapshot::load(&image.image).expect("a leader's snapshot is whole: links do not rot");
-        self.tree = state.tree;
+        self.tree = self.config.restores_otherwise(&self.tree, state.tree, step.out);
         self.sessions = state.sessions;
         self.storage.restored(image.zxid, &self.config, step.out);
         step.note(Note::Restored(image.zxid));

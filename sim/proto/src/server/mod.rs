@@ -15,9 +15,11 @@
 //! | `storage` | what is written to the disk: log, epochs, snapshots |
 //! | `upkeep` | timers |
 //! | `frame` | how long a message is on ZooKeeper's wire |
+//! | `deviate` | what bugs that are planted need |
 
 mod apply;
 mod connect;
+mod deviate;
 mod ensemble;
 mod forward;
 mod frame;
@@ -231,7 +233,9 @@ impl Server {
         files: &Files,
         now_ms: i64,
     ) -> Result<(Server, Vec<Output>), RecoveryError> {
-        let found = recover(files)?;
+        let mut found = recover(files)?;
+        let mut out = Vec::new();
+        config.replays_otherwise(files, &mut found, &mut out);
         let Recovered { tree, sessions, replayed, repairs, to_sync, logs, snapshots, .. } = found;
         let history = RecoveredHistory {
             accepted_epoch: found.accepted_epoch,
@@ -256,7 +260,7 @@ impl Server {
             forwarded: BTreeMap::new(),
             config,
         };
-        let mut out: Vec<Output> = repairs.into_iter().map(Output::Disk).collect();
+        out.extend(repairs.into_iter().map(Output::Disk));
         let mut awaited = BTreeSet::new();
         for file in to_sync {
             // A tail that is cut but comes back would stand in the middle of the log.
@@ -289,7 +293,10 @@ impl Server {
             Event::Refused { conn, xid, code, takes_zxid } => {
                 self.refused(conn, xid, code, takes_zxid, &mut step);
             }
-            Event::Dropped { conn } => self.forget(conn),
+            Event::Dropped { conn } => {
+                self.drops_otherwise(conn, &mut step);
+                self.forget(conn);
+            }
             Event::Timer(timer) => self.on_timer(timer, &mut step),
             Event::Synced { file, ticket } => self.on_synced(file, ticket, &mut step),
             Event::Expire { session } => self.expire(session, &mut step),
