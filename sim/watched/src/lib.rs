@@ -268,11 +268,6 @@ impl Watched {
         }
     }
 
-    /// A server's disk has lost something, by no fault of the server's.
-    pub fn spoiled(&mut self, server: u8) {
-        self.survive.spoiled(server);
-    }
-
     /// A server appends bytes to a file, which is so long then.
     pub fn appended(&mut self, server: u8, file: FileId, end: usize, bytes: &[u8]) {
         self.survive.appended(server, file, end, bytes);

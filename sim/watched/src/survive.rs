@@ -90,11 +90,6 @@ impl Survive {
         }
     }
 
-    /// Nobody knows what is left on a server's disk.
-    pub fn spoiled(&mut self, server: u8) {
-        self.disks.remove(&server);
-    }
-
     /// A transaction is committed. A quorum must have it on disk by a sync.
     pub fn committed(&mut self, zxid: Zxid, voters: u8, report: &mut Report) {
         let have = self.disks.range(..voters).filter(|(_, disk)| disk.has(zxid)).count();

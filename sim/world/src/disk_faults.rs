@@ -55,7 +55,6 @@ impl World<'_> {
     pub fn starts_spoiled(&mut self, id: u8) {
         if self.host(id).spoiled {
             watch!(self.ghost, spoil(ServerId(id)));
-            watch!(self.watched, spoiled(id));
         }
     }
 

@@ -235,12 +235,9 @@ impl What<'_> {
                 b.fault(fault);
             }
             What::Heal => b.byte(18),
-            What::Broken { name } => {
-                b.byte(19);
-                b.text(name);
-            }
             What::End { tree } => encode_tree(b, tree),
-            What::Notified { .. }
+            What::Broken { .. }
+            | What::Notified { .. }
             | What::Linked { .. }
             | What::Unlinked { .. }
             | What::FromPeer { .. }
@@ -253,9 +250,13 @@ impl What<'_> {
         }
     }
 
-    /// What happens among servers.
+    /// What happens among servers and on their disks.
     fn encode_of_ensemble(&self, b: &mut Bytes) {
         match self {
+            What::Broken { name } => {
+                b.byte(19);
+                b.text(name);
+            }
             What::Notified { from, notification } => {
                 tagged(b, 21, (*from).into());
                 b.notification(notification);
