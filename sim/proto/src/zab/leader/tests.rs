@@ -201,3 +201,29 @@ fn a_vote_counts_for_the_round_it_was_given_in() {
     let out = step(&mut peer, said(4));
     assert!(matches!(&out[..], [Output::Notify { to: ServerId(3), .. }]), "{out:?}");
 }
+
+/// Server 1 comes as well, and promises with this doubt.
+fn joined_by_another(peer: &mut Peer, doubt: Doubt) {
+    let link = LinkId(2);
+    step(peer, Event::Accepted { link, from: ServerId(1) });
+    receive(peer, link, Packet::FollowerInfo { accepted_epoch: 0 });
+    receive(peer, link, Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO, doubt });
+}
+
+#[test]
+fn who_is_in_doubt_counts_only_where_everybody_is_heard() {
+    let may_lead = |doubts: [Doubt; 2]| {
+        let mut peer = discovering(&[]);
+        let packet = Packet::AckEpoch { current_epoch: Some(0), last: Zxid::ZERO, doubt: doubts[0] };
+        receive(&mut peer, LINK, packet);
+        let by_one = peer.leads().is_some();
+        joined_by_another(&mut peer, doubts[1]);
+        (by_one, peer.leads().is_some())
+    };
+    assert_eq!(may_lead([Doubt::Nothing, Doubt::TheEnd]), (true, true));
+    assert_eq!(may_lead([Doubt::TheEnd, Doubt::TheEnd]), (false, true));
+    assert_eq!(may_lead([Doubt::Everything, Doubt::TheEnd]), (false, true));
+    assert_eq!(may_lead([Doubt::Everything, Doubt::Nothing]), (false, true));
+    // Who has lost something for certain leaves one of three, which is no quorum.
+    assert_eq!(may_lead([Doubt::Everything, Doubt::Everything]), (false, false));
+}
