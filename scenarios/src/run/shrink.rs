@@ -299,6 +299,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::LeaderPause { .. }
         | Fault::ServerLag { .. }
         | Fault::LinkBreak { .. }
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => return Some(timed),
     };
@@ -370,6 +373,9 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::ClockSkew { .. }
         | Fault::ClockJump { .. }
         | Fault::LinkBreak { .. }
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => {}
     }

@@ -1,6 +1,7 @@
 //! The world: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
+use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
@@ -224,6 +225,10 @@ pub struct World<'a> {
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
     pub check_always: bool,
+    /// How many operations disks have done.
+    pub disk_ops: u64,
+    /// At which of them a server is to crash.
+    pub crash_at: Option<DiskCrash>,
     /// Whether anything is watched and judged.
     pub watches: bool,
     /// Go on when something that is always watched is broken.
@@ -301,6 +306,8 @@ impl<'a> World<'a> {
             checker: Checker::default(),
             zab_checks: 0,
             check_always: options.check_always,
+            disk_ops: 0,
+            crash_at: options.crash_at,
             watches: !options.unwatched,
             beyond: options.beyond,
             deviations: 0,

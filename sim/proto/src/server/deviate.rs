@@ -120,8 +120,11 @@ impl ServerConfig {
         }
         let newest = found.snapshots.last().and_then(|zxid| files.get(&FileId::Snapshot(*zxid)));
         let Some(Ok(mut newest)) = newest.map(|bytes| snapshot::load(bytes)) else { return };
-        let logs = files.iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
-        let records = logs.filter_map(|(_, bytes)| log::scan(bytes).ok()).flat_map(|scan| scan.records);
+        let logs = files.iter().filter_map(|(file, bytes)| match file {
+            FileId::Log(first) => log::scan(*first, bytes).ok(),
+            _ => None,
+        });
+        let records = logs.flat_map(|scan| scan.records);
         for txn in records.map(|record| record.txn).filter(|txn| txn.zxid <= newest.shows) {
             if txn.zxid > newest.tree.last_zxid() && count_again(&mut newest.tree, &txn) {
                 self.deviates(Mutant::ReplayCountsAgain, out);

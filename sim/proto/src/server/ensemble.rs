@@ -1,7 +1,7 @@
 //! The server's peer: what it wants done, and what it makes of this server.
 
 use super::{Note, Output, Server, Step, Timer};
-use crate::disk::FileId;
+use crate::disk::{DiskOp, FileId};
 use crate::message::ToPeer;
 use crate::snapshot;
 use crate::zab::message::{LinkId, Packet, Snapshot};
@@ -14,8 +14,22 @@ use zk_api::Zxid;
 pub(super) struct Mending {
     /// The syncs that are missing.
     pub(super) awaited: BTreeSet<u64>,
+    /// What is done to the files then, with its syncs.
+    pub(super) repairs: Vec<DiskOp>,
     /// What its peer wants done first.
     pub(super) first: Vec<zab::Output>,
+}
+
+impl Mending {
+    /// Does this, and waits for what of it has to be waited for.
+    pub(super) fn awaits(&mut self, ops: Vec<DiskOp>, out: &mut Vec<Output>) {
+        for op in ops {
+            if let DiskOp::Sync { ticket, .. } | DiskOp::Replace { ticket, .. } = op {
+                self.awaited.insert(ticket);
+            }
+            out.push(Output::Disk(op));
+        }
+    }
 }
 
 /// What the peer is to be told when what it wants now is done.
@@ -115,14 +129,21 @@ impl Server {
     pub(super) fn on_synced(&mut self, file: FileId, ticket: u64, step: &mut Step<'_>) {
         if let Some(mending) = &mut self.mending {
             mending.awaited.remove(&ticket);
+            if !mending.awaited.is_empty() {
+                return;
+            }
+            let repairs = std::mem::take(&mut mending.repairs);
+            mending.awaits(repairs, step.out);
             if mending.awaited.is_empty() {
                 let first = std::mem::take(&mut mending.first);
                 self.mending = None;
                 self.zab_outputs(first, step);
             }
-        } else if self.storage.is_written(ticket) {
-            step.note(Note::Written);
-            self.zab(zab::Event::Written, step);
+        } else if let Some(is_done) = self.storage.written(ticket, step.out) {
+            if is_done {
+                step.note(Note::Written);
+                self.zab(zab::Event::Written, step);
+            }
         } else if let FileId::Snapshot(_) = file
             && let Some(oldest) = self.storage.on_snapshot_synced(ticket, &self.config, step.out)
         {
