@@ -12,6 +12,7 @@
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `queue` | the queue, with priorities and without, and its published variants on trial |
 
 pub mod barrier;
 pub mod common;
@@ -22,6 +23,7 @@ pub mod outside;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod queue;
 pub mod trial;
 
 use std::sync::Arc;
@@ -29,5 +31,5 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue()].concat()
+    [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue(), queue::catalogue()].concat()
 }

@@ -16,6 +16,7 @@ mod no_orphan_znode;
 mod no_waiter_stuck;
 mod nothing_left_behind;
 mod one_woken_per_deletion;
+mod queue;
 mod tokens_increase;
 
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
@@ -30,6 +31,7 @@ pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use queue::{NothingLost, QueueProgress, TakenOnce, TakesInOrder};
 pub use tokens_increase::TokensIncrease;
 
 use crate::event::{ActorId, Event, Fact};
