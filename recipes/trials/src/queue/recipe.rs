@@ -109,7 +109,7 @@ where
         zk.checkpoint("trial/round", &[]);
         let mut consumer =
             Consumer::new(zk, &stage.queue(), &stage.guid()).expect("a guid is fit for a name");
-        stage.asks(round);
+        stage.asks(round).await;
         let taken = consumer.take(delivery).await?;
         let item: ZPath = taken.item().clone();
         stage.works(&item, round).await;

@@ -178,7 +178,11 @@ where
     }
 
     /// It wants an item.
-    pub fn asks(&self, round: u8) {
+    pub async fn asks(&self, round: u8) {
+        if self.has_priorities {
+            // There is no choice before there are some.
+            self.probe.work().await;
+        }
         self.probe.observe(Observation::note("asks", ITEMS, round.into()));
     }
 

@@ -45,7 +45,7 @@ impl Steps {
         let mut list = Vec::new();
         for round in 0..stage.rounds() {
             let zk = stage.zk(round);
-            stage.asks(round);
+            stage.asks(round).await;
             let item = self.take(&zk, stage, &mut list).await?;
             stage.works(&item, round).await;
             if !self.deletes_first {
