@@ -42,7 +42,6 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    [lock::catalogue(), barrier::catalogue(), double_barrier::catalogue(), queue::catalogue()].concat()
     [
         lock::catalogue(),
         try_lock::catalogue(),
@@ -51,6 +50,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         election::catalogue(),
         barrier::catalogue(),
         double_barrier::catalogue(),
+        queue::catalogue(),
         two_phase_commit::catalogue(),
     ]
     .concat()
