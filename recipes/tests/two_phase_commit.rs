@@ -10,9 +10,9 @@ use zk_api::{
 use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
 
 const TX: &str = "/tx/1";
-const DECISION: &str = "getData /tx/1/decision";
+const DECISION: &str = "getData /tx/1/decision watch";
 const DECIDE: &str = "setData /tx/1/decision";
-const OTHER: &str = "getData /tx/1/b";
+const OTHER: &str = "getData /tx/1/b watch";
 const OTHER_MEMBER: &str = "exists /sites/b watch";
 const OWN_VOTE: &str = "setData /tx/1/a";
 
@@ -319,11 +319,11 @@ fn a_coordinator_waits_until_all_are_there() {
     let a = participant(&script, "a");
     let sites = terms(Watching::Coordinator).sites;
     let mut all = start(a.wait_for(&sites));
-    let changed = script.answer_watch("getChildren /sites", names(&["a", "x"]));
+    let changed = script.answer_watch("getChildren /sites watch", names(&["a", "x"]));
     all.waits();
     changed.complete(event(EventType::NodeChildrenChanged));
     all.waits();
-    script.answer_watch("getChildren /sites", names(&["x", "b", "a"]));
+    script.answer_watch("getChildren /sites watch", names(&["x", "b", "a"]));
     assert_eq!(all.ends(), Ok(()));
 }
 
