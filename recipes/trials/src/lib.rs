@@ -14,6 +14,7 @@
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `queue` | the queue, with priorities and without, and its published variants on trial |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
 //! | `shared_lock` | readers and writers |
@@ -29,6 +30,7 @@ pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod queue;
 pub mod shared_lock;
 pub mod timed_lock;
 pub mod trial;
@@ -48,6 +50,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         election::catalogue(),
         barrier::catalogue(),
         double_barrier::catalogue(),
+        queue::catalogue(),
         two_phase_commit::catalogue(),
     ]
     .concat()
