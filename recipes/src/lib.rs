@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
+//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
@@ -12,6 +13,7 @@
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
+mod configuration;
 mod election;
 mod line;
 mod lock;
@@ -19,6 +21,7 @@ mod membership;
 pub mod names;
 mod session;
 
+pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use line::Held;
 pub use lock::Lock;
