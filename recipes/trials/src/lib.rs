@@ -9,13 +9,17 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `election` | leader election and its published variants on trial |
+//! | `membership` | group membership and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 
 pub mod common;
+pub mod configuration;
 pub mod election;
 pub mod event;
 pub mod lock;
+pub mod membership;
 pub mod outside;
 pub mod probe;
 pub mod promise;
@@ -27,5 +31,7 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    [lock::catalogue(), election::catalogue()].concat()
+    let families =
+        [lock::catalogue(), election::catalogue(), membership::catalogue(), configuration::catalogue()];
+    families.concat()
 }
