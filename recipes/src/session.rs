@@ -20,6 +20,8 @@ pub enum RecipeError {
     /// The parent's counter has reached its end: numbers do not tell the order any more. The recipe needs a new
     /// parent.
     Exhausted(ZPath),
+    /// Somebody has deleted the znode that stood for what was held.
+    Gone(ZPath),
     /// A request failed for good.
     Failed(Error),
 }
@@ -31,6 +33,7 @@ impl fmt::Display for RecipeError {
             RecipeError::NoParent(path) => write!(f, "the recipe's znode {path} does not exist"),
             RecipeError::GuidInUse(node) => write!(f, "the guid of {node} is in use by another session"),
             RecipeError::Exhausted(node) => write!(f, "the counter of the parent has ended with {node}"),
+            RecipeError::Gone(node) => write!(f, "somebody has deleted {node}"),
             RecipeError::Failed(error) => error.fmt(f),
         }
     }

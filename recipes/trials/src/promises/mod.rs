@@ -4,37 +4,62 @@
 //! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
 //! session is taken for an administrator's.
 
+mod abort_validity;
+mod agreement;
 mod announced_leader_led;
+mod barrier;
+mod commit_validity;
+mod commitment;
+mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod live_members_listed;
+mod irrevocability;
 mod measured;
+mod no_failure;
 mod no_foreign_delete;
+mod no_orphan_transaction;
 mod no_orphan_znode;
 mod no_waiter_stuck;
+mod nothing_left_behind;
 mod one_term_per_election;
 mod one_woken_per_deletion;
 mod session_end_noticed;
+mod sharers_meet;
+mod sharers_wake_together;
 mod stops_at_loss;
 mod tokens_increase;
 mod views;
+mod try_succeeds_uncontended;
 
+pub use abort_validity::AbortValidity;
+pub use agreement::Agreement;
 pub use announced_leader_led::AnnouncedLeaderLed;
+pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+pub use commit_validity::CommitValidity;
+pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
 pub use live_members_listed::LiveMembersListed;
+pub use irrevocability::Irrevocability;
 pub use measured::Measured;
+pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
+pub use no_orphan_transaction::NoOrphanTransaction;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
+pub use nothing_left_behind::NothingLeftBehind;
 pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
 pub use session_end_noticed::SessionEndNoticed;
+pub use sharers_meet::SharersMeet;
+pub use sharers_wake_together::SharersWakeTogether;
 pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use views::{Of, Views, shown};
+pub use try_succeeds_uncontended::TrySucceedsUncontended;
 
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{AnyPromise, Assumption, Finding, Violation};
@@ -56,6 +81,22 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
+/// All ten of a fair lock with tokens that is shared too: whoever wants it alone has `exclusive` in the name of its znode.
+pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtFencedResource::of(lock)),
+        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(TokensIncrease::of(lock)),
+        Box::new(Fifo::of_shared(lock, exclusive)),
+        Box::new(SharersWakeTogether::of(lock, exclusive)),
+        Box::new(SharersMeet::of(lock)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(lock)),
+        Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
 /// The seven of a fair lock that gives no tokens.
 pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
@@ -66,6 +107,25 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// The six of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
+/// decides, and that transactions are removed.
+pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_published_commitment(root);
+    all.push(Box::new(NoOrphanTransaction::of(root)));
+    all
+}
+
+/// The same without the last: published protocols do not say who removes what.
+pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Agreement::of(root)),
+        Box::new(CommitValidity::of(root)),
+        Box::new(Irrevocability::of(root)),
+        Box::new(AbortValidity::of(root)),
+        Box::new(NoWaiterStuck),
     ]
 }
 
@@ -149,14 +209,22 @@ impl Crew {
         self.live.contains_key(&session)
     }
 
-    /// Who loses a contender's znode by this fact, by the hand of somebody who is no actor.
-    fn victim(&self, fact: &Fact) -> Option<ActorId> {
+    /// Who loses a contender's znode by this fact, by the hand of another.
+    fn loser(&self, fact: &Fact) -> Option<ActorId> {
         match fact {
             Fact::NodeDeleted { path, by, owner }
-                if *by != SessionId::NONE && !self.knows(*by) && within(self.lock, path) =>
+                if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
             {
                 self.live.get(owner).copied()
             }
+            _ => None,
+        }
+    }
+
+    /// The same, by the hand of somebody who is no actor.
+    fn victim(&self, fact: &Fact) -> Option<ActorId> {
+        match fact {
+            Fact::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(fact),
             _ => None,
         }
     }
@@ -199,7 +267,7 @@ mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
     use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
-    use crate::promise::{Assumption, Finding, Promise};
+    use crate::promise::{Assumption, Finding, Promise, Rest};
     use zk_api::{EventType, SessionId, Zxid};
 
     pub const LOCK: &str = "/lock";
@@ -216,6 +284,9 @@ mod testing {
         Event::Says { actor: actor(process), what }
     }
 
+    pub fn notes(p: u8, what: &str, about: &str) -> Event {
+        says(p, Observation::note(what, about, 2))
+    }
     pub fn opened(p: u8) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
     }
@@ -234,6 +305,16 @@ mod testing {
     pub fn granted_as(p: u8, node: &str, token: Option<u32>) -> Event {
         let token = token.map(|counter| Zxid::new(1, counter));
         says(p, Observation::Granted { lock: LOCK.into(), node: node.into(), token })
+    }
+    pub fn shares(p: u8) -> Event {
+        shares_as(p, "/lock/a-read-0000000000", None)
+    }
+    pub fn shares_as(p: u8, node: &str, token: Option<u32>) -> Event {
+        let token = token.map(|counter| Zxid::new(1, counter));
+        says(p, Observation::Shares { lock: LOCK.into(), node: node.into(), token })
+    }
+    pub fn gives_up(p: u8) -> Event {
+        says(p, Observation::GivesUp { lock: LOCK.into(), why: "".into() })
     }
     pub fn enters(p: u8) -> Event {
         says(p, Observation::Enters { lock: LOCK.into() })
@@ -273,6 +354,17 @@ mod testing {
         for event in events {
             promise.see(&event, &mut found);
         }
+        found
+    }
+
+    /// What a promise finds at rest after these events.
+    pub fn resting(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        found.clear();
+        promise.at_rest(rest, &mut found);
         found
     }
 
