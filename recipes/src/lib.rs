@@ -3,15 +3,15 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
-//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
 //! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
 //! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
-//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
+//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
+//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
@@ -20,9 +20,9 @@
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
-mod configuration;
 mod alive;
 mod barrier;
+mod configuration;
 mod double_barrier;
 mod election;
 mod fence;
@@ -35,8 +35,8 @@ mod session;
 mod shared_lock;
 mod two_phase_commit;
 
-pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use barrier::Barrier;
+pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use double_barrier::{DoubleBarrier, Inside};
 pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use fence::{Fence, Mode};

@@ -9,7 +9,8 @@ use zk_api::{
 };
 use zk_recipes::{Configuration, RecipeError, Setting};
 
-const READ: &str = "getData /c";
+const READ: &str = "getData /c watch";
+const PLAIN: &str = "getData /c";
 const LOOK: &str = "exists /c watch";
 
 fn setting(script: &Script) -> Setting<Script> {
@@ -106,12 +107,12 @@ fn who_was_told_by_others_syncs_and_reads_behind_it() {
     let script = Script::new();
     let mut setting = setting(&script);
     let mut read = start(setting.synced());
-    assert_eq!(script.asked(), ["sync /c", READ], "both at once");
+    assert_eq!(script.asked(), ["sync /c", PLAIN], "both at once");
     script.fail("sync /c", ErrorCode::ConnectionLoss);
-    script.fail(READ, ErrorCode::ConnectionLoss);
+    script.fail(PLAIN, ErrorCode::ConnectionLoss);
     read.waits();
     script.answer("sync /c", synced());
-    script.answer(READ, data("x", 3));
+    script.answer(PLAIN, data("x", 3));
     assert_eq!(read.ends().unwrap().unwrap().data, Data::from("x"));
 }
 

@@ -8,7 +8,7 @@ use zk_recipes::{Ghost, Membership, RecipeError, Roster};
 
 const CREATE: &str = "create /group/me";
 const LOOK: &str = "exists /group/me watch";
-const LIST: &str = "getChildren /group";
+const LIST: &str = "getChildren /group watch";
 
 fn group() -> ZPath {
     ZPath::parse("/group").unwrap()

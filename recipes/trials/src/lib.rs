@@ -10,11 +10,11 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
-//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
 //! | `membership` | group membership and its published variants on trial |
+//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
@@ -44,9 +44,6 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    let families =
-        [lock::catalogue(), election::catalogue(), membership::catalogue(), configuration::catalogue()];
-    families.concat()
     [
         lock::catalogue(),
         try_lock::catalogue(),
@@ -56,6 +53,8 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         barrier::catalogue(),
         double_barrier::catalogue(),
         two_phase_commit::catalogue(),
+        membership::catalogue(),
+        configuration::catalogue(),
     ]
     .concat()
 }
