@@ -5,12 +5,15 @@ mod common;
 
 use common::{broken, full, run, trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::trial::Bounds;
+use zk_trials::trial::{Bounds, FoundBy};
 
 #[test]
 fn each_variant_breaks_its_promise_at_its_bounds() {
     for trial in zk_trials::catalogue() {
         let about = trial.about();
+        if trial.found_by() == FoundBy::Chaos {
+            continue;
+        }
         let check = run(trial, &CheckConfig::new(about.bounds));
         match about.breaks {
             None => assert_eq!(check.verdict, Verdict::Holds, "{}", about.name),

@@ -9,8 +9,9 @@
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
-//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
+//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
+//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
@@ -21,6 +22,7 @@
 
 mod alive;
 mod barrier;
+mod configuration;
 mod double_barrier;
 mod election;
 mod fence;
@@ -34,6 +36,7 @@ mod shared_lock;
 mod two_phase_commit;
 
 pub use barrier::Barrier;
+pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use double_barrier::{DoubleBarrier, Inside};
 pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use fence::{Fence, Mode};

@@ -13,6 +13,8 @@
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
+//! | `membership` | group membership and its published variants on trial |
+//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 //! | `queue` | the queue, with priorities and without, and its published variants on trial |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
@@ -21,10 +23,12 @@
 
 pub mod barrier;
 pub mod common;
+pub mod configuration;
 pub mod double_barrier;
 pub mod election;
 pub mod event;
 pub mod lock;
+pub mod membership;
 pub mod outside;
 pub mod prelude;
 pub mod probe;
@@ -52,6 +56,8 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         double_barrier::catalogue(),
         queue::catalogue(),
         two_phase_commit::catalogue(),
+        membership::catalogue(),
+        configuration::catalogue(),
     ]
     .concat()
 }
