@@ -7,8 +7,9 @@ use crate::service::Service;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{SessionId, Text, Zxid};
+use zk_api::{SessionId, Text};
 use zk_trials::event::ActorId;
+use zk_trials::outside::Outside;
 use zk_trials::promise::Rest;
 use zk_trials::trial::Bounds;
 
@@ -21,8 +22,8 @@ pub struct State {
     pub clients: Box<[Arc<Client>]>,
     /// The promises.
     pub monitors: Arc<Monitors>,
-    /// The highest token that the fenced resource has seen.
-    pub fence: Option<Zxid>,
+    /// What the fenced resource has seen.
+    pub outside: Outside,
     /// The faults that may still happen.
     pub left: Left,
     /// What tells it from others. Equal for states that a reduction takes for one.
@@ -56,8 +57,9 @@ impl State {
         let mut digester = Digester::new(0x57a7e);
         let Left { expiries, drops, crashes, pauses } = self.left;
         digester.word(u64::from(u32::from_le_bytes([expiries, drops, crashes, pauses])));
-        let fence = self.fence.map_or(0, |zxid| zxid.to_i64() as u64 + 1);
-        digester.word(fence);
+        for seen in [self.outside.exclusive, self.outside.shared] {
+            digester.word(seen.map_or(0, |zxid| zxid.to_i64() as u64 + 1));
+        }
         // Which promises are broken is the same to all eyes.
         digester.word(self.monitors.broken);
         if symmetry {

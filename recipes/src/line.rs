@@ -7,8 +7,8 @@ use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use std::future::Future;
 use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, PathError, Text, ZPath, ZooKeeper, Zxid,
-    race,
+    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, MultiOutcome, Op, PathError, Text, ZPath,
+    ZooKeeper, Zxid, open_acl, race,
 };
 
 /// Whom a contender waits for: an index into all contenders in order, given its own.
@@ -59,7 +59,7 @@ impl<Z: ZooKeeper> Line<Z> {
         // Not gone on with: its deletion may be on its way, and would take the place from its holder.
         self.abandon().await?;
         let prefix = self.child(&format!("{}-{kind}-", self.guid));
-        let mut place = Place { line: self, prefix, node: None };
+        let mut place = Place { line: self, prefix, node: None, next: None };
         place.create().await?;
         Ok(place)
     }
@@ -140,6 +140,8 @@ pub(crate) struct Place<'a, Z: ZooKeeper> {
     prefix: ZPath,
     /// Known to be this session's, so that it may be deleted blindly: nobody else's can have this path.
     node: Option<ZPath>,
+    /// What the znode is just becoming.
+    next: Option<ZPath>,
 }
 
 /// What a look at the line has shown.
@@ -277,6 +279,14 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         Ok(())
     }
 
+    /// The token is alive while the znode becomes another.
+    fn become_checkpoint(&self, label: &'static str, token: Zxid) {
+        let text = |path: &Option<ZPath>| path.as_ref().map_or(String::new(), |p| p.as_str().to_owned());
+        let (own, next) = (text(&self.node), text(&self.next));
+        let locals = [Local::Text(&own), Local::Text(&next), Local::Number(token.to_i64())];
+        self.line.zk.checkpoint(label, &locals);
+    }
+
     fn checkpoint(&self, label: &'static str, before: Option<&ZPath>) {
         let text = |path: Option<&'_ ZPath>| path.map_or(String::new(), |p| p.as_str().to_owned());
         let (own, before) = (text(self.node.as_ref()), text(before));
@@ -287,11 +297,11 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
 
 impl<Z: ZooKeeper> Drop for Place<'_, Z> {
     fn drop(&mut self) {
-        if let Some(node) = self.node.take()
-            && !self.line.zk.state().is_final()
-        {
-            // On its way once it is submitted; nobody waits for the answer.
-            drop(self.line.zk.delete(&node, -1));
+        for node in [self.node.take(), self.next.take()].into_iter().flatten() {
+            if !self.line.zk.state().is_final() {
+                // On its way once it is submitted; nobody waits for the answer.
+                drop(self.line.zk.delete(&node, -1));
+            }
         }
     }
 }
@@ -312,10 +322,15 @@ impl<Z: ZooKeeper> fmt::Debug for Held<'_, Z> {
     }
 }
 
-impl<Z: ZooKeeper> Held<'_, Z> {
+impl<'a, Z: ZooKeeper> Held<'a, Z> {
     /// The fencing token: higher than that of every earlier holder.
     pub fn token(&self) -> Zxid {
         self.token
+    }
+
+    /// Where it stands in line, with the session.
+    pub(crate) fn line(&self) -> &Line<Z> {
+        self.place.line
     }
 
     /// The znode that stands for it.
@@ -330,6 +345,48 @@ impl<Z: ZooKeeper> Held<'_, Z> {
     /// Fails if the session is over: then it may have been another's for a while.
     pub async fn release(self) -> Result<(), RecipeError> {
         self.place.leave().await
+    }
+
+    /// Goes on as another kind with the same number, by one transaction. The token stays.
+    ///
+    /// An answer that was lost is looked up: the new znode's path can only be this attempt's.
+    pub(crate) async fn become_kind(
+        mut self,
+        from: &'static str,
+        to: &'static str,
+    ) -> Result<Held<'a, Z>, RecipeError> {
+        let old = self.node().clone();
+        let number = old.name().rsplit_once(&format!("-{from}-")).map(|(_, number)| number.to_owned());
+        let number = number.expect("the own znode is of this kind");
+        let new = self.place.line.child(&format!("{}-{to}-{number}", self.place.line.guid));
+        self.place.next = Some(new.clone());
+        loop {
+            self.place.become_checkpoint("line/become", self.token);
+            let create = Op::Create {
+                path: new.text(),
+                data: Data::NULL,
+                acl: open_acl(),
+                mode: CreateMode::Ephemeral,
+                stat: false,
+            };
+            let delete = Op::Delete { path: old.text(), version: -1 };
+            match self.place.line.zk.multi(vec![create, delete]).await {
+                Ok(MultiOutcome::Applied(_)) => break,
+                // Either the new one is there, by a request whose answer was lost, or the old one is gone for good.
+                Ok(MultiOutcome::Failed(_)) => {
+                    self.place.become_checkpoint("line/became", self.token);
+                    match self.place.line.zk.exists(&new).await {
+                        Ok(Some(stat)) if stat.ephemeral_owner == self.place.line.zk.session() => break,
+                        Ok(_) => return Err(RecipeError::Gone(old)),
+                        Err(e) => self.place.line.passing(e).await?,
+                    }
+                }
+                Err(e) => self.place.line.passing(e).await?,
+            }
+        }
+        self.place.prefix = self.place.line.child(&format!("{}-{to}-", self.place.line.guid));
+        self.place.node = self.place.next.take();
+        Ok(self)
     }
 
     /// Resolves when it is lost: the session is over, the znode is gone, or, as `on` says, the connection

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
-use zk_api::{Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, ZPath, ZooKeeper, race};
+use zk_api::{
+    Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, Pending, Watch, ZPath, ZooKeeper,
+    race,
+};
 
 /// Why a recipe cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub enum RecipeError {
     /// The parent's counter has reached its end: numbers do not tell the order any more. The recipe needs a new
     /// parent.
     Exhausted(ZPath),
+    /// Somebody has deleted the znode that stood for what was held.
+    Gone(ZPath),
     /// A request failed for good.
     Failed(Error),
 }
@@ -28,6 +33,7 @@ impl fmt::Display for RecipeError {
             RecipeError::NoParent(path) => write!(f, "the recipe's znode {path} does not exist"),
             RecipeError::GuidInUse(node) => write!(f, "the guid of {node} is in use by another session"),
             RecipeError::Exhausted(node) => write!(f, "the counter of the parent has ended with {node}"),
+            RecipeError::Gone(node) => write!(f, "somebody has deleted {node}"),
             RecipeError::Failed(error) => error.fmt(f),
         }
     }
@@ -79,6 +85,20 @@ pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), RecipeError> {
                 return Err(RecipeError::SessionLost);
             }
         };
+    }
+}
+
+/// Waits until a watch fires, or until the session's state has changed and there is a connection: then it is time to
+/// look again. `change` was listened for before the look that set the watch.
+pub(crate) async fn something<Z: ZooKeeper>(
+    zk: &Z,
+    watch: Watch,
+    change: Pending<KeeperState>,
+) -> Result<(), RecipeError> {
+    match race(watch, change).await {
+        Either::Left(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
+        Either::Left(_) => Ok(()),
+        Either::Right(_) => connected(zk).await,
     }
 }
 

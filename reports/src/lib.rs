@@ -19,6 +19,7 @@
 mod check;
 mod ensemble;
 mod files;
+mod judge;
 mod junit;
 mod live;
 mod mutants;
@@ -29,15 +30,16 @@ mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
-pub use files::{FileError, prepare_dir, write_whole};
+pub use files::{FileError, prepare_dir, prepare_file, write_whole};
+pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
 pub use mutants::{Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
 pub use text::{
-    Paint, check_text, count, ensemble_text, live_text, mutants_text, replay_text, seconds, sweep_text,
-    table, wrapped,
+    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text,
+    replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod ensemble;
+mod judge;
 mod live;
 mod mutants;
 mod replay;
@@ -9,6 +10,7 @@ mod sweep;
 
 pub use check::check_text;
 pub use ensemble::ensemble_text;
+pub use judge::{judge_markdown, judge_text};
 pub use live::live_text;
 pub use mutants::mutants_text;
 pub use replay::replay_text;

@@ -1,7 +1,7 @@
 //! The library behind the command, for a command of one's own and for tests.
 //!
 //! A recipe of one's own beside the built-in ones takes a [`Trial`](trials::trial::Trial) and a `main` of one line;
-//! `examples/own_recipe.rs` has both:
+//! `examples/own-recipe` is a crate that has both:
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -27,6 +27,8 @@
 //! # }
 //! ```
 //!
+//! [`assert_right`] is all of it in one line: a trial judged by both engines, for a `#[test]`.
+//!
 //! | module | what is in it |
 //! |---|---|
 //! | `zoo` | [`Zoo`]: the trials, and what can be done with them |
@@ -34,6 +36,7 @@
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
 //! | `ensemble` | checks of an ensemble |
+//! | `judge` | every trial by both engines, against the catalogue |
 //! | `list` | what there is |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
@@ -50,6 +53,8 @@ mod command;
 #[cfg(feature = "conform")]
 mod conform;
 mod ensemble;
+#[cfg(feature = "run")]
+mod judge;
 mod list;
 #[cfg(feature = "run")]
 mod mutants;
@@ -71,3 +76,5 @@ pub use zk_trials as trials;
 #[cfg(feature = "run")]
 pub use zk_world::{Faults, Scenario};
 pub use zoo::Zoo;
+#[cfg(feature = "run")]
+pub use zoo::assert_right;

@@ -78,21 +78,29 @@ impl Zoo {
 #[cfg(feature = "run")]
 mod chaos {
     use super::{BadInput, Zoo};
+    use crate::judge::{Effort, MAX_STATES};
     use crate::run::{self, Target};
     use std::ops::Range;
-    use zk_reports::{ReplayReport, SweepReport};
+    use zk_reports::{JudgeReport, ReplayReport, SweepReport};
     use zk_world::Scenario;
 
     impl Zoo {
         /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a start for one's own.
         pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
-            Ok(Target::resolve(self, what, &[])?.scenario)
+            Ok(Target::resolve(self, what, None, &[])?.scenario)
         }
 
         /// Runs a scenario under every one of the seeds, on all cores.
         pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
             let target = Target::of_scenario(self, scenario)?;
             run::sweep(&target, &run::SeedRange::new(seeds.start, seeds.end)?, run::default_jobs())
+        }
+
+        /// Judges recipes and variants by both engines, as `zoocheck judge` does; nothing stands for all. `seeds` each.
+        pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
+            let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
+            let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
+            crate::judge::judge(self, &what, &effort, &mut |_| {})
         }
 
         /// Runs a scenario's trial once on a live ensemble, `HOST:PORT[,HOST:PORT…]`: its clients, its rounds, its
@@ -114,6 +122,19 @@ mod chaos {
             run::replay(&Target::of_scenario(self, scenario)?, seed, true, false)
         }
     }
+}
+
+/// Judges a trial by both engines, for a `#[test]`: panics with the report unless it is right, in every run of its model
+/// and under so many seeds.
+///
+/// ```no_run
+/// # use zoocheck::trials::lock::{Guid as MyLock, OnTrial};
+/// zoocheck::assert_right(OnTrial(MyLock), 200);
+/// ```
+#[cfg(feature = "run")]
+pub fn assert_right(trial: impl Trial, seeds: u64) {
+    let report = Zoo::empty().with(trial).judge(&[], seeds).unwrap_or_else(|bad| panic!("{bad}"));
+    assert!(report.answer == zk_reports::Answer::Held, "\n{report}");
 }
 
 /// Whether WHAT stands for a scenario file.

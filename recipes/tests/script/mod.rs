@@ -1,5 +1,7 @@
 //! A ZooKeeper by script: it notes requests, and the test answers them one by one.
 
+#![allow(dead_code, reason = "not every test file uses all of it")]
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -24,6 +26,7 @@ struct Inner {
     state: KeeperState,
     listeners: Vec<Completer<KeeperState>>,
     checkpoints: Vec<String>,
+    sleepers: Vec<Completer<()>>,
 }
 
 impl Script {
@@ -33,6 +36,7 @@ impl Script {
             state: KeeperState::SyncConnected,
             listeners: Vec::new(),
             checkpoints: Vec::new(),
+            sleepers: Vec::new(),
         })))
     }
 
@@ -43,7 +47,12 @@ impl Script {
     /// What is asked and not answered yet, such as `create /lock/g-lock-`.
     pub fn asked(&self) -> Vec<String> {
         let told = |r: &Request| {
-            let watch = matches!(r, Request::Exists { watch: true, .. });
+            let watch = matches!(
+                r,
+                Request::Exists { watch: true, .. }
+                    | Request::GetData { watch: true, .. }
+                    | Request::GetChildren { watch: true, .. }
+            );
             format!("{} {}{}", r.name(), r.path(), if watch { " watch" } else { "" })
         };
         self.inner().requests.iter().map(|(request, _)| told(request)).collect()
@@ -84,6 +93,13 @@ impl Script {
         }
     }
 
+    /// Whatever time anybody waits for is over.
+    pub fn wake(&self) {
+        for sleeper in std::mem::take(&mut self.inner().sleepers) {
+            sleeper.complete(());
+        }
+    }
+
     pub fn checkpoints(&self) -> Vec<String> {
         self.inner().checkpoints.clone()
     }
@@ -97,7 +113,9 @@ impl ZooKeeper for Script {
     }
 
     fn sleep(&self, _duration: Duration) -> Pending<()> {
-        Pending::slot().1
+        let (sleeper, sleep) = Pending::slot();
+        self.inner().sleepers.push(sleeper);
+        sleep
     }
 
     fn session(&self) -> SessionId {

@@ -1,6 +1,6 @@
 //! What promises are judged by: what recipes say they do, and what the ensemble knows.
 
-use zk_api::{Data, EventType, SessionId, Text, Zxid};
+use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};
 
 /// One life of one client process. A process that crashes and starts again is another actor.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +166,9 @@ pub enum Fact {
 pub enum Resource {
     /// Remembers the highest token it has seen and refuses a write with a lower one, or with none.
     Fenced,
+    /// The same resource, for who holds the lock in shared mode: refused if it has seen a higher token of an exclusive
+    /// holder. Those of other sharers do not matter, as sharers do not contradict each other.
+    FencedShared,
     /// Accepts every write.
     Unfenced,
 }
@@ -179,4 +182,11 @@ pub enum End {
     SessionLost,
     /// It failed in a way the recipe did not handle.
     Failed,
+}
+
+/// What an actor that does not handle an error comes to.
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        if error.is_session_over() { End::SessionLost } else { End::Failed }
+    }
 }

@@ -3,23 +3,36 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
+//! | `prelude` | all that the author of a trial writes against |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `barrier` | the barrier and its published variants on trial |
+//! | `double_barrier` | the double barrier and its published variants on trial |
+//! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
+//! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
+//! | `shared_lock` | readers and writers |
 
+pub mod barrier;
 pub mod common;
+pub mod double_barrier;
+pub mod election;
 pub mod event;
 pub mod lock;
 pub mod outside;
+pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod shared_lock;
+pub mod timed_lock;
 pub mod trial;
+pub mod try_lock;
 pub mod two_phase_commit;
 
 use std::sync::Arc;
@@ -27,5 +40,15 @@ use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    [lock::catalogue(), two_phase_commit::catalogue()].concat()
+    [
+        lock::catalogue(),
+        try_lock::catalogue(),
+        timed_lock::catalogue(),
+        shared_lock::catalogue(),
+        election::catalogue(),
+        barrier::catalogue(),
+        double_barrier::catalogue(),
+        two_phase_commit::catalogue(),
+    ]
+    .concat()
 }

@@ -4,21 +4,28 @@ use crate::event::Resource;
 use zk_api::Zxid;
 
 /// Both faces of the resource: one that compares tokens and one that does not.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Outside {
-    /// The highest token seen.
-    highest: Option<Zxid>,
+    /// The highest token of an exclusive holder that was seen.
+    pub exclusive: Option<Zxid>,
+    /// The highest of one in shared mode.
+    pub shared: Option<Zxid>,
 }
 
 impl Outside {
     /// A write arrives. Gives whether it is accepted: an unfenced resource accepts all; a fenced one those whose
-    /// token is at least as high as every token before.
+    /// token is at least as high as every token before; in shared mode, as every one of an exclusive holder.
     pub fn write(&mut self, resource: Resource, token: Option<Zxid>) -> bool {
         match resource {
             Resource::Unfenced => true,
             Resource::Fenced => {
-                let accepted = token.is_some() && token >= self.highest;
-                self.highest = self.highest.max(token);
+                let accepted = token.is_some() && token >= self.exclusive.max(self.shared);
+                self.exclusive = self.exclusive.max(token);
+                accepted
+            }
+            Resource::FencedShared => {
+                let accepted = token.is_some() && token >= self.exclusive;
+                self.shared = self.shared.max(token);
                 accepted
             }
         }
@@ -40,5 +47,17 @@ mod tests {
         assert!(outside.write(Resource::Fenced, token(6)));
         assert!(!outside.write(Resource::Fenced, None));
         assert!(outside.write(Resource::Unfenced, None));
+    }
+
+    #[test]
+    fn sharers_do_not_shut_each_other_out_and_no_writer_comes_behind_them() {
+        let mut outside = Outside::default();
+        let token = |counter| Some(Zxid::new(1, counter));
+        assert!(outside.write(Resource::FencedShared, token(6)));
+        assert!(outside.write(Resource::FencedShared, token(5)));
+        assert!(!outside.write(Resource::Fenced, token(5)));
+        assert!(outside.write(Resource::Fenced, token(7)));
+        assert!(!outside.write(Resource::FencedShared, token(6)));
+        assert!(!outside.write(Resource::FencedShared, None));
     }
 }

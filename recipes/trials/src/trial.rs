@@ -32,6 +32,11 @@ pub trait Trial: Send + Sync + 'static {
         FoundBy::Both
     }
 
+    /// For a variant known to be wrong: promises that it is known to keep all the same.
+    fn keeps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What one client process does with the recipe. It must not close the session when it ends: what it
     /// leaves behind is judged.
     ///
@@ -58,6 +63,15 @@ pub struct About {
     pub bounds: Bounds,
     /// Which reductions of the model a test has shown to give the same verdict.
     pub reductions: Reductions,
+}
+
+impl About {
+    /// A recipe of one's own, which is hoped to hold: two clients and no fault in the model until
+    /// [`bounds`](About::bounds) says otherwise.
+    pub const fn new(name: &'static str, summary: &'static str) -> About {
+        let (bounds, reductions) = (Bounds::clients(2), Reductions { eager: false, symmetry: false });
+        About { name, summary, source: "one's own", breaks: None, bounds, reductions }
+    }
 }
 
 /// How a variant is wrong.
@@ -152,6 +166,10 @@ pub trait AnyTrial: Send + Sync {
     fn found_by(&self) -> FoundBy {
         FoundBy::Both
     }
+    /// As [`Trial::keeps`].
+    fn keeps(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// As [`Trial::actor`].
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;
 }
@@ -171,6 +189,9 @@ impl<T: Trial> AnyTrial for T {
     }
     fn found_by(&self) -> FoundBy {
         Trial::found_by(self)
+    }
+    fn keeps(&self) -> &'static [&'static str] {
+        Trial::keeps(self)
     }
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
         Box::pin(async move { Trial::actor(&*self, zk, probe, part).await })

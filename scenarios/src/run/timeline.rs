@@ -161,6 +161,7 @@ impl Teller {
             Fact::Wrote { resource, actor, token, accepted } => {
                 let resource = match resource {
                     Resource::Fenced => "fenced",
+                    Resource::FencedShared => "fenced, shared",
                     Resource::Unfenced => "unfenced",
                 };
                 let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();

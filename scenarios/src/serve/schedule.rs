@@ -139,6 +139,8 @@ impl Step {
             world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
                 Step::Not("clock-jump of a client")
             }
+            world::Fault::AdminDelete { .. } => Step::Not("admin-delete"),
+            world::Fault::AdminWrite { .. } => Step::Not("admin-write"),
             world::Fault::ServerCrash { .. }
             | world::Fault::ServerPause { .. }
             | world::Fault::Partition { .. }

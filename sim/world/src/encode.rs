@@ -420,7 +420,11 @@ impl Bytes {
             Fact::Resumed { actor } => self.tagged_actor(10, *actor),
             Fact::Wrote { resource, actor, token, accepted } => {
                 self.tagged_actor(11, *actor);
-                self.byte(matches!(resource, Resource::Fenced).into());
+                self.byte(match resource {
+                    Resource::Unfenced => 0,
+                    Resource::Fenced => 1,
+                    Resource::FencedShared => 2,
+                });
                 self.option(token.as_ref(), |b, token| b.zxid(*token));
                 self.byte((*accepted).into());
             }
@@ -487,6 +491,11 @@ impl Bytes {
                 self.fault_at(16, server, &[factor.into(), for_ms]);
             }
             Fault::LinkBreak { between: [a, b] } => self.fault_at(17, a, &[b.into()]),
+            Fault::AdminDelete { client, when } => self.fault_at(32, client, &[when_number(when)]),
+            Fault::AdminWrite { client, when, ref data } => {
+                self.fault_at(33, client, &[when_number(when)]);
+                self.text(data);
+            }
         }
     }
 

@@ -184,6 +184,11 @@ impl Knowledge {
         self.owners.get(path).copied().filter(|owner| *owner != SessionId::NONE)
     }
 
+    /// The ephemeral znodes of a session.
+    pub fn ephemerals(&self, session: SessionId) -> impl Iterator<Item = &Text> {
+        self.owners.iter().filter(move |(_, owner)| **owner == session).map(|(path, _)| path)
+    }
+
     /// An actor says that it holds something.
     pub fn holds(&mut self, actor: ActorId, what: Text) {
         self.holding.insert((actor, what));

@@ -16,6 +16,7 @@
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
 //! | `nemesis` | does the faults of the schedule |
+//! | `administrator` | who deletes what clients hold, or writes to it |
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
@@ -30,6 +31,7 @@ compile_error!(
      [build] rustflags = [\"--cfg\", \"madsim\"] and the same under rustdocflags into .cargo/config.toml."
 );
 
+mod administrator;
 mod choices;
 mod client;
 mod clients;
@@ -60,5 +62,5 @@ mod visible;
 mod world;
 
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
-pub use scenario::{Faults, Scenario, ScenarioError};
-pub use schedule::{Fault, Schedule};
+pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
+pub use schedule::{Fault, Schedule, TimedFault};

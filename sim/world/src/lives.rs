@@ -72,7 +72,7 @@ impl World<'_> {
         self.executor.spawn(actor.process, Box::pin(async move { Some(code.await) }));
     }
 
-    fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
+    pub fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
         let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
         for last in (1..servers.len()).rev() {
             let other = self.choices.below(Stream::Servers, actor.process.into(), last as u64 + 1);

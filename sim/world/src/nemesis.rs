@@ -1,9 +1,10 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
+use crate::administrator::Meddling;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World, watch};
 use zk_api::SessionId;
 use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
@@ -54,6 +55,12 @@ impl World<'_> {
                 }
             }
             Fault::ServerLag { server, factor, for_ms } => self.lag(server, factor, for_ms),
+            Fault::AdminDelete { client, when } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Delete));
+            }
+            Fault::AdminWrite { client, when, ref data } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
+            }
             Fault::LinkBreak { between: [a, b] } => {
                 for link in self.links.of(a) {
                     if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
@@ -111,6 +118,7 @@ impl World<'_> {
             Armed::ExpireOwner => {}
             Armed::Pause { for_ms } => self.pause(actor, for_ms),
             Armed::Crash { restart_after_ms } => self.crash_client(actor, restart_after_ms),
+            Armed::Meddle(meddling) => self.meddle(actor, meddling),
         }
     }
 
@@ -178,13 +186,13 @@ impl World<'_> {
 
     /// Servers end a session although its client is well.
     pub fn expire_session(&mut self, session: SessionId) {
-        self.watched.forces(Some(session));
+        watch!(self.watched, forces(Some(session)));
         for server in 0..self.scenario.machines() {
             if self.host(server).held_back.is_none() {
                 self.server_event(server, Event::Expire { session });
             }
         }
-        self.watched.forces(None);
+        watch!(self.watched, forces(None));
     }
 
     fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {
@@ -234,7 +242,7 @@ impl World<'_> {
             Node::Server(server) => {
                 if let Some(host) = self.servers.get_mut(usize::from(server)) {
                     let changed_permille = host.clock.skew(now, permille);
-                    self.watched.skewed(self.scenario.tick_ms, changed_permille);
+                    watch!(self.watched, skewed(self.scenario.tick_ms, changed_permille));
                 }
             }
             Node::Client(client) => {

@@ -1,5 +1,6 @@
 //! A client process: its session, its tasks' slots, its clock, and what a pause holds back.
 
+use crate::administrator::Meddling;
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
 use crate::mailbox::{CallCompleter, Mailbox};
@@ -46,7 +47,7 @@ pub struct Process {
 }
 
 /// What happens as a process does what it was aimed at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Armed {
     /// Its connection drops.
     Lose(Loss),
@@ -56,6 +57,8 @@ pub enum Armed {
     Pause { for_ms: u64 },
     /// It crashes.
     Crash { restart_after_ms: u64 },
+    /// An administrator meddles with what it has.
+    Meddle(Meddling),
 }
 
 impl Process {

@@ -79,6 +79,19 @@ pub enum Fault {
     ServerLag { server: u8, factor: u32, for_ms: u64 },
     /// The links between two servers break, with what is on its way.
     LinkBreak { between: [u8; 2] },
+    /// An administrator deletes the newest ephemeral znode that the client has below the trial's setup, if any.
+    AdminDelete {
+        client: u8,
+        #[serde(default)]
+        when: When,
+    },
+    /// The same, but he sets its data.
+    AdminWrite {
+        client: u8,
+        #[serde(default)]
+        when: When,
+        data: String,
+    },
 }
 
 /// Whose clock.
@@ -154,6 +167,8 @@ enum Kind {
     ServerPause,
     ServerLag,
     LinkBreak,
+    AdminDelete = 32,
+    AdminWrite,
 }
 
 impl Schedule {
@@ -180,6 +195,8 @@ impl Schedule {
             (Kind::ServerPause, f.server_pauses * several),
             (Kind::ServerLag, f.server_lags * several),
             (Kind::LinkBreak, f.link_breaks * several),
+            (Kind::AdminDelete, f.admin_deletes),
+            (Kind::AdminWrite, f.admin_writes),
         ] {
             draw.kind = kind;
             let on = draw.below(2) == 1;
@@ -203,7 +220,11 @@ impl Schedule {
 impl Fault {
     fn is_aimed_at_holder(&self) -> bool {
         match self {
-            Fault::Drop { when, .. } | Fault::ClientCrash { when, .. } | Fault::ClientPause { when, .. } => {
+            Fault::Drop { when, .. }
+            | Fault::ClientCrash { when, .. }
+            | Fault::ClientPause { when, .. }
+            | Fault::AdminDelete { when, .. }
+            | Fault::AdminWrite { when, .. } => {
                 matches!(when, When::NextGrant | When::NextWork)
             }
             Fault::ServerCrash { .. }
@@ -306,6 +327,11 @@ impl Draw<'_> {
                 for_ms: self.range(500, 8000),
             },
             Kind::LinkBreak => Fault::LinkBreak { between: self.two() },
+            Kind::AdminDelete => Fault::AdminDelete { client: self.client(), when: self.aim() },
+            Kind::AdminWrite => {
+                let (client, when) = (self.client(), self.aim());
+                Fault::AdminWrite { client, when, data: "unlock".to_owned() }
+            }
         }
     }
 

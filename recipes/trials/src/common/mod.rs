@@ -29,6 +29,7 @@ impl From<RecipeError> for Stop {
             RecipeError::NoParent(_)
             | RecipeError::GuidInUse(_)
             | RecipeError::Exhausted(_)
+            | RecipeError::Gone(_)
             | RecipeError::Failed(_) => Stop::Failed(error.to_string().into()),
         }
     }

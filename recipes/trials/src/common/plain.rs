@@ -74,6 +74,22 @@ pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZP
     }
 }
 
+/// Waits until the own znode is the first.
+pub async fn turn(zk: &impl ZooKeeper, lock: &ZPath, own: &ZPath) -> Result<(), Stop> {
+    loop {
+        let names = children(zk, lock, own.as_str()).await?;
+        match place(lock, &names, own) {
+            Place::First => return Ok(()),
+            Place::Absent => return Err(gone(own)),
+            Place::Behind(lower) => {
+                if let (Some(_), watch) = exists(zk, &lower, own.as_str()).await? {
+                    event(watch).await?;
+                }
+            }
+        }
+    }
+}
+
 /// Lists the contenders, however often it takes. `alive` is the one text that matters to the caller.
 pub async fn children(zk: &impl ZooKeeper, lock: &ZPath, alive: &str) -> Result<Vec<Text>, Stop> {
     loop {

@@ -4,10 +4,11 @@ use crate::common::{InRound, Stop};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::trial::{About, Part, Trial};
+use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
 use std::pin::{Pin, pin};
 use zk_api::{Either, Local, Pending, Text, ZPath, ZooKeeper, Zxid, race};
+use zk_recipes::Mode;
 
 /// The znode of the lock, or that the contenders' znodes are children of.
 pub const LOCK: &str = "/lock";
@@ -19,6 +20,16 @@ pub trait LockKind: Send + Sync + 'static {
 
     /// What is promised.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+
+    /// As [`Trial::scenario`].
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// As [`Trial::found_by`].
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
 
     /// Acquires the lock, goes through [`Stage::section`], and releases it.
     fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
@@ -44,13 +55,21 @@ impl<K: LockKind> Trial for OnTrial<K> {
         self.0.promises()
     }
 
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
     where
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
         for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part };
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, round };
             stage.zk.checkpoint("trial/round", &[]);
             probe.observe(Observation::Attempts { lock: LOCK.into() });
             match self.0.turn(&stage).await {
@@ -68,6 +87,7 @@ pub struct Stage<Z, P> {
     zk: InRound<Z>,
     probe: P,
     part: Part,
+    round: u8,
 }
 
 impl<Z, P> Stage<Z, P>
@@ -104,28 +124,73 @@ where
     ///
     /// Without effects there is one scheduling point in place of writes and work, and no token is told.
     pub async fn section(&self, node: &ZPath, token: Option<Zxid>, lost: impl Future + Send) {
+        self.hold(Mode::Exclusive, node, token, lost).await;
+        self.leave();
+    }
+
+    /// The critical section in a mode, but for its end, [`leave`](Stage::leave). Tells whether the lock was lost.
+    pub async fn hold(
+        &self,
+        mode: Mode,
+        node: &ZPath,
+        token: Option<Zxid>,
+        lost: impl Future + Send,
+    ) -> bool {
         // A zxid tells states apart that are alike but for how they came about: only who writes needs it.
         let token = token.filter(|_| self.part.effects);
-        let lock = Text::from(LOCK);
-        self.probe.observe(Observation::Granted { lock: lock.clone(), node: node.text(), token });
+        let (lock, place) = (Text::from(LOCK), node.text());
+        let (said, label) = match mode {
+            Mode::Exclusive => {
+                (Observation::Granted { lock: lock.clone(), node: place, token }, "trial/held")
+            }
+            Mode::Shared => (Observation::Shares { lock: lock.clone(), node: place, token }, "trial/shared"),
+        };
+        self.probe.observe(said);
         let kept = token.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
-        self.zk.checkpoint("trial/held", &[Local::Text(node.as_str()), kept]);
-        self.probe.observe(Observation::Enters { lock: lock.clone() });
+        self.zk.checkpoint(label, &[Local::Text(node.as_str()), kept]);
+        self.probe.observe(Observation::Enters { lock });
         let mut lost = pin!(lost);
         if !self.part.effects {
-            race(lost, self.probe.point()).await;
-        } else if !self.write(lost.as_mut(), token).await
-            && matches!(race(lost.as_mut(), self.probe.work()).await, Either::Right(()))
-        {
-            self.write(lost, token).await;
+            return matches!(race(lost, self.probe.point()).await, Either::Left(_));
         }
-        self.probe.observe(Observation::Leaves { lock });
+        self.write(mode, lost.as_mut(), token).await
+            || matches!(race(lost.as_mut(), self.probe.work()).await, Either::Left(_))
+            || self.write(mode, lost, token).await
+    }
+
+    /// It holds the lock alone and makes do with a share from now on.
+    pub fn shares(&self, node: &ZPath, token: Zxid) {
+        let token = Some(token).filter(|_| self.part.effects);
+        self.probe.observe(Observation::Shares { lock: LOCK.into(), node: node.text(), token });
+    }
+
+    /// The critical section is over.
+    pub fn leave(&self) {
+        self.probe.observe(Observation::Leaves { lock: LOCK.into() });
+    }
+
+    /// The attempt has ended without the lock, and another may follow.
+    pub fn passes(&self, why: &str) {
+        self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why: why.into() });
+    }
+
+    /// Who plays which part.
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// Which round it is, from 0.
+    pub fn round(&self) -> u8 {
+        self.round
     }
 
     /// Writes to both resources; tells whether the lock was lost meanwhile.
-    async fn write<L: Future>(&self, mut lost: Pin<&mut L>, token: Option<Zxid>) -> bool {
+    async fn write<L: Future>(&self, mode: Mode, mut lost: Pin<&mut L>, token: Option<Zxid>) -> bool {
         let mut resources = vec![Resource::Unfenced];
-        resources.extend(token.map(|_| Resource::Fenced));
+        resources.extend(token.map(|_| match mode {
+            Mode::Exclusive => Resource::Fenced,
+            Mode::Shared => Resource::FencedShared,
+        }));
         for resource in resources {
             self.probe.write(resource, token).await;
             if matches!(race(lost.as_mut(), std::future::ready(())).await, Either::Left(_)) {

@@ -5,7 +5,7 @@ use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
 use std::collections::BTreeMap;
 
-/// At most one actor with a live session believes that it holds the lock.
+/// At most one actor with a live session believes that it holds the lock, or only such as share it.
 ///
 /// What an actor says after its session was closed, or after it crashed, does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,7 @@ pub struct ExclusionAmongLiveSessions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Standing {
     Waits,
+    Shares,
     Holds,
 }
 
@@ -28,17 +29,29 @@ impl ExclusionAmongLiveSessions {
         ExclusionAmongLiveSessions { lock, crew: Crew::of(lock), actors: BTreeMap::new() }
     }
 
-    fn holds(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
-        if self.actors.insert(actor, Standing::Holds) == Some(Standing::Holds) {
+    /// It holds it, alone or as one of several.
+    fn holds(&mut self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
+        let before = self.actors.insert(actor, how);
+        // Less than before is no news for others.
+        if before == Some(how) || before == Some(Standing::Holds) {
             return;
         }
         let others = || self.actors.iter().filter(|(other, _)| **other != actor);
-        let holders = others().filter(|(_, standing)| **standing == Standing::Holds).map(|(other, _)| *other);
+        let against = |standing: Standing| match standing {
+            Standing::Waits => false,
+            Standing::Shares => how == Standing::Holds,
+            Standing::Holds => true,
+        };
+        let holders = others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other);
         // A holder that nobody robbed leaves no excuse.
         match holders.max_by_key(|other| !self.crew.is_robbed(*other)) {
             Some(other) => {
                 let robbed = self.crew.is_robbed(actor) || self.crew.is_robbed(other);
-                let what = format!("{actor} holds {} while {other} still holds it", self.lock);
+                let word = |actor| {
+                    if self.actors.get(actor) == Some(&Standing::Shares) { "shares" } else { "holds" }
+                };
+                let (one, two) = (word(&actor), word(&other));
+                let what = format!("{actor} {one} {} while {other} still {two} it", self.lock);
                 found.push(broken(what, robbed.then_some(Assumption::NoAdministrator)));
             }
             None if others().next().is_some() => found.push(Finding::Tested),
@@ -53,7 +66,7 @@ impl Promise for ExclusionAmongLiveSessions {
     }
 
     fn about(&self) -> &'static str {
-        "At most one actor whose session lives believes that it holds the lock."
+        "At most one actor whose session lives believes that it holds the lock, or only such as share it."
     }
 
     fn assumes(&self) -> &'static [Assumption] {
@@ -76,8 +89,16 @@ impl Promise for ExclusionAmongLiveSessions {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     self.actors.insert(*actor, Standing::Waits);
                 }
-                Observation::Granted { lock, .. } | Observation::Enters { lock } if **lock == *self.lock => {
-                    self.holds(*actor, found);
+                Observation::Shares { lock, .. } if **lock == *self.lock => {
+                    self.holds(*actor, Standing::Shares, found);
+                }
+                Observation::Granted { lock, .. } if **lock == *self.lock => {
+                    self.holds(*actor, Standing::Holds, found);
+                }
+                Observation::Enters { lock } if **lock == *self.lock => {
+                    // Who was granted a share enters with no more than that.
+                    let how = self.actors.get(actor).filter(|how| **how == Standing::Shares);
+                    self.holds(*actor, how.copied().unwrap_or(Standing::Holds), found);
                 }
                 Observation::Leaves { lock }
                 | Observation::Released { lock }
@@ -110,6 +131,23 @@ mod tests {
         let found = judge(vec![opened(0), opened(1), attempts(0), attempts(1), granted(0), granted(1)]);
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 holds /lock while p0 still holds it", None)]);
+    }
+
+    #[test]
+    fn sharers_hold_it_together_and_nobody_holds_it_alone_beside_them() {
+        let both = vec![opened(0), opened(1), attempts(0), attempts(1), shares(0), enters(0), shares(1)];
+        let found = judge([both.clone(), vec![enters(1), granted(2)]].concat());
+        assert_eq!(found[..2], [Finding::Tested, Finding::Tested]);
+        assert_eq!(broken_by(&found), [("p2 holds /lock while p1 still shares it", None)]);
+        let found = judge(vec![granted(0), shares(1)]);
+        assert_eq!(broken_by(&found), [("p1 shares /lock while p0 still holds it", None)]);
+    }
+
+    #[test]
+    fn who_makes_do_with_a_share_lets_others_share() {
+        assert_eq!(broken_by(&judge(vec![granted(0), shares(0), shares(1)])), []);
+        let again = judge(vec![granted(0), shares(0), shares(1), granted(0)]);
+        assert_eq!(broken_by(&again), [("p0 holds /lock while p1 still shares it", None)]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::{Crew, broken};
 use crate::event::{ActorId, Event, Fact, Observation, Resource};
 use crate::promise::{Assumption, Finding, Promise};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::Text;
 
 /// At an outside resource, no holder's write is accepted once a later holder's was.
 ///
@@ -13,6 +14,9 @@ use std::collections::BTreeSet;
 ///
 /// Actors that have written stay in the state after they have left or crashed: a late write of theirs must be
 /// known for one. Where nobody writes, nothing stays.
+///
+/// Who holds it in shared mode contradicts no other sharer: its writes, which stand for reads there, come too late only
+/// after those of a later exclusive holder. Those of an exclusive one come too late after those of any later holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct AtResource {
     lock: &'static str,
@@ -25,8 +29,11 @@ struct AtResource {
     order: Vec<ActorId>,
     /// The first of those has written.
     written: bool,
-    /// Who was granted the lock earlier than that. Their writes come too late.
-    superseded: BTreeSet<ActorId>,
+    /// Who was granted the lock earlier than that, and whether an exclusive holder has written since: then their
+    /// writes come too late, and those of exclusive ones in any case.
+    superseded: BTreeMap<ActorId, bool>,
+    /// Who was granted it last in shared mode.
+    sharers: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -48,7 +55,8 @@ impl AtResource {
             asking: BTreeSet::new(),
             order: Vec::new(),
             written: false,
-            superseded: BTreeSet::new(),
+            superseded: BTreeMap::new(),
+            sharers: BTreeSet::new(),
         }
     }
 
@@ -56,8 +64,8 @@ impl AtResource {
         let dies = self.crew.see(event);
         match event {
             Event::Says { actor, what } => self.hear(*actor, what),
-            Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if *resource == self.resource => {
-                return match (self.superseded.contains(actor), *accepted) {
+            Event::Is(Fact::Wrote { resource, actor, accepted, .. }) if self.is_at(*resource) => {
+                return match (self.is_late(*actor), *accepted) {
                     (true, true) => Effect::Breaks(*actor),
                     (true, false) => Effect::Passes,
                     (false, true) => self.supersede_before(*actor),
@@ -68,7 +76,7 @@ impl AtResource {
                 self.asking.remove(actor);
             }
             Event::Is(fact) => {
-                if let Some(actor) = dies.or(self.crew.victim(fact))
+                if let Some(actor) = dies.or(self.crew.loser(fact))
                     && self.asking.contains(&actor)
                 {
                     self.put_last(actor);
@@ -84,12 +92,12 @@ impl AtResource {
                 self.asking.insert(actor);
             }
             Observation::Granted { lock, node, .. } if **lock == *self.lock => {
-                let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
-                // Who has lost it already has its place.
-                let placed = self.asking.remove(&actor) && lost;
-                if !placed {
-                    self.put_last(actor);
-                }
+                self.sharers.remove(&actor);
+                self.granted(actor, node, false);
+            }
+            Observation::Shares { lock, node, .. } if **lock == *self.lock => {
+                self.sharers.insert(actor);
+                self.granted(actor, node, true);
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                 self.asking.remove(&actor);
@@ -97,6 +105,28 @@ impl AtResource {
             }
             _ => {}
         }
+    }
+
+    fn granted(&mut self, actor: ActorId, node: &Text, shares: bool) {
+        let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
+        let asked = self.asking.remove(&actor);
+        let has_place = self.order.contains(&actor) || self.superseded.contains_key(&actor);
+        // Who has lost it already has its place; and so has who held it alone and makes do with a share now.
+        if !(asked && lost || !asked && shares && has_place) {
+            self.put_last(actor);
+        }
+    }
+
+    fn is_at(&self, resource: Resource) -> bool {
+        match self.resource {
+            Resource::Unfenced => resource == Resource::Unfenced,
+            Resource::Fenced | Resource::FencedShared => resource != Resource::Unfenced,
+        }
+    }
+
+    fn is_late(&self, writer: ActorId) -> bool {
+        let by_exclusive = self.superseded.get(&writer);
+        by_exclusive.is_some_and(|by_exclusive| *by_exclusive || !self.sharers.contains(&writer))
     }
 
     fn put_last(&mut self, actor: ActorId) {
@@ -113,12 +143,24 @@ impl AtResource {
     fn leave(&mut self, actor: ActorId) {
         if !(self.written && self.order.first() == Some(&actor)) {
             self.order.retain(|other| *other != actor);
+            if !self.superseded.contains_key(&actor) {
+                self.sharers.remove(&actor);
+            }
         }
     }
 
     fn supersede_before(&mut self, writer: ActorId) -> Effect {
-        let Some(at) = self.order.iter().position(|actor| *actor == writer) else { return Effect::None };
-        self.superseded.extend(self.order.drain(..at));
+        let exclusive = !self.sharers.contains(&writer);
+        let Some(at) = self.order.iter().position(|actor| *actor == writer) else {
+            // Where a fellow sharer has written, it was put aside and is none the worse for it.
+            return if self.superseded.contains_key(&writer) { Effect::Passes } else { Effect::None };
+        };
+        for earlier in self.order.drain(..at) {
+            self.superseded.insert(earlier, false);
+        }
+        if exclusive {
+            self.superseded.values_mut().for_each(|by_exclusive| *by_exclusive = true);
+        }
         self.written = true;
         if self.superseded.is_empty() && self.order.len() == 1 { Effect::None } else { Effect::Passes }
     }
@@ -134,7 +176,7 @@ impl AtResource {
 
     fn what(&self, actor: ActorId) -> String {
         let kind = match self.resource {
-            Resource::Fenced => "fenced",
+            Resource::Fenced | Resource::FencedShared => "fenced",
             Resource::Unfenced => "unfenced",
         };
         format!("a write of {actor} was accepted at the {kind} resource after a later holder's")
@@ -314,6 +356,35 @@ mod tests {
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
         );
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoAdministrator))]);
+    }
+
+    #[test]
+    fn sharers_do_not_contradict_each_other() {
+        let shared = Resource::FencedShared;
+        let both = vec![opened(0), opened(1), shares(0), shares(1), wrote(shared, 1, true)];
+        let found =
+            findings(ExclusionAtFencedResource::of(LOCK), [both, vec![wrote(shared, 0, true)]].concat());
+        assert_eq!(found, [Finding::Tested, Finding::Tested]);
+    }
+
+    #[test]
+    fn a_sharer_after_a_later_writer_and_a_writer_after_a_later_sharer_break_it() {
+        let shared = Resource::FencedShared;
+        let reader_first = vec![shares(0), granted(1), wrote(Fenced, 1, true), wrote(shared, 0, true)];
+        let writer_first = vec![granted(0), shares(1), wrote(shared, 1, true), wrote(Fenced, 0, true)];
+        for events in [reader_first, writer_first] {
+            let found = findings(ExclusionAtFencedResource::of(LOCK), events);
+            assert_eq!(broken_by(&found), [(FENCED, None)]);
+        }
+    }
+
+    #[test]
+    fn who_makes_do_with_a_share_keeps_its_place() {
+        let shared = Resource::FencedShared;
+        let before = vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true), closed(0)];
+        let after = vec![granted(1), wrote(Fenced, 1, true), shares(0), wrote(shared, 0, true)];
+        let found = findings(ExclusionAtFencedResource::of(LOCK), [before, after].concat());
+        assert_eq!(broken_by(&found), [(FENCED, None)]);
     }
 
     #[test]

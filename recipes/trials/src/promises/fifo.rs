@@ -3,21 +3,29 @@
 use super::{Crew, below, broken};
 use crate::event::{Event, Fact, Observation};
 use crate::promise::{Finding, Promise};
-use zk_api::{SessionId, Text};
+use zk_api::{SessionId, Text, sequence_of};
 
-/// Whoever is granted the lock has the oldest of the contenders' znodes that exist.
+/// Whoever is granted the lock has the oldest of the contenders' znodes that exist. Whoever is granted a share of it
+/// may pass others that only ask for a share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fifo {
     lock: &'static str,
     crew: Crew,
-    /// The ephemeral znodes below the lock that exist, oldest first.
+    /// The ephemeral znodes below the lock that exist, lowest number first.
     queue: Vec<Text>,
+    /// What the names of those have in them who do not only ask for a share.
+    exclusive: &'static str,
 }
 
 impl Fifo {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        Fifo { lock, crew: Crew::of(lock), queue: Vec::new() }
+        Fifo::of_shared(lock, "")
+    }
+
+    /// For one that is shared too: whoever wants it alone has this in the name of its znode.
+    pub fn of_shared(lock: &'static str, exclusive: &'static str) -> Self {
+        Fifo { lock, crew: Crew::of(lock), queue: Vec::new(), exclusive }
     }
 }
 
@@ -36,10 +44,25 @@ impl Promise for Fifo {
             Event::Is(Fact::NodeCreated { path, owner, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
-                self.queue.push(path.clone());
+                // By number, not by time: who goes on in another mode keeps its number with a new znode.
+                let number = sequence_of(path);
+                let at = self.queue.iter().rposition(|queued| sequence_of(queued) <= number);
+                self.queue.insert(at.map_or(0, |at| at + 1), path.clone());
             }
             Event::Is(Fact::NodeDeleted { path, .. }) if below(self.lock, path) => {
                 self.queue.retain(|queued| queued != path);
+            }
+            Event::Says { actor, what: Observation::Shares { lock, node, .. } }
+                if **lock == *self.lock && !self.crew.is_dead(*actor) =>
+            {
+                let Some(at) = self.queue.iter().position(|queued| queued == node) else { return };
+                match self.queue[..at].iter().find(|older| older.contains(self.exclusive)) {
+                    Some(older) => {
+                        found.push(broken(format!("{actor} was granted {node} before {older}"), None));
+                    }
+                    None if self.queue.len() == 1 => {}
+                    None => found.push(Finding::Tested),
+                }
             }
             Event::Says { actor, what: Observation::Granted { lock, node, .. } }
                 if **lock == *self.lock && !self.crew.is_dead(*actor) =>
@@ -75,6 +98,27 @@ mod tests {
             broken_by(&found),
             [("p1 was granted /lock/a-lock-0000000001 before /lock/z-lock-0000000000", None)]
         );
+    }
+
+    #[test]
+    fn who_goes_on_in_another_mode_keeps_its_place() {
+        let (old, new, next) =
+            ("/lock/a-write-0000000000", "/lock/a-read-0000000000", "/lock/b-write-0000000001");
+        let multi = vec![created(new, 0), deleted(old, 0, 0), shares_as(0, new, None)];
+        let events = [vec![created(old, 0), created(next, 1)], multi].concat();
+        assert_eq!(broken_by(&findings(Fifo::of_shared(LOCK, "-write-"), events)), []);
+    }
+
+    #[test]
+    fn a_share_is_granted_before_other_sharers_and_not_before_who_wants_it_alone() {
+        let (read, write, last) =
+            ("/lock/r-read-0000000000", "/lock/w-write-0000000001", "/lock/s-read-0000000002");
+        let fifo = || Fifo::of_shared(LOCK, "-write-");
+        let all = vec![created(read, 0), created(write, 1), created(last, 2), shares_as(2, last, None)];
+        let what = "p2 was granted /lock/s-read-0000000002 before /lock/w-write-0000000001";
+        assert_eq!(broken_by(&findings(fifo(), all)), [(what, None)]);
+        let readers = vec![created(read, 0), created(last, 2), shares_as(2, last, None)];
+        assert_eq!(findings(fifo(), readers), [Finding::Tested]);
     }
 
     #[test]

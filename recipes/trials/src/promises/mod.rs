@@ -6,34 +6,56 @@
 
 mod abort_validity;
 mod agreement;
+mod announced_leader_led;
+mod barrier;
 mod commit_validity;
 mod commitment;
+mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod irrevocability;
 mod measured;
+mod no_failure;
 mod no_foreign_delete;
 mod no_orphan_transaction;
 mod no_orphan_znode;
 mod no_waiter_stuck;
+mod nothing_left_behind;
+mod one_term_per_election;
 mod one_woken_per_deletion;
+mod session_end_noticed;
+mod sharers_meet;
+mod sharers_wake_together;
+mod stops_at_loss;
 mod tokens_increase;
+mod try_succeeds_uncontended;
 
 pub use abort_validity::AbortValidity;
 pub use agreement::Agreement;
+pub use announced_leader_led::AnnouncedLeaderLed;
+pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use commit_validity::CommitValidity;
+pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
 pub use measured::Measured;
+pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_transaction::NoOrphanTransaction;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
+pub use nothing_left_behind::NothingLeftBehind;
+pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use session_end_noticed::SessionEndNoticed;
+pub use sharers_meet::SharersMeet;
+pub use sharers_wake_together::SharersWakeTogether;
+pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
+pub use try_succeeds_uncontended::TrySucceedsUncontended;
 
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{AnyPromise, Assumption, Finding, Violation};
@@ -49,6 +71,22 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(TokensIncrease::of(lock)),
         Box::new(Fifo::of(lock)),
         Box::new(OneWokenPerDeletion::of(lock)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(lock)),
+        Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// All ten of a fair lock with tokens that is shared too: whoever wants it alone has `exclusive` in the name of its znode.
+pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtFencedResource::of(lock)),
+        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(TokensIncrease::of(lock)),
+        Box::new(Fifo::of_shared(lock, exclusive)),
+        Box::new(SharersWakeTogether::of(lock, exclusive)),
+        Box::new(SharersMeet::of(lock)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
@@ -167,14 +205,22 @@ impl Crew {
         self.live.contains_key(&session)
     }
 
-    /// Who loses a contender's znode by this fact, by the hand of somebody who is no actor.
-    fn victim(&self, fact: &Fact) -> Option<ActorId> {
+    /// Who loses a contender's znode by this fact, by the hand of another.
+    fn loser(&self, fact: &Fact) -> Option<ActorId> {
         match fact {
             Fact::NodeDeleted { path, by, owner }
-                if *by != SessionId::NONE && !self.knows(*by) && within(self.lock, path) =>
+                if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
             {
                 self.live.get(owner).copied()
             }
+            _ => None,
+        }
+    }
+
+    /// The same, by the hand of somebody who is no actor.
+    fn victim(&self, fact: &Fact) -> Option<ActorId> {
+        match fact {
+            Fact::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(fact),
             _ => None,
         }
     }
@@ -217,7 +263,7 @@ mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
     use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
-    use crate::promise::{Assumption, Finding, Promise};
+    use crate::promise::{Assumption, Finding, Promise, Rest};
     use zk_api::{EventType, SessionId, Zxid};
 
     pub const LOCK: &str = "/lock";
@@ -234,6 +280,9 @@ mod testing {
         Event::Says { actor: actor(process), what }
     }
 
+    pub fn notes(p: u8, what: &str, about: &str) -> Event {
+        says(p, Observation::note(what, about, 2))
+    }
     pub fn opened(p: u8) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
     }
@@ -252,6 +301,16 @@ mod testing {
     pub fn granted_as(p: u8, node: &str, token: Option<u32>) -> Event {
         let token = token.map(|counter| Zxid::new(1, counter));
         says(p, Observation::Granted { lock: LOCK.into(), node: node.into(), token })
+    }
+    pub fn shares(p: u8) -> Event {
+        shares_as(p, "/lock/a-read-0000000000", None)
+    }
+    pub fn shares_as(p: u8, node: &str, token: Option<u32>) -> Event {
+        let token = token.map(|counter| Zxid::new(1, counter));
+        says(p, Observation::Shares { lock: LOCK.into(), node: node.into(), token })
+    }
+    pub fn gives_up(p: u8) -> Event {
+        says(p, Observation::GivesUp { lock: LOCK.into(), why: "".into() })
     }
     pub fn enters(p: u8) -> Event {
         says(p, Observation::Enters { lock: LOCK.into() })
@@ -291,6 +350,17 @@ mod testing {
         for event in events {
             promise.see(&event, &mut found);
         }
+        found
+    }
+
+    /// What a promise finds at rest after these events.
+    pub fn resting(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        found.clear();
+        promise.at_rest(rest, &mut found);
         found
     }
 

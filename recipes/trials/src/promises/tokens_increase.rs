@@ -5,21 +5,24 @@ use crate::event::{Event, Observation};
 use crate::promise::{Assumption, Finding, Promise};
 use zk_api::Zxid;
 
-/// Every grant's token is higher than that of every grant before it.
+/// Every grant's token is higher than that of every grant before it. In shared mode, it need only be higher than those
+/// of exclusive grants.
 ///
 /// A grant to an actor whose session has ended does not count: it may learn late of an answer given in time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TokensIncrease {
     lock: &'static str,
     crew: Crew,
-    /// The highest so far.
-    highest: Option<Zxid>,
+    /// The highest so far of exclusive grants.
+    exclusive: Option<Zxid>,
+    /// And of shared ones.
+    shared: Option<Zxid>,
 }
 
 impl TokensIncrease {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        TokensIncrease { lock, crew: Crew::of(lock), highest: None }
+        TokensIncrease { lock, crew: Crew::of(lock), exclusive: None, shared: None }
     }
 }
 
@@ -43,11 +46,16 @@ impl Promise for TokensIncrease {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.crew.see(event);
-        if let Event::Says { actor, what: Observation::Granted { lock, token: Some(token), .. } } = event
-            && **lock == *self.lock
-            && !self.crew.is_dead(*actor)
-        {
-            match self.highest {
+        let Event::Says { actor, what } = event else { return };
+        let (lock, token, shares) = match what {
+            Observation::Granted { lock, token: Some(token), .. } => (lock, token, false),
+            Observation::Shares { lock, token: Some(token), .. } => (lock, token, true),
+            _ => return,
+        };
+        if **lock == *self.lock && !self.crew.is_dead(*actor) {
+            match if shares { self.exclusive } else { self.exclusive.max(self.shared) } {
+                // Its own, of which it keeps a share.
+                Some(highest) if shares && *token == highest => {}
                 Some(highest) if *token <= highest => {
                     let excuse = self.crew.is_robbed(*actor).then_some(Assumption::NoAdministrator);
                     found.push(broken(format!("{actor} was given token {token} after {highest}"), excuse));
@@ -55,7 +63,8 @@ impl Promise for TokensIncrease {
                 Some(_) => found.push(Finding::Tested),
                 None => {}
             }
-            self.highest = self.highest.max(Some(*token));
+            let seen = if shares { &mut self.shared } else { &mut self.exclusive };
+            *seen = (*seen).max(Some(*token));
         }
     }
 }
@@ -76,6 +85,16 @@ mod tests {
             broken_by(&found),
             [("p1 was given token 1:4 after 1:5", None), ("p1 was given token 1:5 after 1:5", None)]
         );
+    }
+
+    #[test]
+    fn sharers_come_in_any_order_but_behind_those_who_held_it_alone() {
+        let share = |p, token| shares_as(p, "/lock/a-read-0000000000", Some(token));
+        let found =
+            findings(TokensIncrease::of(LOCK), vec![grant(0, 3), share(1, 6), share(2, 5), grant(0, 5)]);
+        assert_eq!(broken_by(&found), [("p0 was given token 1:5 after 1:6", None)]);
+        let found = findings(TokensIncrease::of(LOCK), vec![grant(0, 3), share(1, 2)]);
+        assert_eq!(broken_by(&found), [("p1 was given token 1:2 after 1:3", None)]);
     }
 
     #[test]

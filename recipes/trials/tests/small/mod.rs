@@ -9,7 +9,7 @@ use server::Server;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use zk_api::{ErrorCode, KeeperState, SessionId, Text, WatchedEvent};
-use zk_trials::event::{ActorId, Event, Fact, Resource};
+use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 use zk_trials::trial::{Actor, AnyTrial, Bounds, Part};
 
@@ -23,7 +23,7 @@ pub struct Outside {
     events: Vec<Event>,
     points: Vec<(usize, zk_api::Completer<()>)>,
     writes: Vec<client::Write>,
-    fence: Option<zk_api::Zxid>,
+    resources: zk_trials::outside::Outside,
     guids: u32,
 }
 
@@ -97,7 +97,7 @@ impl Run {
             clients,
             points: Vec::new(),
             writes: Vec::new(),
-            fence: None,
+            resources: Default::default(),
             guids: 0,
         };
         let outside = Arc::new(Mutex::new(outside));
@@ -325,13 +325,7 @@ impl Outside {
 
     fn write(&mut self, at: usize) -> usize {
         let write = self.writes.remove(at);
-        let accepted = match write.resource {
-            Resource::Unfenced => true,
-            Resource::Fenced => write.token >= self.fence,
-        };
-        if accepted && write.resource == Resource::Fenced {
-            self.fence = write.token;
-        }
+        let accepted = self.resources.write(write.resource, write.token);
         let actor = self.clients[write.by].actor;
         let (resource, token) = (write.resource, write.token);
         self.events.push(Event::Is(Fact::Wrote { resource, actor, token, accepted }));

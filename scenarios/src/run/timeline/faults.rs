@@ -60,6 +60,21 @@ pub(super) fn sentence(fault: &Fault) -> String {
             format!("s{server} and the others hear from each other {factor} times as late, for {for_ms} ms")
         }
         Fault::LinkBreak { between: [a, b] } => format!("the link between s{a} and s{b} breaks"),
+        Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
+        Fault::AdminWrite { client, when, data } => {
+            let doing = format!("writes \"{data}\" to the newest ephemeral znode of");
+            admin(*client, *when, &doing)
+        }
+    }
+}
+
+fn admin(client: u8, when: When, doing: &str) -> String {
+    let what = format!("an administrator {doing} p{client}");
+    match when {
+        When::Now => what,
+        When::NextRequest(kind) => format!("{what} at its next {}", request(kind)),
+        When::NextGrant => format!("{what} as it is granted something next"),
+        When::NextWork => format!("{what} as it works next while it holds something"),
     }
 }
 

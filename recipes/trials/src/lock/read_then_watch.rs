@@ -1,0 +1,58 @@
+//! `lock/read-then-watch`: the watch is set after the look.
+
+use super::stage::{LOCK, LockKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// The lock with guids, but it looks first and sets its watch then.
+///
+/// What happens between the two is in neither: the znode before is gone when the watch is set, which waits for a creation
+/// that nobody owes (S-058, R-69).
+#[derive(Clone, Copy, Debug)]
+pub struct ReadThenWatch;
+
+impl LockKind for ReadThenWatch {
+    fn about(&self) -> About {
+        About {
+            name: "lock/read-then-watch",
+            summary: "Looks for the znode before, and then sets a watch on it whose answer it does not read.",
+            source: "mutant of the recipe; a lock over another store lost its revision so",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-058", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_fair_lock(LOCK)
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+        loop {
+            let names = plain::children(&zk, &lock, own.as_str()).await?;
+            match plain::place(&lock, &names, &own) {
+                Place::First => break,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(lower) => {
+                    if plain::exists(&zk, &lower, own.as_str()).await?.0.is_some() {
+                        let (_, watch) = plain::exists(&zk, &lower, own.as_str()).await?;
+                        plain::event(watch).await?;
+                    }
+                }
+            }
+        }
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await
+    }
+}

@@ -1,0 +1,6 @@
+//! All that the author of a trial writes against.
+
+pub use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
+pub use crate::probe::Probe;
+pub use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};
+pub use crate::trial::{About, Bounds, Breaks, FoundBy, Part, Reductions, Trial};

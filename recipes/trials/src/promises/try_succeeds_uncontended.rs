@@ -1,0 +1,115 @@
+//! `try-succeeds-uncontended`.
+
+use super::{Crew, below, broken};
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Assumption, Finding, Promise};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text};
+
+/// Whoever only tries to take the lock gets it, if nobody else had a contender's znode while it tried.
+///
+/// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which the connection was never lost.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TrySucceedsUncontended {
+    lock: &'static str,
+    crew: Crew,
+    /// The contenders' znodes that exist, and whose sessions they are of.
+    nodes: BTreeMap<Text, SessionId>,
+    /// Who tries and has been alone so far.
+    alone: BTreeSet<ActorId>,
+}
+
+impl TrySucceedsUncontended {
+    /// For one lock.
+    pub fn of(lock: &'static str) -> Self {
+        TrySucceedsUncontended { lock, crew: Crew::of(lock), nodes: BTreeMap::new(), alone: BTreeSet::new() }
+    }
+
+    fn owner(&self, session: SessionId) -> Option<ActorId> {
+        self.crew.live.get(&session).copied()
+    }
+}
+
+impl Promise for TrySucceedsUncontended {
+    fn name(&self) -> &'static str {
+        "try-succeeds-uncontended"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile."
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(dead) = self.crew.see(event) {
+            self.alone.remove(&dead);
+        }
+        match event {
+            Event::Is(Fact::NodeCreated { path, owner, .. })
+                if *owner != SessionId::NONE && below(self.lock, path) =>
+            {
+                self.nodes.insert(path.clone(), *owner);
+                let owner = self.owner(*owner);
+                self.alone.retain(|actor| Some(*actor) == owner);
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => {
+                self.nodes.remove(path);
+            }
+            Event::Is(Fact::Disconnected { actor } | Fact::Finished { actor, .. }) => {
+                self.alone.remove(actor);
+            }
+            Event::Says { actor, what } if !self.crew.is_dead(*actor) => match what {
+                Observation::Attempts { lock } if **lock == *self.lock => {
+                    let is_own = |owner: &SessionId| self.owner(*owner) == Some(*actor);
+                    self.alone.extend(self.nodes.values().all(is_own).then_some(*actor));
+                }
+                Observation::Granted { lock, .. } | Observation::Shares { lock, .. }
+                    if **lock == *self.lock =>
+                {
+                    found.extend(self.alone.remove(actor).then_some(Finding::Tested));
+                }
+                Observation::GivesUp { lock, .. } if **lock == *self.lock => {
+                    let alone = self.alone.remove(actor);
+                    let excuse = self.crew.is_robbed(*actor).then_some(Assumption::NoAdministrator);
+                    let what = || format!("{actor} did not get {}, and was alone", self.lock);
+                    found.extend(alone.then(|| broken(what(), excuse)));
+                }
+                _ => {}
+            },
+            Event::Is(_) | Event::Says { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const A: &str = "/lock/a-lock-0000000000";
+    const B: &str = "/lock/b-lock-0000000001";
+
+    fn judge(events: Vec<Event>) -> Vec<Finding> {
+        findings(TrySucceedsUncontended::of(LOCK), [vec![opened(0), opened(1)], events].concat())
+    }
+
+    #[test]
+    fn who_was_alone_and_does_not_get_it_breaks_it() {
+        let found = judge(vec![attempts(0), created(A, 0), deleted(A, 0, 0), gives_up(0)]);
+        assert_eq!(broken_by(&found), [("p0 did not get /lock, and was alone", None)]);
+    }
+
+    #[test]
+    fn who_was_alone_and_gets_it_is_a_test_it_passes() {
+        assert_eq!(judge(vec![attempts(0), created(A, 0), granted(0)]), [Finding::Tested]);
+    }
+
+    #[test]
+    fn who_met_another_may_do_without() {
+        assert_eq!(judge(vec![created(B, 1), attempts(0), created(A, 0), gives_up(0)]), []);
+        assert_eq!(judge(vec![attempts(0), created(B, 1), vanished(B, 1), gives_up(0)]), []);
+    }
+}

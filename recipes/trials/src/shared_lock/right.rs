@@ -1,0 +1,70 @@
+//! `shared-lock`: the recipe of this project.
+
+use super::stage::{Role, promises, role};
+use crate::common::Stop;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Reductions};
+use zk_api::ZooKeeper;
+use zk_recipes::{Mode, OnDisconnect, RecipeError, SharedLock};
+
+/// [`zk_recipes::SharedLock`], with its downgrade.
+#[derive(Clone, Copy, Debug)]
+pub struct Right;
+
+impl LockKind for Right {
+    fn about(&self) -> About {
+        About {
+            name: "shared-lock",
+            summary: "Readers together or one writer, in order of arrival; a writer may go on as a reader.",
+            source: "zk-recipes",
+            breaks: None,
+            bounds: Bounds { expiries: 1, ..Bounds::clients(3) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let guid = stage.guid();
+        let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+        let role = role(stage);
+        if role == Role::Reads {
+            let held = lock.read().await?;
+            stage
+                .hold(Mode::Shared, held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop))
+                .await;
+            stage.leave();
+            return Ok(held.release().await?);
+        }
+        let held = lock.write().await?;
+        let token = Some(held.token());
+        let lost =
+            stage.hold(Mode::Exclusive, held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
+        if lost || role == Role::Writes {
+            stage.leave();
+            return Ok(held.release().await?);
+        }
+        // Others may read before it knows that it is done, so it makes do with a share from here on.
+        stage.shares(held.node(), held.token());
+        let held = match held.downgrade().await {
+            Ok(held) => held,
+            Err(RecipeError::Gone(_)) => {
+                stage.leave();
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        stage.hold(Mode::Shared, held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
+        stage.leave();
+        Ok(held.release().await?)
+    }
+}

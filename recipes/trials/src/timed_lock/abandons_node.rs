@@ -1,0 +1,69 @@
+//! `timed-lock/abandons-node`: who gives up leaves its znode in the line.
+
+use super::LIMIT;
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::lock::{LOCK, LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Either, ZPath, ZooKeeper, race};
+
+/// The lock with guids, and a timeout around it that forgets the znode.
+///
+/// Whoever gives up stands in the line as long as its session lives, and all behind it wait (S-065, R-37). The recipes say
+/// that they need no timeouts, and name no step for giving up.
+#[derive(Clone, Copy, Debug)]
+pub struct AbandonsNode;
+
+impl LockKind for AbandonsNode {
+    fn about(&self) -> About {
+        About {
+            name: "timed-lock/abandons-node",
+            summary: "Who waits too long gives up, and leaves its znode in the line.",
+            source: "client libraries that put a timeout around the recipe",
+            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-065", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        super::promises(promises::of_fair_lock(LOCK))
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let end = zk.sleep(LIMIT);
+        let own = match race(acquire(&zk, &lock, &stage.guid()), end).await {
+            Either::Left(own) => own?,
+            Either::Right(()) => {
+                stage.passes("the time is over");
+                return Ok(());
+            }
+        };
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await
+    }
+}
+
+async fn acquire(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
+    let own = plain::contend(zk, lock, guid).await?;
+    loop {
+        let names = plain::children(zk, lock, own.as_str()).await?;
+        match plain::place(lock, &names, &own) {
+            Place::First => return Ok(own),
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(lower) => {
+                if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
+                    plain::event(watch).await?;
+                }
+            }
+        }
+    }
+}

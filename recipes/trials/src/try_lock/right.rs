@@ -1,0 +1,45 @@
+//! `try-lock`: the recipe of this project.
+
+use crate::common::Stop;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Reductions};
+use zk_api::ZooKeeper;
+use zk_recipes::{Lock, OnDisconnect};
+
+/// [`zk_recipes::Lock::try_acquire`]: each round is one try.
+#[derive(Clone, Copy, Debug)]
+pub struct Right;
+
+impl LockKind for Right {
+    fn about(&self) -> About {
+        About {
+            name: "try-lock",
+            summary: "Takes the lock if nobody stands before it; else it leaves nothing behind.",
+            source: "zk-recipes",
+            breaks: None,
+            bounds: Bounds { drops: 1, expiries: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        super::promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let guid = stage.guid();
+        let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+        let Some(held) = lock.try_acquire().await? else {
+            stage.passes("somebody stands before it");
+            return Ok(());
+        };
+        stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+        Ok(held.release().await?)
+    }
+}

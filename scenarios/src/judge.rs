@@ -1,0 +1,317 @@
+//! Every trial by both engines, against what the catalogue expects of it.
+
+use crate::check::default_config;
+use crate::output::Format;
+use crate::run::{SeedRange, Target, default_jobs, sweep_with};
+use crate::typed::whole;
+use crate::{BadInput, Zoo};
+use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Instant;
+use zk_model::CheckConfig;
+use zk_reports::{
+    Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial, Judgement,
+    PromiseResult, SweepReport, Verdict,
+};
+use zk_trials::trial::{AnyTrial, FoundBy};
+
+pub(crate) const ABOUT: &str = "\
+Judges recipes and variants by both engines, against what the catalogue expects
+
+Each trial is explored within its own bounds, and run under the same seeds. What
+is not catalogued as wrong must hold in every run of the model and under every
+seed, each promise having been put to the test; a variant known to be wrong must
+be caught by the promise and by the engines that the catalogue names.
+
+Exit 0 if all agree, 1 if something does not, 3 if a search had no end or a
+promise was never put to the test.";
+
+/// Where a search gives up unless somebody says otherwise.
+pub(crate) const MAX_STATES: u64 = 3_000_000;
+
+#[derive(Args, Debug)]
+pub(crate) struct JudgeArguments {
+    /// Recipes and variants; lock stands for lock and all lock/… [default: all]
+    pub(crate) what: Vec<String>,
+    /// How many seeds each is run under
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "200", value_parser = whole(1..=1_000_000u64))]
+    pub(crate) seeds: u64,
+    /// Give up on a model after so many states
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = MAX_STATES, value_parser = whole(1..=1_000_000_000u64))]
+    pub(crate) max_states: u64,
+    /// Run them in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<String>,
+    /// How many trials at a time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    pub(crate) jobs: Option<u16>,
+    /// Tell promise by promise
+    #[arg(long)]
+    pub(crate) promises: bool,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: JudgeFormat,
+}
+
+/// How judgements are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum JudgeFormat {
+    // Text for people.
+    #[default]
+    Human,
+    // For machines.
+    Json,
+    // A table for a README.
+    Markdown,
+}
+
+impl JudgeFormat {
+    /// How progress is told.
+    pub(crate) fn progress(self) -> Format {
+        match self {
+            JudgeFormat::Human => Format::Human,
+            JudgeFormat::Json | JudgeFormat::Markdown => Format::Json,
+        }
+    }
+}
+
+/// What is to be judged.
+pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<dyn AnyTrial>>, BadInput> {
+    let named = |trial: &Arc<dyn AnyTrial>, what: &str| {
+        let name = trial.about().name;
+        name == what || name.strip_prefix(what).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let mut chosen = BTreeSet::new();
+    for what in what {
+        let found: Vec<usize> =
+            (0..zoo.trials().len()).filter(|nth| named(&zoo.trials()[*nth], what)).collect();
+        if found.is_empty() {
+            zoo.find(what)?;
+        }
+        chosen.extend(found);
+    }
+    let all = zoo.trials().iter().enumerate();
+    Ok(all
+        .filter(|(nth, _)| what.is_empty() || chosen.contains(nth))
+        .map(|(_, trial)| trial.clone())
+        .collect())
+}
+
+/// How much each trial is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Effort {
+    /// The file of the scenario; `None` is the default one.
+    pub(crate) scenario: Option<String>,
+    pub(crate) seeds: u64,
+    pub(crate) max_states: u64,
+    /// How many trials at a time.
+    pub(crate) jobs: usize,
+}
+
+impl JudgeArguments {
+    pub(crate) fn effort(&self) -> Effort {
+        let jobs = self.jobs.map_or_else(default_jobs, usize::from);
+        Effort { scenario: self.scenario.clone(), seeds: self.seeds, max_states: self.max_states, jobs }
+    }
+}
+
+/// Judges them all. `progress` learns how many are done.
+pub(crate) fn judge(
+    zoo: &Zoo,
+    what: &[String],
+    effort: &Effort,
+    progress: &mut dyn FnMut(u64),
+) -> Result<JudgeReport, BadInput> {
+    let began = Instant::now();
+    let trials = trials(zoo, what)?;
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<JudgedTrial, BadInput>>>> =
+        Mutex::new(trials.iter().map(|_| None).collect());
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..effort.jobs.clamp(1, trials.len().max(1)) {
+            let (sender, next, results, trials) = (sender.clone(), &next, &results, &trials);
+            scope.spawn(move || {
+                while let Some((nth, trial)) = {
+                    let nth = next.fetch_add(1, Ordering::Relaxed);
+                    trials.get(nth).map(|trial| (nth, trial))
+                } {
+                    let result = judge_one(zoo, trial, effort);
+                    results.lock().expect("nobody panics with it")[nth] = Some(result);
+                    // The one who listens may be gone.
+                    let _ = sender.send(());
+                }
+            });
+        }
+        drop(sender);
+        for (done, ()) in (1..).zip(receiver) {
+            progress(done);
+        }
+    });
+    let results = results.into_inner().expect("nobody panicked with it");
+    let trials =
+        results.into_iter().map(|result| result.expect("each was judged")).collect::<Result<Vec<_>, _>>()?;
+    Ok(JudgeReport {
+        schema: JUDGE_SCHEMA.into(),
+        what: what.to_vec(),
+        seeds: effort.seeds,
+        max_states: effort.max_states,
+        answer: worst(trials.iter().map(|trial| trial.answer)),
+        trials,
+        wall_seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
+    answers.fold(Answer::Held, |worst, answer| match (worst, answer) {
+        (Answer::Broken, _) | (_, Answer::Broken) => Answer::Broken,
+        (Answer::Undecided, _) | (_, Answer::Undecided) => Answer::Undecided,
+        (Answer::Held, Answer::Held) => Answer::Held,
+    })
+}
+
+fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
+    let about = trial.about();
+    let config = CheckConfig { max_states: Some(effort.max_states), ..default_config(&about) };
+    let check = |config: &CheckConfig| crate::check::check(about.name, trial, config, &mut |_| {});
+    let model = check(&config);
+    // A search for what is known to break stops there; what is known to hold needs one to the end.
+    let kept = trial
+        .keeps()
+        .first()
+        .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
+    let target = Target::resolve(zoo, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
+    // Other trials have the other cores.
+    let chaos = sweep_with(&target, &SeedRange::new(0, effort.seeds)?, 1, false, &mut |_, _| {})?;
+    let found_by = match trial.found_by() {
+        FoundBy::Model => Engines::Model,
+        FoundBy::Chaos => Engines::Chaos,
+        FoundBy::Both => Engines::Both,
+    };
+    let scenario = trial.scenario().iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let known = Known { source: about.source, found_by, keeps: trial.keeps(), scenario };
+    Ok(judged(&model, kept.as_ref(), &chaos, known))
+}
+
+/// What a trial says of itself beside its `About`.
+struct Known {
+    source: &'static str,
+    found_by: Engines,
+    keeps: &'static [&'static str],
+    scenario: Vec<String>,
+}
+
+/// Puts the two together. `kept` is the search to the end for a variant that keeps some promises.
+fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, known: Known) -> JudgedTrial {
+    let names = model.promises.iter().chain(&model.watched).map(|promise| promise.name.as_str());
+    let mut seen = BTreeSet::new();
+    let all = names.chain(chaos.invariants.iter().map(|result| result.name.as_str()));
+    let owed: BTreeSet<&str> = model.promises.iter().map(|promise| promise.name.as_str()).collect();
+    let mut promises = Vec::new();
+    for name in all.filter(|name| seen.insert(name.to_string())) {
+        let keeps = known.keeps.contains(&name);
+        let searched = if keeps { kept.unwrap_or(model) } else { model };
+        let promise = promise(name, searched, chaos, keeps);
+        // Of what is watched whatever the recipe, only breaks are told.
+        let broken = promise.model == Verdict::Broken || promise.chaos == Verdict::Broken;
+        if owed.contains(name) || broken {
+            promises.push(promise);
+        }
+    }
+    let mut judged = JudgedTrial {
+        name: model.recipe.clone(),
+        about: model.about.clone(),
+        source: known.source.into(),
+        catalogued: model.catalogued.clone(),
+        found_by: known.found_by,
+        bounds: model.bounds,
+        model: model.verdict,
+        ran_out: model.ran_out.clone(),
+        states: model.states,
+        depth: model.depth,
+        scenario: known.scenario,
+        promises,
+        wrong: Vec::new(),
+        answer: Answer::Held,
+    };
+    let ended = kept.unwrap_or(model).verdict != Judgement::Undecided;
+    (judged.wrong, judged.answer) = compare(&judged, ended, known.keeps);
+    judged
+}
+
+fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) -> JudgedPromise {
+    let checked = model.promises.iter().chain(&model.watched).find(|promise| promise.name == name);
+    let swept: Option<&PromiseResult> =
+        chaos.promises.iter().chain(&chaos.invariants).find(|result| result.name == name);
+    let path = checked.and_then(|checked| checked.broken.as_ref().or(checked.expected.as_ref()));
+    let expected = match &model.catalogued {
+        Some(known) if known.promise == name => Expected::Breaks,
+        Some(_) if !keeps => Expected::Either,
+        Some(_) | None => Expected::Holds,
+    };
+    JudgedPromise {
+        name: name.into(),
+        expected,
+        model: checked.map_or(Verdict::NeverTested, |checked| checked.verdict),
+        steps: path.map(|path| path.steps.len() as u32),
+        chaos: swept.map_or(Verdict::NeverTested, |swept| swept.verdict),
+        broken: swept.map_or(0, |swept| swept.broken),
+        excused: swept.map_or(0, |swept| swept.expected),
+        first_seed: chaos.failures.iter().find(|failure| failure.promise == name).map(|failure| failure.seed),
+        assumptions: swept.map_or_else(Vec::new, |swept| swept.assumptions.clone()),
+    }
+}
+
+/// Where engines and catalogue do not agree, and what that comes to.
+fn compare(trial: &JudgedTrial, ended: bool, keeps: &[&str]) -> (Vec<String>, Answer) {
+    let (mut wrong, mut open) = (Vec::new(), Vec::new());
+    for promise in &trial.promises {
+        let name = &promise.name;
+        match promise.expected {
+            Expected::Either => {}
+            Expected::Breaks => {
+                let (by_model, by_chaos) =
+                    (promise.model == Verdict::Broken, promise.chaos == Verdict::Broken);
+                if trial.found_by != Engines::Chaos && !by_model {
+                    let cut = trial.model == Judgement::Undecided;
+                    if cut { &mut open } else { &mut wrong }
+                        .push(format!("{name} is not broken in the model"));
+                }
+                if trial.found_by != Engines::Model && !by_chaos {
+                    wrong.push(format!("{name} is broken under no seed"));
+                }
+            }
+            Expected::Holds => {
+                if promise.model == Verdict::Broken {
+                    wrong.push(format!("{name} is broken in the model"));
+                }
+                if promise.chaos == Verdict::Broken {
+                    let seed =
+                        promise.first_seed.map_or(String::new(), |seed| format!(", first under {seed}"));
+                    wrong.push(format!("{name} is broken under {} seeds{seed}", promise.broken));
+                }
+                if promise.model == Verdict::NeverTested && promise.chaos == Verdict::NeverTested {
+                    open.push(format!("{name} was never put to the test"));
+                }
+            }
+        }
+    }
+    if let Some(known) = &trial.catalogued
+        && !trial.promises.iter().any(|promise| promise.name == known.promise)
+    {
+        wrong.push(format!("{} is no promise of it", known.promise));
+    }
+    if (trial.catalogued.is_none() || !keeps.is_empty()) && !ended {
+        let ran_out = trial.ran_out.as_deref().unwrap_or("the search was cut short");
+        open.push(format!("the model is not explored to the end ({ran_out})"));
+    }
+    let answer = match (wrong.is_empty(), open.is_empty()) {
+        (false, _) => Answer::Broken,
+        (true, false) => Answer::Undecided,
+        (true, true) => Answer::Held,
+    };
+    wrong.append(&mut open);
+    (wrong, answer)
+}
