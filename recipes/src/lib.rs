@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
+//! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
@@ -16,11 +17,13 @@ mod fence;
 mod line;
 mod lock;
 pub mod names;
+mod revoke;
 mod session;
 mod shared_lock;
 
 pub use fence::{Fence, Mode};
 pub use line::Held;
 pub use lock::Lock;
+pub use revoke::{Ended, Revoked, Revoker, Standing, UNLOCK};
 pub use session::{Lost, OnDisconnect, RecipeError};
 pub use shared_lock::{SharedLock, Writing};

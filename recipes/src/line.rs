@@ -328,6 +328,11 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
         self.token
     }
 
+    /// The session that it is held with.
+    pub(crate) fn session(&self) -> &Z {
+        &self.place.line.zk
+    }
+
     /// The znode that stands for it.
     pub fn node(&self) -> &ZPath {
         self.place.node.as_ref().expect("a holder knows its znode")

@@ -12,16 +12,17 @@
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `lock` | the lock and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
-//! | `shared_lock` | readers and writers |
+//! | `shared_lock`, `revocable_lock` | readers and writers, and who is asked to give back what it holds |
 
 pub mod common;
 pub mod event;
-pub mod prelude;
 pub mod lock;
 pub mod outside;
+pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod revocable_lock;
 pub mod shared_lock;
 pub mod timed_lock;
 pub mod trial;
@@ -36,5 +37,6 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     all.extend(try_lock::catalogue());
     all.extend(timed_lock::catalogue());
     all.extend(shared_lock::catalogue());
+    all.extend(revocable_lock::catalogue());
     all
 }

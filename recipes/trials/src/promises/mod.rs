@@ -12,6 +12,7 @@ mod no_foreign_delete;
 mod no_orphan_znode;
 mod no_waiter_stuck;
 mod one_woken_per_deletion;
+mod revocation_heeded;
 mod sharers_meet;
 mod sharers_wake_together;
 mod tokens_increase;
@@ -25,6 +26,7 @@ pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use revocation_heeded::RevocationHeeded;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
 pub use tokens_increase::TokensIncrease;
@@ -88,8 +90,8 @@ struct Crew {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode an administrator has deleted, and who has made no new one since.
-    robbed: BTreeMap<ActorId, Text>,
+    /// Whose znode another has deleted, whether that was an administrator, and who has made no new one since.
+    robbed: BTreeMap<ActorId, (Text, bool)>,
 }
 
 impl Crew {
@@ -129,7 +131,8 @@ impl Crew {
                 }
             }
             Fact::NodeDeleted { path, .. } => {
-                self.robbed.extend(self.victim(fact).map(|actor| (actor, path.clone())));
+                let by_administrator = self.victim(fact).is_some();
+                self.robbed.extend(self.loser(fact).map(|actor| (actor, (path.clone(), by_administrator))));
             }
             _ => {}
         }
@@ -147,12 +150,12 @@ impl Crew {
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.contains_key(&actor)
+        self.robbed.get(&actor).is_some_and(|(_, by_administrator)| *by_administrator)
     }
 
-    /// Whether it was this znode: another one may stand for the attempt as well.
+    /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
     fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.get(&actor) == Some(node)
+        self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
     }
 
     fn knows(&self, session: SessionId) -> bool {
@@ -290,6 +293,11 @@ mod testing {
     pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
         Event::Is(Fact::Fired { path: path.into(), kind, woken })
+    }
+    /// By somebody else's session.
+    pub fn asked_back(path: &str) -> Event {
+        let (path, by, mzxid) = (path.into(), session(50), Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, data: "unlock".into(), mzxid })
     }
     pub fn wrote(resource: Resource, p: u8, accepted: bool) -> Event {
         Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })
