@@ -1,4 +1,4 @@
-//! Ensemble states per second on one thread, and bytes per state: three servers from the start, a transaction, a crash
+//! Ensemble states per second on one thread and on two, and bytes per state: three servers from the start, a transaction, a crash
 //! and a further election, to their end.
 //!
 //! Memory is what the process holds at most (`VmHWM`), less what it held before, over the number of states: states known
@@ -10,17 +10,20 @@ use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, check_
 
 fn main() {
     let bounds = EnsembleBounds { txns: 1, crashes: 1, elections: 1, ..EnsembleBounds::servers(3) };
-    for liveness in [false, true] {
-        let config = EnsembleConfig { liveness, ..EnsembleConfig::new(Level::Whole, bounds) };
+    for (liveness, threads) in [(false, 1), (false, 2), (true, 1), (true, 2)] {
+        let config = EnsembleConfig { liveness, threads, ..EnsembleConfig::new(Level::Whole, bounds) };
         let before = most_kilobytes();
         let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
         assert_eq!(check.verdict, Verdict::Holds);
         let rate = check.states as f64 / check.wall.as_secs_f64();
         let bytes = (most_kilobytes() - before) * 1024 / check.states;
         let watched = if liveness { "with liveness" } else { "invariants alone" };
-        // What comes second finds memory that the first has left.
-        let bytes = if liveness { String::new() } else { format!(", {bytes} bytes a state") };
-        let line = format!("{watched}: {} states, {rate:.0} unique states/s{bytes}", check.states);
+        // What comes later finds memory that the first has left.
+        let bytes = if liveness || threads > 1 { String::new() } else { format!(", {bytes} bytes a state") };
+        let line = format!(
+            "{watched}, {threads} threads: {} states, {rate:.0} unique states/s{bytes}",
+            check.states
+        );
         let _ = writeln!(std::io::stdout(), "{line}");
     }
 }

@@ -59,7 +59,9 @@ impl RecipeModel {
 
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
         let me = nth as u8;
-        let connected = client.lives && client.state == KeeperState::SyncConnected;
+        let connected = client.served && client.state == KeeperState::SyncConnected;
+        // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
+        let can_serve = client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
             if !client.inbox.is_empty() {
                 actions.push(Action::Deliver(me));
@@ -71,7 +73,7 @@ impl RecipeModel {
         // What the lost connection still carries comes before what the next one carries.
         if !client.ghosts.is_empty() {
             actions.push(Action::ServeGhost(me));
-        } else if connected && client.phase != Phase::Crashed && !client.queue.is_empty() {
+        } else if connected && client.phase != Phase::Crashed && can_serve {
             actions.push(Action::Serve(me));
         }
         for (k, write) in client.writes.iter().enumerate() {
@@ -127,10 +129,12 @@ fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
     if client.phase != Phase::Running {
         return;
     }
-    // Once the session is over, a drop can only lose what came before the news.
-    let has_to_lose = client.lives || client.inbox.len() > 1;
+    // Once its server knows that the session is over, a drop can only lose what came before the news, or lead to a
+    // server that does not know it.
+    let has_to_lose = client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
     if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
-        actions.extend((0..=client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
+        let writes = if client.lives { client.queued_writes() } else { 0 };
+        actions.extend((0..=writes as u8).map(|ghosts| Action::Drop(me, ghosts)));
     }
     if left.crashes > 0 {
         actions.push(Action::Crash(me));

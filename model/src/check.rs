@@ -24,10 +24,12 @@ pub struct CheckConfig {
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
     /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
-    /// does not know it, and of one whose own disk is behind.
+    /// does not know it, and of one whose own tree is behind. Released versions do so, and no recipe may rely on more:
+    /// on unless asked otherwise. It makes no difference where [`Bounds::lag`] is 0.
     pub lying_syncs: bool,
     /// A client that looks for a server may be told that its session is dead, which lives on until it expires: by a
-    /// leader that is deposed and does not know it. Each counts as an expiry.
+    /// leader that is deposed and does not know it. Each counts as an expiry. On unless asked otherwise, but only where
+    /// [`Bounds::lag`] is not 0: without lag, nobody is deposed and does not know it.
     pub false_ends: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
     pub true_zxids: bool,
@@ -145,8 +147,8 @@ impl CheckConfig {
             keys: true,
             audit: true,
             effects: bounds.effects,
-            lying_syncs: false,
-            false_ends: false,
+            lying_syncs: true,
+            false_ends: true,
             true_zxids: false,
             ranks: false,
             engine: Engine::Own,

@@ -45,6 +45,12 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
         Action::Reconnect(me) if client(me).lives => format!("{} is connected again", client(me).actor()),
+        Action::Reconnect(me) if client(me).served => {
+            format!(
+                "{} is connected again, to a server that takes its dead session for alive",
+                client(me).actor()
+            )
+        }
         Action::Reconnect(me) => format!("{} learns that its session is dead", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),

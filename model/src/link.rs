@@ -21,6 +21,8 @@ pub struct Client {
     pub state: KeeperState,
     /// Its session lives, whether it knows or not.
     pub lives: bool,
+    /// Its server takes it for alive, or the next one does.
+    pub served: bool,
     /// Requests sent and not served, or waiting for a connection.
     pub queue: Vec<Arc<Req>>,
     /// Answers and events on their way to it.
@@ -86,6 +88,8 @@ pub enum Op {
     Reconnected(Option<Arc<Post>>),
     /// It is told that its session is dead.
     LearnExpiry,
+    /// Its server, or the next one, takes its session for alive, or no longer.
+    Stands { served: bool },
     /// It crashes.
     Crash,
     /// It is paused.
@@ -114,6 +118,7 @@ impl Op {
             Op::Crash => 13,
             Op::Pause => 14,
             Op::Resume => 15,
+            Op::Stands { served } => digest_of(16, served),
         }
     }
 }
@@ -138,6 +143,7 @@ impl Client {
             phase: Phase::Running,
             state: KeeperState::SyncConnected,
             lives: true,
+            served: true,
             queue: Vec::new(),
             inbox: Vec::new(),
             ghosts: Vec::new(),
@@ -175,7 +181,7 @@ impl Client {
 
     fn hash_state(&self, hasher: &mut impl Hasher) {
         let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
-        (self.phase, self.state, self.lives, unheard, &self.writes).hash(hasher);
+        (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len()).hash(hasher);
     }
 
@@ -228,8 +234,10 @@ impl At<'_> {
     /// Forgets what can no longer matter.
     fn settle(&mut self) {
         let client = &mut self.client;
-        if !client.lives {
+        if !client.served {
             client.queue.clear();
+        }
+        if !client.lives {
             client.ghosts.clear();
         }
         if !client.node.is_done {
@@ -273,7 +281,6 @@ impl At<'_> {
             }
             Op::Expired(last) => {
                 self.client.lives = false;
-                self.client.queue.clear();
                 last.iter().for_each(|post| self.receive(post));
             }
             Op::Drop { ghosts } => self.drop_connection(usize::from(*ghosts)),
@@ -291,6 +298,7 @@ impl At<'_> {
                 self.is_so(|actor| Fact::LearnsExpiry { actor });
                 self.end_session(KeeperState::Expired);
             }
+            Op::Stands { served } => self.client.served = *served,
             Op::Crash => self.crash(),
             Op::Pause => {
                 self.client.phase = Phase::Paused;
@@ -325,7 +333,7 @@ impl At<'_> {
         let out = &step.out;
         self.client.node = step.node.clone();
         self.client.outstanding += out.requests.len() as u8;
-        if self.client.lives {
+        if self.client.served {
             self.client.queue.extend(out.requests.iter().cloned());
         }
         let write = |&(resource, token): &_| Write { resource, token, arrived: None };

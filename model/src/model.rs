@@ -5,7 +5,7 @@ use crate::check::CheckConfig;
 use crate::digest::digest_all;
 use crate::link::{Client, Moved, Op};
 use crate::memo::Memo;
-use crate::message::{Events, List, Message, Post};
+use crate::message::{Events, Letter, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::service::{Order, Rules, Served, Service};
@@ -86,11 +86,14 @@ impl RecipeModel {
             reductions,
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
-            false_ends: config.false_ends,
+            false_ends: config.false_ends && bounds.lag > 0,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
                 lying_syncs: config.lying_syncs,
+                goes_back: bounds.drops > 0,
+                lost_answers_bind: false,
+                outlives: true,
                 true_zxids: config.true_zxids,
                 symmetry,
                 ranks: config.ranks,
@@ -148,6 +151,7 @@ impl RecipeModel {
             events: Vec::new(),
         };
         turn.take(action);
+        turn.settle();
         turn.done()
     }
 
@@ -226,6 +230,46 @@ impl Turn<'_> {
         }
     }
 
+    /// Tells the clients and the ensemble what each has to know of the other. Where nothing lags, only that a session
+    /// is over.
+    fn settle(&mut self) {
+        for me in 0..self.state.clients.len() {
+            let name = me as u8;
+            let service = &self.state.service;
+            if service.serves(me) != self.state.clients[me].served {
+                self.go(name, &Op::Stands { served: service.serves(me) });
+            }
+            if self.model.rules.lag == 0 {
+                continue;
+            }
+            let (client, service) = (&self.state.clients[me], &self.state.service);
+            let is_answer = |letter: &&Arc<Letter>| matches!(letter.message, Message::Answer { .. });
+            let left = client.inbox.iter().filter(is_answer).count();
+            if service.unheard(me) > left {
+                self.order(
+                    &Order::Hear { client: name, left },
+                    digest_all(9, [name.into(), left as u128]),
+                    None,
+                );
+            }
+            if self.state.service.remembers(me) && self.never_looks_again(me) {
+                self.plain(name, 3, &Order::Forget { client: name });
+                self.go(name, &Op::Stands { served: false });
+            }
+        }
+    }
+
+    /// Whether a client will never ask for anything again, and nothing will reach it.
+    fn never_looks_again(&self, me: usize) -> bool {
+        let (client, service) = (&self.state.clients[me], &self.state.service);
+        match client.state {
+            _ if client.node.is_done => client.queue.is_empty(),
+            KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => true,
+            KeeperState::Disconnected => !client.served,
+            KeeperState::SyncConnected => !(client.served || service.can_go_back(me)),
+        }
+    }
+
     /// An order that says all by its kind.
     fn plain(&mut self, me: u8, kind: u64, order: &Order<'_>) {
         self.order(order, digest_all(kind, [me.into()]), None);
@@ -268,7 +312,7 @@ impl Turn<'_> {
         }
         self.state.clients[at] = moved.client.clone();
         self.see(&moved.events);
-        if !moved.unwatched.is_empty() && self.state.service.lives(at) {
+        if !moved.unwatched.is_empty() && self.state.service.serves(at) {
             let digest = crate::digest::digest_of(4, &(me, &moved.unwatched));
             self.order(&Order::Unwatch { client: me, watches: &moved.unwatched }, digest, None);
         }
@@ -308,7 +352,7 @@ impl Turn<'_> {
 
     fn reconnect(&mut self, me: u8) {
         let client = &self.state.clients[usize::from(me)];
-        if !client.lives {
+        if !client.served {
             self.go(me, &Op::LearnExpiry);
             return;
         }
@@ -338,12 +382,16 @@ impl Turn<'_> {
         });
         let lost: Vec<_> = lost.collect();
         self.go(me, &Op::Drop { ghosts });
-        if self.state.service.lives(usize::from(me)) {
+        let service = &self.state.service;
+        if service.serves(usize::from(me)) || service.can_go_back(usize::from(me)) {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();
             let watches = &node.waits.watches;
             let digest = crate::digest::digest_of(8, &(me, &lost, watches));
             self.order(&Order::Cut { client: me, lost, watches }, digest, None);
+        }
+        if self.state.left.drops == 0 && self.model.rules.lag > 0 {
+            self.order(&Order::Settle, 0x5e77, None);
         }
     }
 }

@@ -7,31 +7,37 @@
 //! creations or changes is what it was. What is lost: a `pzxid` does not tell a deletion from what came
 //! before it. `true_zxids` numbers everything.
 //!
-//! **Views.** Each client sees the ensemble through a server that has applied all but the last few transactions.
-//! A view never goes back, on a new connection neither, as a server must not be behind what its client has seen;
-//! but it may be behind what the client's lost connection has brought about without an answer.
+//! **Views.** Each client sees the ensemble through a server that has applied all but the last few transactions. The
+//! next server must not be behind what the client knows from answers; but it may be behind what it was told by events,
+//! and behind what its lost connection has brought about without an answer that came. So a view goes back, when a
+//! connection is lost, to what it was when the client was last answered, with the watches of that time. A server that
+//! has not heard of a session's end goes on serving it, reads alone, and the next one may not have heard of it either.
+//! Where views do not lag, all this comes to nothing.
 //!
 //! **Catch-up.** A real server finds out what a returning client has missed by comparing zxids. Here the
 //! watches of a client that is away stay in its table and only note what fires: the same outcome, as a watch
 //! that is armed has seen no change before the client's last zxid, and it does not depend on the numbers. What
 //! is told follows from `set_watches`, the servers' own.
 
+mod view;
+
 use crate::digest::{Digest, Digester, digest_of};
 use crate::message::{Events, Letter, List, Message, Post};
-use crate::shell::{Kind, Watching, watching_of};
+use crate::shell::{Watching, watching_of};
 use crate::symmetry::{Eyes, process_of};
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
+use view::{Moment, View, kind_of, listed};
 use zk_api::{
-    AclList, AddWatchMode, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text,
-    WatchedEvent, WatcherKind, Zxid, split,
+    AclList, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text, WatchedEvent,
+    Zxid, split,
 };
-use zk_proto::message::{WatchList, Xid};
+use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_proto::watch::{OneShot, WatchTable, one_shot};
+use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, Fact};
 
 const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
@@ -39,31 +45,13 @@ const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
 /// The ensemble.
 #[derive(Clone, Debug)]
 pub struct Service {
-    tree: DataTree,
+    /// From the oldest that somebody may still look at to the last. Never empty.
+    moments: VecDeque<Arc<Moment>>,
     views: Vec<View>,
     /// What tells it from others.
     pub digest: Digest,
     /// What each process sees of it; empty without symmetry.
     pub seen: Vec<Digest>,
-}
-
-/// What the ensemble knows of one client, and the server it is connected to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct View {
-    session: SessionId,
-    lives: bool,
-    connected: bool,
-    /// Of this client alone. While it is away they only note in `missed` what fires.
-    watches: WatchTable<u8>,
-    missed: BTreeSet<(Text, OneShot)>,
-    /// The tree as its server has it, and what the server has not applied yet; `None` if it has all.
-    behind: Option<Behind>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Behind {
-    tree: DataTree,
-    txns: VecDeque<Arc<Txn>>,
 }
 
 /// What can happen to the ensemble.
@@ -81,8 +69,12 @@ pub enum Order<'a> {
     CatchUp { client: u8 },
     /// Nobody waits for these watches any more.
     Unwatch { client: u8, watches: &'a [Watching] },
-    /// The client is gone for good.
+    /// All answers but the last so many that were sent to the client have come to it.
+    Hear { client: u8, left: usize },
+    /// The client is gone for good, or will never look again.
     Forget { client: u8 },
+    /// No connection drops any more.
+    Settle,
 }
 
 /// What came of it.
@@ -105,6 +97,12 @@ pub struct Rules {
     pub lag: usize,
     /// A sync may leave a view where it is, as that of a leader does which asks nobody.
     pub lying_syncs: bool,
+    /// A client that comes back may see what it saw when it was last answered.
+    pub goes_back: bool,
+    /// An answer on its way counts as one that has come. Not so in ZooKeeper.
+    pub lost_answers_bind: bool,
+    /// A server serves a session that is over until it has heard of that.
+    pub outlives: bool,
     /// Every transaction takes a number.
     pub true_zxids: bool,
     /// Work out what processes see.
@@ -116,16 +114,9 @@ pub struct Rules {
 impl Service {
     /// With these znodes, and a session for each actor.
     pub fn new(setup: &[Text], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
-        let view = |actor: &ActorId| View {
-            session: crate::symmetry::session_of(*actor),
-            lives: true,
-            connected: true,
-            watches: WatchTable::new(),
-            missed: BTreeSet::new(),
-            behind: None,
-        };
-        let views = actors.iter().map(view).collect();
-        let mut service = Service { tree: DataTree::new(), views, digest: 0, seen: Vec::new() };
+        let goes_back = rules.goes_back && rules.lag > 0;
+        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), goes_back);
+        let mut tree = DataTree::new();
         for path in setup {
             let request = Request::Create {
                 path: path.clone(),
@@ -135,12 +126,14 @@ impl Service {
                 stat: false,
             };
             let caller = Caller { session: SessionId::NONE, identities: &[] };
-            let body = prepare(&service.tree, &TREE, caller, &request);
-            let zxid = service.tree.last_zxid().next();
+            let body = prepare(&tree, &TREE, caller, &request);
+            let zxid = tree.last_zxid().next();
             let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms: 0, body };
-            service.tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
+            tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
         }
-        Arc::new(service.sealed(rules))
+        let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
+        let views = actors.iter().map(view).collect();
+        Arc::new(Service { moments, views, digest: 0, seen: Vec::new() }.sealed(rules))
     }
 
     /// Takes an order.
@@ -154,40 +147,80 @@ impl Service {
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
-                watches.iter().for_each(|watching| view.unwatch(*client, watching));
+                for sight in view.sights() {
+                    watches.iter().for_each(|watching| sight.unwatch(*client, watching));
+                }
             }
-            Order::Forget { client } => at.service.views[usize::from(*client)].end(*client),
+            Order::Hear { client, left } => at.service.views[usize::from(*client)].hears(*left),
+            Order::Forget { client } => at.service.views[usize::from(*client)].forget(),
+            Order::Settle => {
+                for view in &mut at.service.views {
+                    (view.heard, view.unheard) = (None, VecDeque::new());
+                }
+            }
         }
         at.done()
     }
 
-    /// Whether the session of a client lives.
-    pub fn lives(&self, client: usize) -> bool {
-        self.views[client].lives
+    /// Whether a client's server takes its session for alive.
+    pub fn serves(&self, client: usize) -> bool {
+        self.views[client].served
+    }
+
+    /// Whether a client's server knows that its session is over, and the next one may not.
+    pub fn can_go_back(&self, client: usize) -> bool {
+        let View { served, heard, session, .. } = &self.views[client];
+        !served && heard.as_ref().is_some_and(|heard| self.ends_after(heard.at, *session))
+    }
+
+    /// Whether a session ends after a moment, as far as there are later ones.
+    fn ends_after(&self, at: usize, session: SessionId) -> bool {
+        self.moments.iter().skip(at + 1).any(|moment| moment.ends == Some(session))
     }
 
     /// Whether a client's server has something to catch up with.
     pub fn lags(&self, client: usize) -> bool {
-        self.views[client].behind.is_some()
+        self.behind(client) > 0
     }
 
     /// How many transactions a client's server has to catch up with.
     pub fn behind(&self, client: usize) -> usize {
-        self.views[client].behind.as_ref().map_or(0, |behind| behind.txns.len())
+        let View { served, now, .. } = &self.views[client];
+        if *served { self.last() - now.at } else { 0 }
+    }
+
+    /// How many answers are on their way to a client, as far as anybody counts.
+    pub fn unheard(&self, client: usize) -> usize {
+        self.views[client].unheard.len()
+    }
+
+    /// Whether there is anything to forget of a client that will never look again. A server tells of a persistent watch
+    /// that has fired whether anybody looks or not.
+    pub fn remembers(&self, client: usize) -> bool {
+        let view = &self.views[client];
+        view.heard.is_some() || view.served && view.now.watches.is_empty()
     }
 
     /// The tree.
     pub fn tree(&self) -> &DataTree {
-        &self.tree
+        &self.moments[self.last()].tree
+    }
+
+    fn last(&self) -> usize {
+        self.moments.len() - 1
     }
 
     fn sealed(mut self, rules: &Rules) -> Service {
+        let oldest = self.views.iter().filter_map(View::oldest).min().unwrap_or(self.last());
+        self.moments.drain(..oldest);
+        self.views.iter_mut().flat_map(View::sights).for_each(|sight| sight.at -= oldest);
         // The numbers of trees that lag have an order with those of the others.
-        let ranks = rules.ranks && self.views.iter().all(|view| view.behind.is_none());
-        self.digest = match ranks {
-            true => digest_of(0x5e42, &(self.ranked(), &self.views)),
-            false => digest_of(0x5e41, &(&self.tree, &self.views)),
+        let ranks = rules.ranks && self.moments.len() == 1;
+        let moments = match ranks {
+            true => self.ranked(),
+            false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
         };
+        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, &self.views));
         self.seen = match rules.symmetry {
             true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
             false => Vec::new(),
@@ -195,69 +228,38 @@ impl Service {
         self
     }
 
+    /// All moments; what led to the first no longer matters.
+    fn joined(&self, of: impl Fn(&Moment, bool) -> Digest) -> Digest {
+        let mut digester = Digester::new(self.moments.len() as u64);
+        let moments = self.moments.iter().enumerate();
+        moments.for_each(|(nth, moment)| digester.digest(of(moment, nth > 0)));
+        digester.end()
+    }
+
     /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
     fn ranked(&self) -> Digest {
-        let zxids: BTreeSet<Zxid> =
-            self.tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
+        let tree = self.tree();
+        let zxids: BTreeSet<Zxid> = tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
         let rank = |zxid: Zxid| zxids.range(..zxid).count();
         let mut digester = Digester::new(0x5e43);
-        for (path, node) in self.tree.nodes() {
+        for (path, node) in tree.nodes() {
             (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
             (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
         }
         digester.end()
     }
 
-    /// Znodes and other clients in no order, as their names are not known to whom they belong.
+    /// Other clients in no order, as it is not known who is who.
     fn seen_by(&self, me: usize) -> Digest {
-        let eyes = |add: &dyn Fn(&mut Eyes)| {
+        let views = self.views.iter().enumerate().map(|(i, view)| {
             let mut eyes = Eyes::new(0x5e41, me);
-            add(&mut eyes);
+            (i == me, view).hash(&mut eyes);
             eyes.end()
-        };
-        let nodes = self.tree.nodes().map(|(path, node)| {
-            eyes(&|e| {
-                (path, &node.data, &node.acl, node.kind, node.czxid, node.mzxid, node.pzxid).hash(e);
-                (node.version, node.aversion, node.created).hash(e);
-            })
         });
-        let views = self.views.iter().enumerate().map(|(i, view)| eyes(&|e| (i == me, view).hash(e)));
         let mut digester = Digester::new(0x5e41);
-        digester.digest(nodes.fold(0, Digest::wrapping_add));
+        digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
         digester.digest(views.fold(0, Digest::wrapping_add));
-        self.tree.last_zxid().hash(&mut digester);
         digester.end()
-    }
-}
-
-impl View {
-    fn forget(&mut self, client: u8) {
-        self.watches.forget(client);
-        self.missed.clear();
-    }
-
-    /// Nobody will look at it again, so it lags no longer.
-    fn end(&mut self, client: u8) {
-        (self.lives, self.connected, self.behind) = (false, false, None);
-        self.forget(client);
-    }
-
-    /// Notes what an event tells to those of its watches that `had` knows.
-    fn miss(&mut self, event: &WatchedEvent, had: impl Fn(&Text, OneShot) -> bool) {
-        let told: &[OneShot] = match event.kind {
-            EventType::NodeDeleted => &[OneShot::Data, OneShot::Child],
-            EventType::NodeCreated | EventType::NodeDataChanged => &[OneShot::Data],
-            EventType::NodeChildrenChanged => &[OneShot::Child],
-            EventType::None => &[],
-        };
-        let told = told.iter().filter(|kind| had(&event.path, **kind));
-        self.missed.extend(told.map(|kind| (event.path.clone(), *kind)));
-    }
-
-    fn unwatch(&mut self, client: u8, watching: &Watching) {
-        let Some(kind) = watching.kind.one_shot() else { return };
-        self.watches.remove(&watching.path, client, kind_of(kind));
-        self.missed.remove(&(watching.path.clone(), kind));
     }
 }
 
@@ -292,17 +294,26 @@ impl At<'_> {
         let result = if request.is_write() {
             let session = self.service.views[client].session;
             let caller = Caller { session, identities: &[] };
-            let body = prepare(&self.service.tree, &TREE, caller, request);
+            let body = prepare(self.service.tree(), &TREE, caller, request);
             answer(request, self.commit(session, body, answered))
         } else {
             self.read(client, request)
         };
+        if !answered {
+            return;
+        }
+        // A sync may have shown that the session is over.
+        if !self.service.views[client].served {
+            return;
+        }
         let sets = result.as_ref().ok().and_then(|response| watching_of(request, response));
-        if answered {
-            self.send(client, Message::Answer { answer: Arc::new(result), sets });
+        self.send(client, Message::Answer { answer: Arc::new(result), sets });
+        self.service.views[client].answers();
+        if self.rules.lost_answers_bind {
+            self.service.views[client].hears(0);
         }
         if matches!(request, Request::CloseSession) {
-            self.end_view(client);
+            self.service.views[client].end();
         }
     }
 
@@ -314,29 +325,30 @@ impl At<'_> {
             }
             return Ok(Response::Synced { path: path.clone() });
         }
-        let Service { tree, views, .. } = &mut self.service;
-        let View { session, watches, behind, .. } = &mut views[client];
+        let lags = self.service.lags(client);
+        let Service { moments, views, .. } = &mut self.service;
+        let View { session, now, .. } = &mut views[client];
         let found = |there: bool, response| if there { Ok(response) } else { Err(ErrorCode::NoWatcher) };
         match request {
             Request::AddWatch { path, mode } => {
-                watches.add_persistent(path, name, *mode);
+                now.watches.add_persistent(path, name, *mode);
                 Ok(Response::WatchAdded)
             }
             Request::RemoveWatches { path, kind } => {
-                found(watches.remove(path, name, *kind), Response::WatchesRemoved)
+                found(now.watches.remove(path, name, *kind), Response::WatchesRemoved)
             }
             Request::CheckWatches { path, kind } => {
-                found(watches.contains(path, name, *kind), Response::WatchesPresent)
+                found(now.watches.contains(path, name, *kind), Response::WatchesPresent)
             }
             Request::WhoAmI => Ok(Response::WhoAmI(vec![Identity::new("world", "anyone")])),
             Request::Auth { .. } => Ok(Response::Authenticated),
             request => {
                 let caller = Caller { session: *session, identities: &[] };
-                let result = read(behind.as_ref().map_or(tree, |b| &b.tree), &TREE, caller, request);
+                let result = read(&moments[now.at].tree, &TREE, caller, request);
                 if let Some((path, kind)) = one_shot(request, &result) {
-                    watches.add(path, name, kind);
+                    now.watches.add(path, name, kind);
                 }
-                self.stale |= behind.is_some();
+                self.stale |= lags;
                 result
             }
         }
@@ -345,7 +357,7 @@ impl At<'_> {
     /// A transaction takes place, and each view learns of it or lags. That of its own client lags too unless it
     /// is `answered`: the server which that client is connected to by now may not know of it yet.
     fn commit(&mut self, by: SessionId, body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
-        let last = self.service.tree.last_zxid();
+        let last = self.service.tree().last_zxid();
         let zxid = if self.rules.true_zxids || takes_number(&body) { last.next() } else { last };
         let closed = match body {
             TxnBody::CloseSession { expired, .. } => Some(expired),
@@ -356,21 +368,29 @@ impl At<'_> {
             self.events.push(Event::Is(Fact::SessionClosed { session: by, actor, expired }));
         }
         let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms: 0, body });
+        let own = process_of(by).filter(|own| answered && self.service.serves(*own));
         // Read-your-writes: a client's own server has applied all before it answers.
-        if let Some(own) = process_of(by).filter(|_| answered && closed.is_none()) {
-            while self.service.lags(own) {
-                self.catch_up(own);
-            }
+        while own.is_some_and(|own| self.service.lags(own)) {
+            self.catch_up(own.expect("it was just seen"));
         }
-        let before = self.service.tree.clone();
-        let applied = self.service.tree.apply(&txn);
+        let before = self.service.tree().clone();
+        let mut tree = before.clone();
+        let applied = tree.apply(&txn);
+        let moment = Moment::new(tree, applied.changes.clone(), closed.map(|_| by));
+        self.service.moments.push_back(moment);
+        let (all, last) = (self.service.views.len(), self.service.last());
+        let goes_along =
+            |client: &usize| self.service.serves(*client) && (self.rules.lag == 0 || own == Some(*client));
+        let along: Vec<usize> = (0..all).filter(goes_along).collect();
+        along.iter().for_each(|client| self.service.views[*client].now.at = last);
         let hand = if closed.is_some() { SessionId::NONE } else { by };
-        let own = answered.then_some(by);
-        let lagging = self.delay(&txn, own, &before);
         for change in &applied.changes {
             self.tell(change, hand, zxid, &before);
-            self.fire(change, &lagging, true);
+            self.fire(change, &along, true);
         }
+        // One of a connection that is gone ends what came after it.
+        let ended = process_of(by).filter(|ended| closed.is_some() && !answered && along.contains(ended));
+        ended.into_iter().for_each(|ended| self.close(ended));
         self.hasten();
         applied.result
     }
@@ -381,7 +401,7 @@ impl At<'_> {
             |tree: &DataTree| tree.node(&path).and_then(|node| node.owner()).unwrap_or(SessionId::NONE);
         let fact = match change.kind {
             EventType::NodeCreated => {
-                let owner = owner(&self.service.tree);
+                let owner = owner(self.service.tree());
                 Fact::NodeCreated { path: path.clone(), by, owner, czxid }
             }
             EventType::NodeDeleted => {
@@ -401,31 +421,25 @@ impl At<'_> {
 
     /// What one multi writes twice, or writes and deletes, is told as it is in the end.
     fn written(&self, path: &Text, by: SessionId, mzxid: Zxid) -> Fact {
-        let data = self.service.tree.node(path).map_or(Data::NULL, |node| node.data.clone());
+        let data = self.service.tree().node(path).map_or(Data::NULL, |node| node.data.clone());
         Fact::NodeWritten { path: path.clone(), by, data, mzxid }
     }
 
-    /// Fires one change for all but those in `lagging`.
-    fn fire(&mut self, change: &Change, lagging: &[usize], told: bool) {
-        let clients = (0..self.service.views.len()).filter(|client| !lagging.contains(client));
-        self.fire_for(change, clients.collect(), told);
-    }
-
-    /// `told`: also if nobody is woken.
-    fn fire_for(&mut self, change: &Change, clients: Vec<usize>, told: bool) {
+    /// Fires one change for these clients. `told`: also if nobody is woken.
+    fn fire(&mut self, change: &Change, clients: &[usize], told: bool) {
         let mut own = Vec::new();
         let mut parents = Vec::new();
-        for client in clients {
+        for &client in clients {
             let view = &mut self.service.views[client];
-            let before = if view.connected { None } else { Some(view.watches.clone()) };
+            let before = if view.connected { None } else { Some(view.now.watches.clone()) };
             // Nobody has proven anything here.
             let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
-            let fired = view.watches.fire_for(std::slice::from_ref(change), may_read);
+            let fired = view.now.watches.fire_for(std::slice::from_ref(change), may_read);
             let session = view.session;
             for (_, event) in fired {
                 if let Some(before) = &before {
                     let had = |path: &Text, kind| before.contains(path, client as u8, kind_of(kind));
-                    self.service.views[client].miss(&event, had);
+                    self.service.views[client].now.miss(&event, had);
                     continue;
                 }
                 let woken = if event.path == change.path { &mut own } else { &mut parents };
@@ -447,84 +461,85 @@ impl At<'_> {
         }
     }
 
-    /// Lets the transaction wait for every view but the own, if views lag; gives which do.
-    fn delay(&mut self, txn: &Arc<Txn>, own: Option<SessionId>, before: &DataTree) -> Vec<usize> {
-        if self.rules.lag == 0 {
-            return Vec::new();
-        }
-        let views = self.service.views.iter_mut().enumerate();
-        let others = views.filter(|(_, view)| Some(view.session) != own && view.lives);
-        others
-            .map(|(client, view)| {
-                let behind = || Behind { tree: before.clone(), txns: VecDeque::new() };
-                view.behind.get_or_insert_with(behind).txns.push_back(txn.clone());
-                client
-            })
-            .collect()
-    }
-
     /// Nobody lags more than is allowed.
     fn hasten(&mut self) {
+        let Some(least) = self.service.last().checked_sub(self.rules.lag) else { return };
         for client in 0..self.service.views.len() {
-            let lag = |view: &View| view.behind.as_ref().map_or(0, |behind| behind.txns.len());
-            while lag(&self.service.views[client]) > self.rules.lag {
+            while self.service.serves(client) && self.service.views[client].now.at < least {
                 self.catch_up(client);
+            }
+            let Service { moments, views, .. } = &mut self.service;
+            let View { heard, unheard, .. } = &mut views[client];
+            for sight in heard.iter_mut().chain(unheard) {
+                while sight.at < least {
+                    sight.go_on_alone(client as u8, &moments[sight.at + 1]);
+                }
             }
         }
     }
 
+    /// A client's server takes the next transaction; if that was the end of its session, it knows now.
     fn catch_up(&mut self, client: usize) {
+        let last = self.service.last();
         let view = &mut self.service.views[client];
-        let Some(behind) = &mut view.behind else { return };
-        let changes = behind.txns.pop_front().map(|txn| behind.tree.apply(&txn).changes);
-        if behind.txns.is_empty() {
-            view.behind = None;
+        if !view.served || view.now.at == last {
+            return;
         }
-        for change in changes.into_iter().flatten() {
-            self.fire_for(&change, vec![client], false);
+        view.now.at += 1;
+        let moment = self.service.moments[view.now.at].clone();
+        let is_over = moment.ends == Some(view.session);
+        for change in &moment.changes {
+            self.fire(change, &[client], false);
+        }
+        if is_over {
+            self.close(client);
         }
     }
 
     fn expire(&mut self, client: usize) {
-        let View { session, connected, .. } = self.service.views[client];
-        let body = close_session(&self.service.tree, &TREE, session, true);
+        let session = self.service.views[client].session;
+        let body = close_session(self.service.tree(), &TREE, session, true);
+        let outlives = self.rules.outlives && self.rules.lag > 0;
         // Not by way of `prepare`, which knows only sessions that close themselves.
-        let _ = self.commit(session, body, true);
-        if connected {
+        let _ = self.commit(session, body, !outlives);
+        if !outlives {
+            self.close(client);
+        }
+    }
+
+    /// A server that learns of a session's end closes its connection.
+    fn close(&mut self, client: usize) {
+        if self.service.views[client].connected {
             self.send(client, Message::Lost);
         }
-        self.end_view(client);
+        match self.rules.outlives {
+            true => self.service.views[client].end(),
+            false => self.service.views[client].forget(),
+        }
     }
 
-    fn end_view(&mut self, client: usize) {
-        self.service.views[client].end(client as u8);
-    }
-
-    /// What the client will not ask for again, its server forgets. The view goes on from where it is: the next
-    /// server may lag as this one did, but never behind what the client has seen.
+    /// What the client will not ask for again, its server forgets. The next server may lag as this one did, or as the
+    /// one that last answered; but never behind what the client has seen in an answer.
     fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>], watches: &[Watching]) {
+        let name = client as u8;
         let view = &mut self.service.views[client];
         view.connected = false;
         let has =
             |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
-        lost.iter().for_each(|event| view.miss(event, has));
-        let name = client as u8;
-        let armed = |w: &&Watching| match w.kind.one_shot() {
-            Some(kind) => view.watches.contains(&w.path, name, kind_of(kind)),
-            None => true,
-        };
-        let kept: Vec<Watching> = watches.iter().filter(armed).cloned().collect();
-        view.watches.forget(name);
-        for watching in kept {
-            match watching.kind {
-                Kind::Data | Kind::Exist => view.watches.add(&watching.path, name, OneShot::Data),
-                Kind::Child => view.watches.add(&watching.path, name, OneShot::Child),
-                Kind::Persistent => {
-                    view.watches.add_persistent(&watching.path, name, AddWatchMode::Persistent)
-                }
-                Kind::Recursive => {
-                    view.watches.add_persistent(&watching.path, name, AddWatchMode::PersistentRecursive);
-                }
+        match view.heard.clone() {
+            // What it missed, it misses when that happens again.
+            Some(heard) => view.now = heard,
+            None => lost.iter().for_each(|event| view.now.miss(event, has)),
+        }
+        view.now.keep(name, watches);
+        view.now.missed.retain(|(path, kind)| has(path, *kind));
+        let (session, at) = (view.session, view.now.at);
+        if view.heard.is_some() {
+            view.heard = Some(view.now.clone());
+            view.unheard.clear();
+            if !view.served {
+                let served = self.service.ends_after(at, session);
+                self.service.views[client].served = served;
             }
         }
     }
@@ -532,40 +547,19 @@ impl At<'_> {
     /// What it has missed it is told by its new server, as far as that one knows.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
         let name = client as u8;
-        let Service { tree, views, .. } = &mut self.service;
-        let View { connected, missed, watches: table, behind, .. } = &mut views[client];
-        let tree = behind.as_ref().map_or(&*tree, |behind| &behind.tree);
+        let Service { moments, views, .. } = &mut self.service;
+        let View { connected, now, .. } = &mut views[client];
+        let tree = &moments[now.at].tree;
         *connected = true;
-        let missed = std::mem::take(missed);
-        table.forget(name);
+        let missed = std::mem::take(&mut now.missed);
+        now.watches.forget(name);
         let has_missed =
             |w: &Watching| w.kind.one_shot().is_some_and(|kind| missed.contains(&(w.path.clone(), kind)));
         let (changed, intact): (Vec<_>, Vec<_>) = watches.iter().cloned().partition(has_missed);
         // Since the beginning, something has happened to all of the one; since now, to none of the other.
-        let mut events = table.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
-        events.extend(table.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
+        let mut events = now.watches.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
+        events.extend(now.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
         events.into_iter().for_each(|event| self.send(client, Message::Event(Arc::new(event))));
-    }
-}
-
-fn kind_of(kind: OneShot) -> WatcherKind {
-    match kind {
-        OneShot::Data => WatcherKind::Data,
-        OneShot::Child => WatcherKind::Children,
-    }
-}
-
-fn listed(watches: &[Watching]) -> WatchList {
-    let of = |kind| {
-        let paths: BTreeSet<&Text> = watches.iter().filter(|w| w.kind == kind).map(|w| &w.path).collect();
-        paths.into_iter().cloned().collect()
-    };
-    WatchList {
-        data: of(Kind::Data),
-        exist: of(Kind::Exist),
-        child: of(Kind::Child),
-        persistent: of(Kind::Persistent),
-        recursive: of(Kind::Recursive),
     }
 }
 

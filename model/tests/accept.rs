@@ -195,16 +195,66 @@ fn a_session_may_end_before_its_answer_and_takes_its_znodes_along() {
     accept(&answered_too_late, None).expect("the answer was under way");
     let narrowed = accept(&answered_too_late, Some(Narrowed::NoExpiryBeforeAnswer));
     assert_eq!(narrowed.expect_err("it is not answered").why, Why::ExpiryBeforeAnswer);
+}
 
-    let back = a_creates().into_iter().chain([expiry(4, A), loses(A), connects(A, &[])]);
-    assert_eq!(why(back), Why::ConnectedAfterTheEnd);
+#[test]
+fn a_dead_session_is_served_where_its_end_is_not_known() {
+    let back = || a_creates().into_iter().chain([expiry(4, A), loses(A), connects(A, &[])]);
+    let served = after(back().chain([list(A, 2), listed(A, 2, 3, &["a"]), loses(A)]));
+    let judged = accept(&served, None).expect("its server has not heard of its end");
+    assert_eq!((judged.connected_after_the_end, judged.served_after_the_end), (1, 1));
+    let narrowed = accept(&served, Some(Narrowed::EndsAreKnownAtOnce));
+    assert_eq!(narrowed.expect_err("it has").why, Why::ConnectedAfterTheEnd);
+
+    let here = after(a_creates().into_iter().chain([expiry(4, A), list(A, 2), listed(A, 2, 3, &["a"])]));
+    accept(&here, None).expect("its server has not heard of its end");
+    let narrowed = accept(&here, Some(Narrowed::EndsAreKnownAtOnce));
+    assert_eq!(narrowed.expect_err("it has").why, Why::ServedAfterTheEnd);
+
+    let knowing = back().chain([list(A, 2), listed(A, 2, 4, &[])]);
+    assert_eq!(why(knowing), Why::ServedAfterTheEnd, "its server knows that it is over");
+    let writes = back().chain([create(A, 2, "/b", CreateMode::Persistent), commits(5, A, 2)]);
+    assert_eq!(why(writes), Why::LateRequest, "what a dead session writes is refused");
+}
+
+#[test]
+fn a_view_goes_back_to_what_its_client_was_last_answered() {
+    let told = || {
+        let watches = [list(B, 1), listed(B, 1, 2, &[])];
+        watches.into_iter().chain(a_creates()).chain([event(B, Some(3)), loses(B), connects(B, &[])])
+    };
+    let back = after(told().chain([list(B, 2), listed(B, 2, 2, &[]), event(B, Some(3))]));
+    let judged = accept(&back, None).expect("an event tells it no zxid");
+    assert_eq!((judged.went_back, judged.events), (1, 2));
+    let narrowed = accept(&back, Some(Narrowed::ViewsNeverGoBack)).expect_err("it does not go back");
+    assert_eq!(narrowed.why, Why::ViewGoesBack);
+
+    let answered = [list(B, 2), listed(B, 2, 3, &["a"]), loses(B), connects(B, &[])];
+    let read = told().chain(answered).chain([list(B, 3), listed(B, 3, 2, &[])]);
+    assert_eq!(why(read), Why::ViewGoesBack, "an answer tells it");
+    let stays = [list(B, 2), listed(B, 2, 2, &[]), list(B, 3)];
+    let same = told().chain(stays).chain([event(B, Some(3)), listed(B, 3, 2, &[])]);
+    assert_eq!(why(same), Why::ViewGoesBack, "on one connection nothing goes back");
+}
+
+#[test]
+fn a_lost_answer_tells_a_client_nothing() {
+    let [sends, commits, _] = a_creates();
+    let lost = [sends, commits, loses(A), connects(A, &[]), list(A, 2), listed(A, 2, 2, &[])];
+    let behind = after(lost);
+    accept(&behind, None).expect("its next server does not know of the znode");
+    let narrowed = accept(&behind, Some(Narrowed::LostAnswersBind)).expect_err("it has to");
+    assert_eq!(narrowed.why, Why::ViewGoesBack);
 }
 
 #[test]
 fn the_news_of_a_connection_may_come_when_the_session_is_over() {
     let back = a_creates().into_iter().chain([loses(A), expiry(4, A), connects(A, &[]), loses(A)]);
-    let judged = judged(back.chain([Step::Expires { session: A }])).expect("it was on its way");
-    assert_eq!((judged.early_connects, judged.expiries), (1, 1));
+    let steps = after(back.chain([Step::Expires { session: A }]));
+    let judged = accept(&steps, None).expect("its server did not know");
+    assert_eq!((judged.connected_after_the_end, judged.expiries), (1, 1));
+    let narrowed = accept(&steps, Some(Narrowed::EndsAreKnownAtOnce)).expect("it was on its way");
+    assert_eq!((narrowed.early_connects, narrowed.expiries), (1, 1));
 }
 
 #[test]

@@ -3,27 +3,46 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
+//! | `alive` | what is alive while one recipe uses another |
+//! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
+//! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
+//! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
 //! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
 //! | `line` | standing in line, which locks and elections have in common; [`Held`] |
+//! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
 //! | `names` | how the znodes of contenders are named and ordered |
+//! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
+//! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
 //! | `session` | what every recipe makes of errors and of the end of its session |
 //!
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
+mod alive;
+mod barrier;
+mod double_barrier;
+mod election;
 mod fence;
 mod line;
 mod lock;
+mod membership;
 pub mod names;
+pub mod queue;
 mod revoke;
 mod session;
 mod shared_lock;
+mod two_phase_commit;
 
+pub use barrier::Barrier;
+pub use double_barrier::{DoubleBarrier, Inside};
+pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use fence::{Fence, Mode};
 pub use line::Held;
 pub use lock::Lock;
+pub use membership::{Ghost, Membership, Roster};
 pub use revoke::{Ended, Revoked, Revoker, Standing, UNLOCK};
 pub use session::{Lost, OnDisconnect, RecipeError};
 pub use shared_lock::{SharedLock, Writing};
+pub use two_phase_commit::{Decided, Participant, Terms, Transaction, Verdict, Watching};

@@ -328,9 +328,9 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
         self.token
     }
 
-    /// The session that it is held with.
-    pub(crate) fn session(&self) -> &Z {
-        &self.place.line.zk
+    /// Where it stands in line, with the session.
+    pub(crate) fn line(&self) -> &Line<Z> {
+        self.place.line
     }
 
     /// The znode that stands for it.

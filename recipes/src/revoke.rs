@@ -26,7 +26,7 @@ impl<Z: ZooKeeper> Held<'_, Z> {
     /// It is told at once if it was asked for before, also while it still waited in line. Who is not connected is told
     /// when it is again: nobody can say how long that takes, so whoever asks must not count on an answer.
     pub async fn revoked(&self, on: OnDisconnect) -> Revoked {
-        session::asked_back(self.session(), self.node(), on).await
+        session::asked_back(&self.line().zk, self.node(), on).await
     }
 }
 

@@ -4,7 +4,10 @@ use crate::revoke::{Revoked, UNLOCK};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
-use zk_api::{Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, ZPath, ZooKeeper, race};
+use zk_api::{
+    Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, Pending, Watch, ZPath, ZooKeeper,
+    race,
+};
 
 /// Why a recipe cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +86,20 @@ pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), RecipeError> {
                 return Err(RecipeError::SessionLost);
             }
         };
+    }
+}
+
+/// Waits until a watch fires, or until the session's state has changed and there is a connection: then it is time to
+/// look again. `change` was listened for before the look that set the watch.
+pub(crate) async fn something<Z: ZooKeeper>(
+    zk: &Z,
+    watch: Watch,
+    change: Pending<KeeperState>,
+) -> Result<(), RecipeError> {
+    match race(watch, change).await {
+        Either::Left(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
+        Either::Left(_) => Ok(()),
+        Either::Right(_) => connected(zk).await,
     }
 }
 

@@ -99,6 +99,10 @@ pub struct Bounds {
     pub pauses: u8,
     /// Transactions by which a client's view may lag.
     pub lag: u8,
+    /// Whether a sync may leave a view where it is.
+    pub lying_syncs: bool,
+    /// Whether a client may be told that its session is dead while it lives.
+    pub false_ends: bool,
 }
 
 /// How a model is explored.

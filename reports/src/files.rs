@@ -23,6 +23,17 @@ pub fn prepare_dir(dir: &Path) -> Result<(), FileError> {
     fs::remove_file(&probe).map_err(|source| error(dir, "cannot write into the directory", source))
 }
 
+/// Makes sure that a new file can be written there. Called before the work that fills it.
+pub fn prepare_file(path: &Path) -> Result<(), FileError> {
+    if path.exists() {
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "it exists, and is not overwritten");
+        return Err(error(path, "cannot write the file", source));
+    }
+    let probe = beside(path);
+    let written = fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe));
+    written.map_err(|source| error(path, "cannot write the file", source))
+}
+
 /// Writes a file under another name and renames it, so that nobody ever sees half of it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let temporary = beside(path);
@@ -66,6 +77,18 @@ mod tests {
         let error = write_whole(&path, b"one").expect_err("a directory is in the way").to_string();
         assert!(error.contains("taken: cannot write the file"), "{error}");
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn a_new_file_neither_replaces_another_nor_lies_where_nothing_can_be() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("new.toml");
+        prepare_file(&path).expect("there is room");
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 0);
+        fs::write(&path, b"one").expect("written");
+        let error = prepare_file(&path).expect_err("it is taken").to_string();
+        assert!(error.contains("not overwritten"), "{error}");
+        prepare_file(&dir.path().join("none/new.toml")).expect_err("there is no such directory");
     }
 
     #[test]

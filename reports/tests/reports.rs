@@ -110,7 +110,17 @@ fn check() -> CheckReport {
         recipe: "lock".into(),
         about: "A lock.".into(),
         catalogued: None,
-        bounds: Bounds { clients: 2, rounds: 1, expiries: 1, drops: 0, crashes: 0, pauses: 0, lag: 0 },
+        bounds: Bounds {
+            clients: 2,
+            rounds: 1,
+            expiries: 1,
+            drops: 0,
+            crashes: 0,
+            pauses: 0,
+            lag: 0,
+            lying_syncs: false,
+            false_ends: false,
+        },
         how: How {
             engine: "own".into(),
             eager: true,

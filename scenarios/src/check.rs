@@ -104,6 +104,8 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         crashes: b.crashes,
         pauses: b.pauses,
         lag: b.lag,
+        lying_syncs: config.lying_syncs && b.lag > 0,
+        false_ends: config.false_ends && b.lag > 0,
     }
 }
 

@@ -96,6 +96,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
         #[cfg(feature = "run")]
+        Command::Shrink(arguments) => chaos::shrink(zoo, &arguments),
+        #[cfg(feature = "run")]
         Command::Judge(arguments) => chaos::judge(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
@@ -162,14 +164,14 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
         return zoo.find(what);
     }
     #[cfg(feature = "run")]
-    return crate::run::Target::resolve(zoo, what, &[]).map(|target| target.trial);
+    return crate::run::Target::resolve(zoo, what, None, &[]).map(|target| target.trial);
     #[cfg(not(feature = "run"))]
     Err(BadInput::new(format!("{what}: this build cannot read scenario files; name the recipe instead")))
 }
 
 #[cfg(feature = "run")]
 mod chaos {
-    use super::arguments::{ReplayArguments, RunArguments};
+    use super::arguments::{ReplayArguments, RunArguments, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -185,7 +187,7 @@ mod chaos {
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
         let mut progress = Progress::new(arguments.format.progress(), Some(total));
-        let report = crate::judge::judge(zoo, &arguments.what, arguments.effort(), &mut |done| {
+        let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
         drop(progress);
@@ -214,7 +216,8 @@ mod chaos {
 
     /// Runs a sweep and writes its reports.
     pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, &arguments.set)?;
+        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?
+            .of_seeds()?;
         #[cfg(feature = "live")]
         if let Some(servers) = &arguments.connect {
             return live(&target, arguments, servers);
@@ -278,11 +281,31 @@ mod chaos {
         Ok(report.answer)
     }
 
+    /// Makes a failing run smaller. The answer is that of the small one: broken.
+    pub(super) fn shrink(zoo: &Zoo, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
+        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
+        let seed = target.seed(arguments.seed)?;
+        let file = &arguments.output;
+        run::new_scenario_file(file)?;
+        let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit };
+        let mut progress = Progress::new(Format::Human, None);
+        let shrunk = run::shrink(&target, seed, arguments.promise.as_deref(), effort, &mut |tried, best| {
+            let size = || run::size(best);
+            progress.at(tried, size, || format!("{} runs tried: {}", count(tried), size()));
+        })?;
+        drop(progress);
+        let name = file.to_string_lossy();
+        let made_by = target.words("zoocheck", "shrink", seed);
+        write_whole(file, run::to_file(&shrunk.scenario, &made_by, &name).as_bytes())?;
+        print(&run::shrunk_text(&shrunk, &target, &name))?;
+        Ok(Answer::Broken)
+    }
+
     /// Runs one seed again.
     pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, &arguments.set)?;
+        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
-        let report = run::replay(&target, arguments.seed, arguments.trace, log)?;
+        let report = run::replay(&target, target.seed(arguments.seed)?, arguments.trace, log)?;
         print(&match arguments.format {
             Format::Human => {
                 replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })

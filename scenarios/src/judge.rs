@@ -41,6 +41,9 @@ pub(crate) struct JudgeArguments {
     /// Give up on a model after so many states
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = MAX_STATES, value_parser = whole(1..=1_000_000_000u64))]
     pub(crate) max_states: u64,
+    /// Run them in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<String>,
     /// How many trials at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(crate) jobs: Option<u16>,
@@ -97,8 +100,10 @@ pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<dyn AnyTrial>
 }
 
 /// How much each trial is given.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Effort {
+    /// The file of the scenario; `None` is the default one.
+    pub(crate) scenario: Option<String>,
     pub(crate) seeds: u64,
     pub(crate) max_states: u64,
     /// How many trials at a time.
@@ -108,7 +113,7 @@ pub(crate) struct Effort {
 impl JudgeArguments {
     pub(crate) fn effort(&self) -> Effort {
         let jobs = self.jobs.map_or_else(default_jobs, usize::from);
-        Effort { seeds: self.seeds, max_states: self.max_states, jobs }
+        Effort { scenario: self.scenario.clone(), seeds: self.seeds, max_states: self.max_states, jobs }
     }
 }
 
@@ -116,7 +121,7 @@ impl JudgeArguments {
 pub(crate) fn judge(
     zoo: &Zoo,
     what: &[String],
-    effort: Effort,
+    effort: &Effort,
     progress: &mut dyn FnMut(u64),
 ) -> Result<JudgeReport, BadInput> {
     let began = Instant::now();
@@ -167,7 +172,7 @@ fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
     })
 }
 
-fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: Effort) -> Result<JudgedTrial, BadInput> {
+fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
     let about = trial.about();
     let config = CheckConfig { max_states: Some(effort.max_states), ..default_config(&about) };
     let check = |config: &CheckConfig| crate::check::check(about.name, trial, config, &mut |_| {});
@@ -177,7 +182,7 @@ fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: Effort) -> Result<Jud
         .keeps()
         .first()
         .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
-    let target = Target::resolve(zoo, about.name, &[])?;
+    let target = Target::resolve(zoo, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
     // Other trials have the other cores.
     let chaos = sweep_with(&target, &SeedRange::new(0, effort.seeds)?, 1, false, &mut |_, _| {})?;
     let found_by = match trial.found_by() {

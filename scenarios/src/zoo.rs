@@ -87,7 +87,7 @@ mod chaos {
     impl Zoo {
         /// The scenario that `zoocheck run` takes for a recipe, a variant or a scenario file: a start for one's own.
         pub fn scenario(&self, what: &str) -> Result<Scenario, BadInput> {
-            Ok(Target::resolve(self, what, &[])?.scenario)
+            Ok(Target::resolve(self, what, None, &[])?.scenario)
         }
 
         /// Runs a scenario under every one of the seeds, on all cores.
@@ -99,8 +99,8 @@ mod chaos {
         /// Judges recipes and variants by both engines, as `zoocheck judge` does; nothing stands for all. `seeds` each.
         pub fn judge(&self, what: &[&str], seeds: u64) -> Result<JudgeReport, BadInput> {
             let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
-            let effort = Effort { seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
-            crate::judge::judge(self, &what, effort, &mut |_| {})
+            let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
+            crate::judge::judge(self, &what, &effort, &mut |_| {})
         }
 
         /// Runs a scenario's trial once on a live ensemble, `HOST:PORT[,HOST:PORT…]`: its clients, its rounds, its

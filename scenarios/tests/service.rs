@@ -35,22 +35,54 @@ fn suite() -> Scenario {
     toml::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("a scenario")
 }
 
+/// Servers that differ as often as they can, sessions that are short, clients that move: what only such runs show.
+fn rough() -> Scenario {
+    Scenario {
+        clients: 8,
+        rounds: 5,
+        session_timeout_ms: 1500,
+        latency_ms: [0.1, 60.0],
+        work_ms: [0, 1000],
+        fault_seconds: 60,
+        faults: Faults {
+            server_crashes: 3,
+            slow_syncs: 6,
+            drops: 40,
+            slow_links: 12,
+            expiries: 12,
+            leader_crashes: 4,
+            partitions: 8,
+            server_pauses: 8,
+            server_lags: 12,
+            link_breaks: 6,
+            ..Faults::default()
+        },
+        ..faulty(3)
+    }
+}
+
 /// Those of the first seeds whose records are rejected, and why; and what was in the others.
-fn rejected(
-    scenario: &Scenario,
-    seeds: u64,
-    narrowed: Option<Narrowed>,
-) -> (BTreeMap<u64, Rejection>, Vec<Accepted>) {
-    let (mut rejected, mut accepted) = (BTreeMap::new(), Vec::new());
+type Judged = (BTreeMap<u64, Rejection>, Vec<Accepted>);
+
+fn rejected(scenario: &Scenario, seeds: u64, narrowed: Option<Narrowed>) -> Judged {
+    judged(scenario, seeds, &[narrowed]).remove(0)
+}
+
+/// The same of each of some `Service`s: each seed is run once.
+fn judged(scenario: &Scenario, seeds: u64, services: &[Option<Narrowed>]) -> Vec<Judged> {
+    let mut all: Vec<Judged> = services.iter().map(|_| Judged::default()).collect();
     for seed in 0..seeds {
-        match accept(&record(scenario, seed), narrowed) {
-            Ok(what) => accepted.push(what),
-            Err(rejection) => {
-                rejected.insert(seed, rejection);
+        let steps = record(scenario, seed);
+        for (narrowed, (rejected, accepted)) in services.iter().zip(&mut all) {
+            match accept(&steps, *narrowed) {
+                Ok(what) => accepted.push(what),
+                Err(rejection) => {
+                    rejected.insert(seed, rejection);
+                }
             }
         }
     }
-    (rejected, accepted)
+    all
 }
 
 /// How often something was in what was accepted.
@@ -139,38 +171,46 @@ fn a_service_that_never_ends_a_session_before_its_answers_is_found_out() {
 #[ignore = "takes long, and prints"]
 fn survey() {
     let seeds = std::env::var("SERVICE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let mut scenarios = vec![("suite/ensemble".to_owned(), suite())];
+    let mut scenarios = vec![("rough".to_owned(), rough()), ("suite/ensemble".to_owned(), suite())];
     for servers in [1, 2, 3, 5] {
         scenarios.push((format!("{servers}, calm"), calm(servers)));
         scenarios.push((format!("{servers}, faulty"), faulty(servers)));
     }
+    let services: Vec<Option<Narrowed>> = [None].into_iter().chain(Narrowed::ALL.map(Some)).collect();
     for (name, scenario) in scenarios {
-        for narrowed in [None].into_iter().chain(Narrowed::ALL.map(Some)) {
-            let (rejected, accepted) = rejected(&scenario, seeds, narrowed);
+        let all = judged(&scenario, seeds, &services);
+        for (narrowed, (rejected, accepted)) in services.iter().zip(&all) {
             let mut whys: BTreeMap<Why, Vec<u64>> = BTreeMap::new();
             rejected.iter().for_each(|(seed, what)| whys.entry(what.why).or_default().push(*seed));
             let counts: Vec<_> = whys.iter().map(|(why, seeds)| format!("{why:?} {}", seeds.len())).collect();
             println!("{name}, {narrowed:?}: {} accepted, rejected: {}", accepted.len(), counts.join(", "));
             if narrowed.is_none() {
-                let of = |of: fn(&Accepted) -> usize| sum(&accepted, of);
-                println!(
-                    "  answers {}, events {}, writes {} (late {}), losses {}, expiries {} (false {}, connects {}), stale {}, ahead {}",
-                    of(|a| a.answers),
-                    of(|a| a.events),
-                    of(|a| a.writes),
-                    of(|a| a.late_writes),
-                    of(|a| a.losses),
-                    of(|a| a.expiries),
-                    of(|a| a.false_ends),
-                    of(|a| a.early_connects),
-                    of(|a| a.stale_reads),
-                    of(|a| a.ahead)
-                );
-                println!("  {whys:?}");
-                for seeds in whys.values() {
-                    println!("  seed {}: {}", seeds[0], rejected[&seeds[0]]);
-                }
+                println!("  {:?}", total(accepted));
+            }
+            for seeds in whys.values() {
+                println!("  seed {}: {}", seeds[0], rejected[&seeds[0]]);
             }
         }
+    }
+}
+
+/// What was in all of them.
+fn total(accepted: &[Accepted]) -> Accepted {
+    let of = |of: fn(&Accepted) -> usize| sum(accepted, of);
+    Accepted {
+        answers: of(|a| a.answers),
+        events: of(|a| a.events),
+        writes: of(|a| a.writes),
+        late_writes: of(|a| a.late_writes),
+        losses: of(|a| a.losses),
+        expiries: of(|a| a.expiries),
+        false_ends: of(|a| a.false_ends),
+        early_ends: of(|a| a.early_ends),
+        early_connects: of(|a| a.early_connects),
+        connected_after_the_end: of(|a| a.connected_after_the_end),
+        served_after_the_end: of(|a| a.served_after_the_end),
+        went_back: of(|a| a.went_back),
+        stale_reads: of(|a| a.stale_reads),
+        ahead: of(|a| a.ahead),
     }
 }

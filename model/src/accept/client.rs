@@ -40,6 +40,8 @@ pub struct Letter {
 pub struct Client {
     pub session: SessionId,
     pub state: State,
+    /// Its session is over, whether it knows or not.
+    pub is_over: bool,
     /// Sent and not served, in order.
     pub queue: VecDeque<Sent>,
     /// Writes of a connection that is gone which still take effect, in order.
@@ -57,6 +59,7 @@ impl Client {
         Client {
             session,
             state: State::Unborn,
+            is_over: false,
             queue: VecDeque::new(),
             ghosts: VecDeque::new(),
             inbox: VecDeque::new(),
@@ -102,9 +105,9 @@ impl Client {
         events.collect()
     }
 
-    /// Whether an answer is on its way.
-    pub fn is_being_answered(&self) -> bool {
-        self.inbox.iter().any(|letter| letter.xid.is_some())
+    /// How many answers are on their way.
+    pub fn answers(&self) -> usize {
+        self.inbox.iter().filter(|letter| letter.xid.is_some()).count()
     }
 }
 

@@ -52,7 +52,16 @@ impl<'a> Judge<'a> {
             (0..later.sessions.len()).map(|n| ActorId { process: n as u8, life: 0 }).collect();
         let lag = if narrowed == Some(Narrowed::NoLag) { 0 } else { usize::MAX };
         let lying_syncs = narrowed != Some(Narrowed::SyncsTellTheTruth);
-        let rules = Rules { lag, lying_syncs, true_zxids: true, symmetry: false, ranks: false };
+        let rules = Rules {
+            lag,
+            lying_syncs,
+            goes_back: narrowed != Some(Narrowed::ViewsNeverGoBack),
+            lost_answers_bind: narrowed == Some(Narrowed::LostAnswersBind),
+            outlives: narrowed != Some(Narrowed::EndsAreKnownAtOnce),
+            true_zxids: true,
+            symmetry: false,
+            ranks: false,
+        };
         let named = later.sessions.iter().copied().zip(actors.iter().map(|actor| session_of(*actor)));
         let names = Names { sessions: named.collect(), ..Names::default() };
         Ok(Judge {
@@ -116,7 +125,7 @@ impl<'a> Judge<'a> {
             }
             Step::Ends { session } => {
                 let me = self.client(*session)?;
-                if self.clients[me].state == State::Connected && self.service.lives(me) {
+                if self.clients[me].state == State::Connected && self.service.serves(me) {
                     self.loses(me)?;
                 }
                 self.clients[me].state = State::Over;
@@ -201,6 +210,9 @@ impl<'a> Judge<'a> {
         // A view that its client never sees so old goes along. That of a new session may be older than the session:
         // its client, connected elsewhere before any answer, has seen nothing.
         for me in 0..self.clients.len() {
+            if self.clients[me].is_over {
+                continue;
+            }
             let first = self.later.first_heard(self.clients[me].session);
             let place = first.map_or(usize::MAX, |first| self.place(first));
             self.catch_up(me, place);
@@ -211,7 +223,7 @@ impl<'a> Judge<'a> {
     /// The reads that the record's server answered before this transaction are answered before it here as well.
     fn answers_before(&mut self, me: usize, zxid: Zxid) -> Judged {
         let session = self.clients[me].session;
-        while self.service.lives(me) && self.clients[me].ghosts.is_empty() {
+        while self.service.serves(me) && self.clients[me].ghosts.is_empty() {
             let Some(first) = self.clients[me].queue.front() else { break };
             let at = self.later.answered.get(&(session, first.xid));
             if first.request.is_write() || at.is_none_or(|at| *at >= zxid) {
@@ -230,10 +242,11 @@ impl<'a> Judge<'a> {
             self.hastens(me, xid)?;
         }
         let sent = self.clients[me].queue.pop_front().expect("a read is to be served");
-        if !self.service.lives(me) {
+        if !self.service.serves(me) {
             let what = format!("{} of a session that is over is served", sent.request.name());
             return Err(self.rejected(Why::ServedAfterTheEnd, what));
         }
+        self.accepted.served_after_the_end += usize::from(self.clients[me].is_over);
         let at = self.later.answered.get(&(self.clients[me].session, sent.xid)).copied();
         let place = at.map_or(0, |at| self.place(at));
         let syncs = matches!(sent.request, Request::Sync { .. }) && !self.rules.lying_syncs;
@@ -304,13 +317,14 @@ impl<'a> Judge<'a> {
         let me = self.client(commit.session)?;
         let xid = commit.xid;
         self.accepted.writes += 1;
-        if !self.service.lives(me) {
+        if self.clients[me].is_over {
             let what = format!("request {} of session {}, which is over", xid.0, commit.session);
             return Err(self.rejected(Why::LateRequest, what));
         }
         if self.clients[me].ghosts.front().is_some_and(|ghost| ghost.xid == xid) {
             let ghost = self.clients[me].ghosts.pop_front().expect("it was just seen");
             self.accepted.late_writes += 1;
+            self.clients[me].is_over |= matches!(ghost.request, Request::CloseSession);
             let order = Order::Serve { client: me as u8, request: &ghost.request, answered: false };
             self.begin(commit.zxid);
             self.order(&order, None, self.done.len());
@@ -335,6 +349,7 @@ impl<'a> Judge<'a> {
         let sent = self.clients[me].queue.pop_front().expect("it was just seen");
         // Its server has applied all before it answers.
         self.catch_up(me, usize::MAX);
+        self.clients[me].is_over |= matches!(sent.request, Request::CloseSession);
         let order = Order::Serve { client: me as u8, request: &sent.request, answered: true };
         self.begin(commit.zxid);
         self.order(&order, Some(sent.xid), self.done.len());
@@ -349,25 +364,28 @@ impl<'a> Judge<'a> {
 
     fn expiry(&mut self, commit: &Commit) -> Judged {
         let me = self.client(commit.session)?;
-        if !self.service.lives(me) {
+        if self.clients[me].is_over {
             let what = format!("session {} is over already", commit.session);
             return Err(self.rejected(Why::Record, what));
         }
         self.accepted.expiries += 1;
         let client = &self.clients[me];
         if self.narrowed == Some(Narrowed::NoExpiryBeforeAnswer)
-            && (client.is_being_answered() || !client.queue.is_empty())
+            && (client.answers() > 0 || !client.queue.is_empty())
         {
             let what = format!("session {} expires, and not all that it asked is answered", commit.session);
             return Err(self.rejected(Why::ExpiryBeforeAnswer, what));
         }
-        self.connects_before(me)?;
-        // What its server still tells it was before the end.
-        let heard = self.later.last_heard(commit.session, commit.zxid);
-        self.catch_up(me, self.place(heard));
+        if !self.rules.outlives {
+            self.connects_before(me)?;
+            // What its server still tells it was before the end.
+            let heard = self.later.last_heard(commit.session, commit.zxid);
+            self.catch_up(me, self.place(heard));
+        }
         self.begin(commit.zxid);
         self.order(&Order::Expire { client: me as u8 }, None, self.done.len());
         self.clients[me].ghosts.clear();
+        self.clients[me].is_over = true;
         Ok(())
     }
 
@@ -386,8 +404,7 @@ impl<'a> Judge<'a> {
             self.read(me)?;
         }
         let Some(letter) = self.clients[me].inbox.pop_front() else {
-            let over = !self.service.lives(me);
-            let why = if over { Why::ServedAfterTheEnd } else { Why::DifferentAnswer };
+            let why = if !self.service.serves(me) { Why::ServedAfterTheEnd } else { Why::DifferentAnswer };
             return Err(self.rejected(why, format!("got {result:?}, and nothing was sent")));
         };
         let Message::Answer { answer, sets } = &letter.message else {
@@ -403,6 +420,8 @@ impl<'a> Judge<'a> {
             return Err(self.rejected(why, what));
         }
         self.accepted.answers += 1;
+        let left = self.clients[me].answers();
+        self.order(&Order::Hear { client: me as u8, left }, None, MISSED);
         let sets = sets.clone().filter(|sets| !self.clients[me].watches.contains(sets));
         self.clients[me].watches.extend(sets);
         Ok(())
@@ -417,7 +436,7 @@ impl<'a> Judge<'a> {
         }
         if !self.clients[me].take_event(event) {
             let sent: Vec<_> = self.clients[me].inbox.iter().map(|letter| &letter.message).take(2).collect();
-            let why = match (self.service.lives(me), sent.is_empty()) {
+            let why = match (self.service.serves(me), sent.is_empty()) {
                 (false, true) => Why::ServedAfterTheEnd,
                 (true, true) if zxid.is_some() && self.view(me) > up_to => Why::ViewGoesBack,
                 _ => Why::DifferentEvent,
@@ -446,9 +465,7 @@ impl<'a> Judge<'a> {
             }
         }
         let client = &mut self.clients[me];
-        if self.narrowed == Some(Narrowed::AnswersNeverLost)
-            && (client.is_being_answered() || !ghosts.is_empty())
-        {
+        if self.narrowed == Some(Narrowed::AnswersNeverLost) && (client.answers() > 0 || !ghosts.is_empty()) {
             let what = format!("session {session} loses its connection, and an answer with it");
             return Err(self.rejected(Why::LostAnswer, what));
         }
@@ -457,9 +474,11 @@ impl<'a> Judge<'a> {
         let lost = client.events();
         client.inbox.clear();
         let watches = client.watches.clone();
-        if self.service.lives(me) {
+        let before = self.view(me);
+        if self.service.serves(me) || self.service.can_go_back(me) {
             self.order(&Order::Cut { client: me as u8, lost, watches: &watches }, None, MISSED);
         }
+        self.accepted.went_back += usize::from(self.view(me) < before);
         Ok(())
     }
 
@@ -468,10 +487,11 @@ impl<'a> Judge<'a> {
         if std::mem::take(&mut self.clients[me].connects_later) {
             return Ok(());
         }
-        if !self.service.lives(me) {
+        if !self.service.serves(me) {
             let what = format!("session {session}, which is over");
             return Err(self.rejected(Why::ConnectedAfterTheEnd, what));
         }
+        self.accepted.connected_after_the_end += usize::from(self.clients[me].is_over);
         if self.clients[me].state != State::Disconnected {
             let what = format!("session {session} is connected, and is not without a connection");
             return Err(self.rejected(Why::Record, what));
@@ -488,7 +508,7 @@ impl<'a> Judge<'a> {
 
     fn expires(&mut self, me: usize) -> Judged {
         let session = self.clients[me].session;
-        if self.service.lives(me) {
+        if !self.clients[me].is_over {
             self.hastens_end(me)?;
         }
         if self.clients[me].state == State::Connected {

@@ -41,16 +41,25 @@ pub enum Narrowed {
     /// A client is told that its session is dead only when it is, or will be by what is on its way. As recipe models
     /// have it unless they are told otherwise.
     NoFalseEnds,
+    /// A client that comes back sees at least what it saw when its connection was lost.
+    ViewsNeverGoBack,
+    /// It sees at least what was behind the answers that were lost with its connection.
+    LostAnswersBind,
+    /// Every server knows at once that a session is over.
+    EndsAreKnownAtOnce,
 }
 
 impl Narrowed {
     /// All of them.
-    pub const ALL: [Narrowed; 5] = [
+    pub const ALL: [Narrowed; 8] = [
         Narrowed::NoLag,
         Narrowed::AnswersNeverLost,
         Narrowed::NoExpiryBeforeAnswer,
         Narrowed::SyncsTellTheTruth,
         Narrowed::NoFalseEnds,
+        Narrowed::ViewsNeverGoBack,
+        Narrowed::LostAnswersBind,
+        Narrowed::EndsAreKnownAtOnce,
     ];
 }
 
@@ -73,8 +82,14 @@ pub struct Accepted {
     pub false_ends: usize,
     /// The same where that is not allowed, and the end was on its way.
     pub early_ends: usize,
-    /// Connections of which a client learned when its session was over.
+    /// Connections of which a client learned when its session was over, where no server may take it for alive any more.
     pub early_connects: usize,
+    /// Connections to a server that took a session for alive which was over.
+    pub connected_after_the_end: usize,
+    /// Reads that such a server answered.
+    pub served_after_the_end: usize,
+    /// Lost connections with which a view went back.
+    pub went_back: usize,
     /// Reads of a view that lagged.
     pub stale_reads: usize,
     /// Reads of a view that was further than the server that answered them, without a difference.

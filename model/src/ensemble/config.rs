@@ -149,6 +149,8 @@ pub struct EnsembleConfig {
     pub max_states: Option<u64>,
     /// Go no deeper.
     pub max_depth: Option<u32>,
+    /// By so many threads. What is found is the same.
+    pub threads: usize,
 }
 
 impl EnsembleConfig {
@@ -163,6 +165,7 @@ impl EnsembleConfig {
             time_limit: None,
             max_states: None,
             max_depth: None,
+            threads: 1,
         }
     }
 }

@@ -19,6 +19,11 @@ const LOOK_EVERY: u64 = 1024;
 /// How often progress is told, in states.
 const TELL_EVERY: u64 = 1 << 16;
 
+/// With several threads, so many states are expanded before what they lead to is taken in.
+const CHUNK: usize = 1024;
+/// For less than so many it is not worth to begin threads.
+const CHUNK_LEAST: usize = 128;
+
 /// From every state, once faults stop, it may come to be that a quorum serves.
 pub const PROGRESS_POSSIBLE: &str = "ProgressPossible";
 /// No round that is fair to everybody keeps a quorum from serving for ever.
@@ -90,6 +95,29 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     }
 }
 
+/// What is one step away from a state.
+struct Steps<N: Node> {
+    /// How many of the actions need no fault, all actions, and whether a quorum serves; or why it panics.
+    enabled: Result<(usize, Vec<Action>, bool), String>,
+    /// Where each action leads: `None` if that is out of the bounds; or why it panics.
+    reached: Vec<Result<Option<State<N>>, String>>,
+}
+
+impl<N: Node> Steps<N> {
+    fn from(model: &EnsembleModel<N>, state: &State<N>, records: bool) -> Steps<N> {
+        let mut actions = Vec::with_capacity(16);
+        match quietly(|| model.actions(state, &mut actions)) {
+            Ok(free) => {
+                let step = |action: &Action| quietly(|| model.step(state, *action));
+                let reached = actions.iter().map(step).collect();
+                let serves = records && is_serving(model, state);
+                Steps { enabled: Ok((free, actions, serves)), reached }
+            }
+            Err(what) => Steps { enabled: Err(what), reached: Vec::new() },
+        }
+    }
+}
+
 impl<N: Node> Search<'_, N> {
     fn run(&mut self, started: Instant, progress: &mut dyn FnMut(Progress)) {
         let mut level: Vec<(State<N>, Number)> = Vec::new();
@@ -100,23 +128,28 @@ impl<N: Node> Search<'_, N> {
             }
         }
         let (mut seen, mut depth) = (0_u64, 0);
+        let at_once = if self.model.config.threads > 1 { CHUNK } else { 1 };
         while !level.is_empty() && self.violated.is_none() {
             if self.model.config.max_depth.is_some_and(|max| depth >= max) {
                 self.ran_out = Some(format!("depth {depth}"));
                 return;
             }
             let mut next = Vec::new();
-            let width = level.len() as u64;
-            for (nth, (state, number)) in level.into_iter().enumerate() {
-                seen += 1;
-                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out(started) {
-                    return;
+            let mut behind = level.into_iter();
+            while behind.len() > 0 {
+                let chunk: Vec<_> = behind.by_ref().take(at_once).collect();
+                let expanded = self.steps_from(&chunk);
+                for ((_, number), steps) in chunk.iter().zip(expanded) {
+                    seen += 1;
+                    if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out(started) {
+                        return;
+                    }
+                    if seen.is_multiple_of(TELL_EVERY) {
+                        let frontier = (behind.len() + next.len()) as u64;
+                        progress(Progress { states: self.tree.len(), frontier, depth });
+                    }
+                    self.expand(steps, *number, depth, &mut next);
                 }
-                if seen.is_multiple_of(TELL_EVERY) {
-                    let frontier = width - nth as u64 + next.len() as u64;
-                    progress(Progress { states: self.tree.len(), frontier, depth });
-                }
-                self.expand(&state, number, depth, &mut next);
             }
             if !next.is_empty() {
                 depth += 1;
@@ -137,11 +170,29 @@ impl<N: Node> Search<'_, N> {
         self.ran_out.is_some()
     }
 
-    fn expand(&mut self, state: &State<N>, number: Number, depth: u32, next: &mut Vec<(State<N>, Number)>) {
+    /// What is one step away from each of these, by as many threads as there are to be. What is found does not
+    /// depend on how many that are: it is taken in order.
+    fn steps_from(&self, states: &[(State<N>, Number)]) -> Vec<Steps<N>> {
         let model = self.model;
-        let mut actions = Vec::with_capacity(16);
-        let free = match quietly(|| model.actions(state, &mut actions)) {
-            Ok(free) => free,
+        let records = self.edges.is_ok();
+        let all = |states: &[(State<N>, Number)]| -> Vec<Steps<N>> {
+            states.iter().map(|(state, _)| Steps::from(model, state, records)).collect()
+        };
+        let threads = model.config.threads.max(1);
+        if threads == 1 || states.len() < CHUNK_LEAST {
+            return all(states);
+        }
+        std::thread::scope(|scope| {
+            let parts = states.chunks(states.len().div_ceil(threads));
+            let running: Vec<_> = parts.map(|part| scope.spawn(move || all(part))).collect();
+            let done = running.into_iter().map(|thread| thread.join().expect("what panics is caught"));
+            done.flatten().collect()
+        })
+    }
+
+    fn expand(&mut self, steps: Steps<N>, number: Number, depth: u32, next: &mut Vec<(State<N>, Number)>) {
+        let (free, actions, is_serving) = match steps.enabled {
+            Ok(enabled) => enabled,
             Err(what) => return self.panicked(&what, number, None, depth),
         };
         if self.edges.as_ref().is_ok_and(Edges::is_full) {
@@ -149,11 +200,11 @@ impl<N: Node> Search<'_, N> {
         }
         let mut is_brim = false;
         if let Ok(edges) = &mut self.edges {
-            edges.state(is_serving(model, state));
+            edges.state(is_serving);
         }
-        for (nth, &action) in actions.iter().enumerate() {
+        for (nth, (action, reached)) in actions.into_iter().zip(steps.reached).enumerate() {
             self.transitions += 1;
-            let reached = match quietly(|| model.step(state, action)) {
+            let reached = match reached {
                 Ok(reached) => reached,
                 Err(what) => {
                     self.edges = Err("a step panics".to_owned());

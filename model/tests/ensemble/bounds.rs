@@ -1,8 +1,13 @@
 //! Small bounds explored to their end, beside stateright's search.
 
 use crate::{bounds, explore};
+use std::sync::Arc;
 use zk_model::Verdict;
-use zk_model::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, names, second_opinion};
+use zk_model::ensemble::{
+    EnsembleBounds, EnsembleConfig, Level, PeerNode, Tune, check_ensemble, names, second_opinion,
+};
+use zk_proto::mutant::Mutant;
+use zk_proto::zab::PeerConfig;
 
 #[test]
 fn both_searches_find_the_same_states_and_the_same_verdict() {
@@ -19,6 +24,24 @@ fn both_searches_find_the_same_states_and_the_same_verdict() {
         let ours = explore(level, bounds);
         assert_eq!(ours.verdict, Verdict::Holds, "{level:?} {bounds:?}");
         assert_eq!(second_opinion::<PeerNode>(&config), (ours.states, None), "{level:?} {bounds:?}");
+    }
+}
+
+#[test]
+fn two_threads_find_what_one_finds() {
+    for (tune, bounds) in [
+        (None, bounds(2, 1, 1, 1)),
+        (Some(Mutant::EpochAtUpToDate), bounds(3, 1, 1, 1)),
+        (None, EnsembleBounds { partitions: 1, ..bounds(3, 1, 0, 1) }),
+    ] {
+        let checked = |threads| {
+            let tune = Tune(Arc::new(move |config: &mut PeerConfig| config.mutant = tune));
+            let config = EnsembleConfig { threads, tune, ..EnsembleConfig::new(Level::Whole, bounds) };
+            let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
+            (check.verdict, check.states, check.transitions, check.depth, check.sometimes)
+        };
+        let one = checked(1);
+        assert!(one.1 > 100 && checked(2) == one, "{one:?}");
     }
 }
 

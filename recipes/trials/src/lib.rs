@@ -10,11 +10,18 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `barrier` | the barrier and its published variants on trial |
+//! | `double_barrier` | the double barrier and its published variants on trial |
+//! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
 //! | `shared_lock`, `revocable_lock` | readers and writers, and who is asked to give back what it holds |
 
+pub mod barrier;
 pub mod common;
+pub mod double_barrier;
+pub mod election;
 pub mod event;
 pub mod lock;
 pub mod outside;
@@ -27,16 +34,23 @@ pub mod shared_lock;
 pub mod timed_lock;
 pub mod trial;
 pub mod try_lock;
+pub mod two_phase_commit;
 
 use std::sync::Arc;
 use trial::AnyTrial;
 
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    let mut all = lock::catalogue();
-    all.extend(try_lock::catalogue());
-    all.extend(timed_lock::catalogue());
-    all.extend(shared_lock::catalogue());
-    all.extend(revocable_lock::catalogue());
-    all
+    [
+        lock::catalogue(),
+        try_lock::catalogue(),
+        timed_lock::catalogue(),
+        shared_lock::catalogue(),
+        revocable_lock::catalogue(),
+        election::catalogue(),
+        barrier::catalogue(),
+        double_barrier::catalogue(),
+        two_phase_commit::catalogue(),
+    ]
+    .concat()
 }

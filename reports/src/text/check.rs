@@ -92,7 +92,15 @@ fn bounds(b: &Bounds) -> String {
     }
     match b.lag {
         0 => none.push("lag"),
-        lag => text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction"))),
+        lag => {
+            text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction")));
+            text.push_str(if b.lying_syncs { "; syncs may not help" } else { "; syncs help" });
+            text.push_str(if b.false_ends {
+                "; live sessions may be called dead"
+            } else {
+                "; ends are true"
+            });
+        }
     }
     if !none.is_empty() {
         text.push_str(&format!("; no {}", none.join(", ")));

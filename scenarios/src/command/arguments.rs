@@ -33,6 +33,7 @@ Examples:
   zoocheck run lock --seeds 1000       does it bear faults?
   zoocheck replay lock/java --seed 0   what happened there?
   zoocheck judge lock                  every lock by both engines, as expected?
+  zoocheck shrink lock/java --seed 0 -o small.toml
   zoocheck serve                       a test server, for clients in any language
   zoocheck run lock --connect zk1:2181 the recipe on a running ensemble";
 
@@ -60,6 +61,9 @@ pub(super) enum Command {
     /// Runs one seed again: what happened, verdicts, digest
     #[cfg(feature = "run")]
     Replay(ReplayArguments),
+    /// Makes a failing run smaller, and writes it as a scenario file
+    #[cfg(feature = "run")]
+    Shrink(ShrinkArguments),
     /// Explores every run of a small model
     #[command(args_conflicts_with_subcommands = true)]
     Check {
@@ -122,6 +126,9 @@ pub(super) struct RunArguments {
     /// Write report.json and junit.xml into this directory
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
+    /// Run the recipe in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    pub(super) scenario: Option<String>,
     /// Another value for a key of the scenario, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
@@ -157,15 +164,18 @@ const LIVE: &str = "On a live ensemble";
 pub(super) struct ReplayArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
-    /// Which run: the seed that a sweep named
+    /// Which run: the seed that a sweep named; a file of one run has its own
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
-    pub(super) seed: u64,
+    pub(super) seed: Option<u64>,
     /// How many lines of the timeline to show up to the first break
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
     /// Everything, raw, instead of the timeline: messages, timers, disks
     #[arg(long, conflicts_with = "lines")]
     pub(super) trace: bool,
+    /// Run the recipe in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    pub(super) scenario: Option<String>,
     /// Another value for a key of the scenario, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
@@ -175,6 +185,34 @@ pub(super) struct ReplayArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
+}
+
+#[cfg(feature = "run")]
+#[derive(Args, Debug)]
+pub(super) struct ShrinkArguments {
+    /// A recipe, a variant, or a scenario file
+    pub(super) what: String,
+    /// Which run: the seed that a sweep named
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
+    pub(super) seed: Option<u64>,
+    /// Where to write the smaller run; it must not be there yet
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub(super) output: std::path::PathBuf,
+    /// The promise that must go on breaking [default: the catalogued one, or the first that broke]
+    #[arg(long, value_name = "NAME")]
+    pub(super) promise: Option<String>,
+    /// Runs to try at most
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
+    pub(super) tries: u64,
+    /// Stop after so long, such as 90s, with what there is by then
+    #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
+    pub(super) time_limit: Duration,
+    /// Run the recipe in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    pub(super) scenario: Option<String>,
+    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) set: Vec<String>,
 }
 
 const BOUNDS: &str = "Bounds: how many of each at most [default: as catalogued]";
@@ -207,6 +245,12 @@ pub(super) struct CheckArguments {
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
+    /// A sync always shows what was committed before it; ZooKeeper's does not, but matters only with lag
+    #[arg(help_heading = BOUNDS, long)]
+    true_syncs: bool,
+    /// Nobody is told that his session is dead while it lives; a deposed leader does, but only with lag
+    #[arg(help_heading = BOUNDS, long)]
+    true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
     #[arg(help_heading = SEARCH, long)]
     eager: bool,
@@ -281,6 +325,8 @@ impl CheckArguments {
         config.memo = !self.no_memo;
         config.effects = !self.no_effects;
         config.bounds.effects = config.effects;
+        config.lying_syncs = !self.true_syncs;
+        config.false_ends = !self.true_ends;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
         config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));

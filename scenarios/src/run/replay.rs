@@ -35,7 +35,7 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         recipe: about.name.into(),
         about: about.summary.into(),
         catalogued: catalogued(&about),
-        facts: target.facts(),
+        facts: facts(target, &run),
         seed: run.seed,
         answer: answer(&promises, &invariants),
         digest: run.digest,
@@ -51,6 +51,21 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
     }
 }
 
+/// The scenario's; and of one run from a file, whether it is what it was.
+fn facts(target: &Target, run: &Run) -> Vec<String> {
+    let mut facts = target.facts();
+    if let Some(one) = &target.scenario.run {
+        let breaks = run.violations.iter().any(|v| v.excuse.is_none() && v.promise == one.breaks);
+        let same = format!("{:016x}", run.digest) == one.digest;
+        facts.push(match (breaks, same) {
+            (true, true) => format!("{} breaks: the same run, to the byte", one.breaks),
+            (true, false) => format!("{} breaks, in a run that is not quite the same any more", one.breaks),
+            (false, _) => format!("{} does not break any more", one.breaks),
+        });
+    }
+    facts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +77,7 @@ mod tests {
     #[test]
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
         let zoo = Zoo::default();
-        let target = Target::resolve(&zoo, zoo.trials()[0].about().name, &[]).expect("it is there");
+        let target = Target::resolve(&zoo, zoo.trials()[0].about().name, None, &[]).expect("it is there");
         let names = target.trial.promises().into_iter().map(|promise| (promise.name(), 1));
         let violation =
             RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };

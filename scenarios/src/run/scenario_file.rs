@@ -116,7 +116,8 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
         return Err(bad("the recipe is named by WHAT".into()));
     }
     let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
-    let keys = keys_of(&table, "");
+    // What one run is made of is not changed piece by piece.
+    let keys: Vec<String> = keys_of(&table, "").into_iter().filter(|key| !key.starts_with("run.")).collect();
     if !keys.iter().any(|known| known == key) {
         return Err(bad(format!("unknown key{}", did_you_mean(key, keys.iter().map(String::as_str)))));
     }

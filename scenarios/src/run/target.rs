@@ -18,16 +18,27 @@ pub(crate) struct Target {
 
 /// How it was asked for, and so how to ask again.
 enum Asked {
-    Command { set: Vec<String> },
+    Command { file: Option<String>, set: Vec<String> },
     Library,
 }
 
 impl Target {
-    /// From WHAT and other values for the scenario's keys.
-    pub(crate) fn resolve(zoo: &Zoo, what: &str, set: &[String]) -> Result<Target, BadInput> {
-        let mut scenario = match is_file(what) {
-            true => super::read_scenario(what)?,
-            false => own_scenario(zoo.find(what)?.as_ref())?,
+    /// From WHAT, the file whose scenario a recipe is run in, and other values for the scenario's keys.
+    pub(crate) fn resolve(
+        zoo: &Zoo,
+        what: &str,
+        file: Option<&str>,
+        set: &[String],
+    ) -> Result<Target, BadInput> {
+        let mut scenario = match (is_file(what), file) {
+            (true, None) => super::read_scenario(what)?,
+            (true, Some(file)) => {
+                return Err(BadInput::new(format!(
+                    "--scenario {file}: {what} is a scenario already; name a recipe"
+                )));
+            }
+            (false, None) => suited(Scenario::default(), zoo.find(what)?.as_ref())?,
+            (false, Some(file)) => suited(super::read_scenario(file)?, zoo.find(what)?.as_ref())?,
         };
         for assignment in set {
             scenario = super::scenario_file::set(&scenario, assignment)?;
@@ -36,7 +47,8 @@ impl Target {
             true => BadInput::new(format!("{what}: recipe: {error}")),
             false => error,
         })?;
-        Ok(Target { what: what.into(), trial, scenario, asked: Asked::Command { set: set.to_vec() } })
+        let asked = Asked::Command { file: file.map(String::from), set: set.to_vec() };
+        Ok(Target { what: what.into(), trial, scenario, asked })
     }
 
     /// From a scenario that somebody made.
@@ -47,19 +59,46 @@ impl Target {
         Ok(Target { what, trial, scenario: scenario.clone(), asked: Asked::Library })
     }
 
-    /// What shows a seed again.
-    pub(crate) fn replay_command(&self, seed: u64) -> String {
-        match &self.asked {
-            Asked::Library => format!("Zoo::replay(&scenario, {seed})"),
-            Asked::Command { set } => {
-                let program = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
-                let program = program.unwrap_or_else(|| "zoocheck".into());
-                let mut words =
-                    vec![program, "replay".into(), self.what.clone(), "--seed".into(), seed.to_string()];
-                words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-                words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+    /// Which run is meant: the seed that was typed, or that of the file's one run.
+    pub(crate) fn seed(&self, typed: Option<u64>) -> Result<u64, BadInput> {
+        match (&self.scenario.run, typed) {
+            (None, Some(seed)) => Ok(seed),
+            (None, None) => {
+                Err(BadInput::new("--seed: say which run; a sweep names those that broke something"))
+            }
+            (Some(one), None) => Ok(one.seed),
+            (Some(_), Some(_)) => {
+                Err(BadInput::new(format!("--seed: {} is one run already; leave the seed out", self.what)))
             }
         }
+    }
+
+    /// Fails if it is one run, where many are wanted.
+    pub(crate) fn of_seeds(self) -> Result<Target, BadInput> {
+        match &self.scenario.run {
+            None => Ok(self),
+            Some(_) => Err(BadInput::new(format!("{} is one run, and has no seeds; replay it", self.what))),
+        }
+    }
+
+    /// What shows a seed again.
+    pub(crate) fn replay_command(&self, seed: u64) -> String {
+        let program = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+        self.words(&program.unwrap_or_else(|| "zoocheck".into()), "replay", seed)
+    }
+
+    /// What does something with a seed.
+    pub(crate) fn words(&self, program: &str, command: &str, seed: u64) -> String {
+        let Asked::Command { file, set } = &self.asked else {
+            return format!("Zoo::{command}(&scenario, {seed})");
+        };
+        let mut words = vec![program.to_string(), command.into(), self.what.clone()];
+        if self.scenario.run.is_none() {
+            words.extend(["--seed".into(), seed.to_string()]);
+        }
+        words.extend(file.iter().flat_map(|file| ["--scenario".into(), file.clone()]));
+        words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
+        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
     }
 
     /// The scenario's key facts, for people.
@@ -71,6 +110,7 @@ impl Target {
             Asked::Library if *s != default && s.about == default.about => ("a scenario of one's own", ""),
             Asked::Library if *s != default => ("a scenario of one's own", s.about.as_str()),
             Asked::Command { .. } if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
+            Asked::Command { file: Some(file), .. } => (file.as_str(), s.about.as_str()),
             Asked::Library | Asked::Command { .. } => ("the default scenario", s.about.as_str()),
         };
         let about: Vec<&str> = about.split_whitespace().collect();
@@ -78,7 +118,12 @@ impl Target {
             true => format!("{name}."),
             false => format!("{name}: {}", about.join(" ")),
         };
-        if let Asked::Command { set } = &self.asked
+        let own: Vec<String> =
+            self.trial.scenario().iter().map(|(key, value)| format!("{key}={value}")).collect();
+        if matches!(self.asked, Asked::Command { .. }) && !is_file(&self.what) && !own.is_empty() {
+            first.push_str(&format!(" What it is made for: {}.", own.join(", ")));
+        }
+        if let Asked::Command { set, .. } = &self.asked
             && !set.is_empty()
         {
             first.push_str(&format!(" With {}.", set.join(", ")));
@@ -102,6 +147,10 @@ impl Target {
     }
 
     fn fault_facts(&self) -> String {
+        if let Some(one) = &self.scenario.run {
+            let faults = plural_of(one.schedule.faults.len(), "fault");
+            return format!("one run with {faults}, made by zoocheck {} to break {}", one.build, one.breaks);
+        }
         let faults = toml::Table::try_from(&self.scenario.faults).expect("faults are a table");
         // Ranges say how strong a fault is; a count says whether there is any.
         let some = faults.iter().filter_map(|(key, value)| match value {
@@ -116,10 +165,15 @@ impl Target {
     }
 }
 
-/// The default scenario with what the trial is made for.
-fn own_scenario(trial: &dyn AnyTrial) -> Result<Scenario, BadInput> {
+/// `1 fault`, `2 faults`.
+pub(super) fn plural_of(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A scenario with the trial, and with what that is made for.
+fn suited(scenario: Scenario, trial: &dyn AnyTrial) -> Result<Scenario, BadInput> {
     let name = trial.about().name;
-    let mut scenario = Scenario { recipe: name.into(), ..Scenario::default() };
+    let mut scenario = Scenario { recipe: name.into(), ..scenario };
     for (key, value) in trial.scenario() {
         scenario = super::scenario_file::set(&scenario, &format!("{key}={value}"))
             .map_err(|error| BadInput::new(format!("the scenario of {name}: {error}")))?;
@@ -153,7 +207,7 @@ mod tests {
         let zoo = Zoo::default();
         let name = zoo.trials()[0].about().name;
         let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
-        let command = Target::resolve(&zoo, name, &set).expect("it is there").replay_command(41);
+        let command = Target::resolve(&zoo, name, None, &set).expect("it is there").replay_command(41);
         let expected = format!(" replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]'");
         assert!(command.ends_with(&expected), "{command}");
     }

@@ -19,10 +19,19 @@ struct Sum {
 }
 
 fn sweep(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Sum {
+    sweep_with(trial, scenario, seeds, &RunOptions::default())
+}
+
+fn sweep_with(
+    trial: &Arc<dyn AnyTrial>,
+    scenario: &Scenario,
+    seeds: std::ops::Range<u64>,
+    options: &RunOptions,
+) -> Sum {
     let mut sum = Sum::default();
     let (begin, cpu_s) = (Instant::now(), cpu_seconds());
     for seed in seeds {
-        let run = run(trial, scenario, seed, &RunOptions::default());
+        let run = run(trial, scenario, seed, options);
         sum.runs += 1;
         sum.virtual_ns += run.virtual_ns;
         sum.messages += run.messages;
@@ -51,6 +60,17 @@ fn print(load: &str, sum: &Sum) {
         sum.runs,
         virtual_s / sum.runs as f64
     );
+}
+
+/// What it costs to watch: the same seeds with all watchers and without any, in turns.
+fn print_watching(load: &str, trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: u64) {
+    let (mut watched, mut unwatched) = (0.0, 0.0);
+    for seed in 0..seeds {
+        watched += sweep(trial, scenario, seed..seed + 1).wall.as_secs_f64();
+        let options = RunOptions { unwatched: true, ..RunOptions::default() };
+        unwatched += sweep_with(trial, scenario, seed..seed + 1, &options).wall.as_secs_f64();
+    }
+    println!("{load}: watching takes {:.2} times as long as not watching", watched / unwatched);
 }
 
 /// What this process and its threads have had of the cores, in steps of a hundredth.
@@ -84,6 +104,10 @@ fn main() {
     let busy = Scenario { servers: 3, ..many.clone() };
     let sum = sweep(&lock, &busy, 0..50);
     print("lock on 3 servers, 5 clients x 100 rounds, default faults, all watched", &sum);
+    print_watching("lock on 3 servers, 100 rounds", &lock, &busy, 30);
+    let three = Scenario { servers: 3, ..scenario.clone() };
+    print_watching("lock on 3 servers, 3 rounds", &lock, &three, 500);
+    print_watching("lock on 1 server, 3 rounds", &lock, &scenario, 1_000);
     let calm = scenario.clone().without_faults();
     let sum = sweep(&lock, &calm, 0..1_000);
     print("lock, 5 clients x 3 rounds, no faults, all watched", &sum);

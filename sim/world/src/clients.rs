@@ -7,7 +7,7 @@ use crate::network::Arrival;
 use crate::process::Armed;
 use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World, watch};
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_proto::client::{CallId, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
 use zk_proto::message::{ConnId, ToClient, ToServer};
@@ -82,7 +82,7 @@ impl World<'_> {
         }
         self.messages += 1;
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
-        self.watched.delivered(id, &message);
+        watch!(self.watched, delivered(id, &message));
         self.sees_message(actor.process, &message);
         self.client_event(actor.process, ClientEvent::Received { conn: id, message });
     }
@@ -248,7 +248,7 @@ impl World<'_> {
             }
             let client = self.processes[usize::from(actor.process)].client.as_ref();
             let session = client.map(|c| c.session()).unwrap_or_default();
-            self.watched.sent(id, session, *xid, request);
+            watch!(self.watched, sent(id, session, *xid, request));
         }
         let at = self.now + self.latency(actor.process, server, true);
         let Some(conn) = self.network.conn(id) else { return };

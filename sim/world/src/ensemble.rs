@@ -3,7 +3,7 @@
 use crate::choices::Stream;
 use crate::network::Arrival;
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World, share};
+use crate::world::{Happening, MS, Phase, World, share, watch};
 use zk_api::Zxid;
 use zk_proto::message::{Ask, ToPeer};
 use zk_proto::server::{Event, ServerId};
@@ -91,7 +91,7 @@ impl World<'_> {
     /// A server says something over a link.
     pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
         if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.servers[usize::from(from)].server) {
-            self.ghost.sent(server.peer(), packet);
+            watch!(self.ghost, sent(server.peer(), packet));
             self.checked();
         }
         let Some(link) = self.links.link(id) else { return };
@@ -138,10 +138,10 @@ impl World<'_> {
         let now_ms = self.host(to).clock.steady_ms(now);
         match &message {
             ToPeer::Ask(Ask::Touch { sessions }) => {
-                self.watched.touched(to, sessions.iter().map(|(session, _)| *session), now_ms);
+                watch!(self.watched, touched(to, sessions.iter().map(|(session, _)| *session), now_ms));
             }
             ToPeer::Ask(Ask::Attach { session, .. } | Ask::Open { session, .. }) => {
-                self.watched.touched(to, [*session], now_ms);
+                watch!(self.watched, touched(to, [*session], now_ms));
             }
             ToPeer::Ask(Ask::Write { .. } | Ask::Sync { .. }) | ToPeer::Zab(_) | ToPeer::Answer(_) => {}
         }
@@ -232,14 +232,14 @@ impl World<'_> {
     /// A server's peer notes something.
     pub fn peer_notes(&mut self, id: u8, note: Note) {
         if let Some(server) = &self.servers[usize::from(id)].server {
-            self.ghost.note(server.peer(), &note);
+            watch!(self.ghost, note(server.peer(), &note));
         }
         self.checked();
         match note {
             Note::Proposed(txn) => {
                 self.note(Place::Server(id), &What::Propose(&txn));
                 let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
-                self.watched.proposed(id, &txn, self.scenario.granted_timeout_ms(), now_ms);
+                watch!(self.watched, proposed(id, &txn, self.scenario.granted_timeout_ms(), now_ms));
                 self.knowledge.proposed(txn);
             }
             Note::Committed(txn) => {
@@ -279,7 +279,7 @@ impl World<'_> {
             })
         };
         self.note(Place::Server(id), &What::Leads { epoch, last });
-        self.watched.established(id, epoch, last, now_ms);
+        watch!(self.watched, established(id, epoch, last, now_ms));
         if !is_newest {
             self.once("leader of a past epoch established");
         }
@@ -293,10 +293,10 @@ impl World<'_> {
     /// A server has the state of its leader in the place of its own.
     pub fn restored(&mut self, id: u8, zxid: Zxid) {
         self.once("server caught up by a snapshot");
-        self.ghost.show(ServerId(id), zxid);
+        watch!(self.ghost, show(ServerId(id), zxid));
         self.note(Place::Server(id), &What::Restored { zxid });
         if let Some(server) = &self.servers[usize::from(id)].server {
-            self.watched.started(id, zxid, server.tree());
+            watch!(self.watched, started(id, zxid, server.tree()));
         }
     }
 
@@ -309,9 +309,9 @@ impl World<'_> {
             return;
         }
         if serves {
-            self.watched.serves(id, server.tree());
+            watch!(self.watched, serves(id, server.tree()));
         } else {
-            self.watched.stopped(id);
+            watch!(self.watched, stopped(id));
             self.once("server lost its leader");
         }
         self.note(Place::Server(id), &What::Serves { serves });
@@ -320,11 +320,14 @@ impl World<'_> {
 
     /// What must hold among servers. What is broken ends the run: what follows would only be its consequences.
     pub fn check_ensemble(&mut self) {
-        if self.scenario.machines() == 1 || self.over {
+        if self.scenario.machines() == 1 || self.over || !self.watches {
             return;
         }
         self.zab_checks += 1;
-        if invariants::check(&self.peers(), &self.ghost).is_ok() {
+        let mut checker = std::mem::take(&mut self.checker);
+        let is_right = checker.check(&self.peers(), &self.ghost).is_ok();
+        self.checker = checker;
+        if is_right {
             return;
         }
         let broken: Vec<_> = {

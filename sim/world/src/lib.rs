@@ -62,5 +62,5 @@ mod visible;
 mod world;
 
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
-pub use scenario::{Faults, Scenario, ScenarioError};
-pub use schedule::{Fault, Schedule};
+pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
+pub use schedule::{Fault, Schedule, TimedFault};

@@ -4,7 +4,7 @@ use crate::administrator::Meddling;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World, watch};
 use zk_api::SessionId;
 use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
@@ -186,13 +186,13 @@ impl World<'_> {
 
     /// Servers end a session although its client is well.
     pub fn expire_session(&mut self, session: SessionId) {
-        self.watched.forces(Some(session));
+        watch!(self.watched, forces(Some(session)));
         for server in 0..self.scenario.machines() {
             if self.host(server).held_back.is_none() {
                 self.server_event(server, Event::Expire { session });
             }
         }
-        self.watched.forces(None);
+        watch!(self.watched, forces(None));
     }
 
     fn crash_client(&mut self, actor: ActorId, restart_after_ms: u64) {
@@ -242,7 +242,7 @@ impl World<'_> {
             Node::Server(server) => {
                 if let Some(host) = self.servers.get_mut(usize::from(server)) {
                     let changed_permille = host.clock.skew(now, permille);
-                    self.watched.skewed(self.scenario.tick_ms, changed_permille);
+                    watch!(self.watched, skewed(self.scenario.tick_ms, changed_permille));
                 }
             }
             Node::Client(client) => {

@@ -1,7 +1,7 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
 use crate::trace::{Place, What};
-use crate::world::{MS, Phase, World};
+use crate::world::{MS, Phase, World, watch};
 use zk_api::SessionId;
 use zk_proto::server::Server;
 use zk_proto::txn::NodeKind;
@@ -81,7 +81,7 @@ impl World<'_> {
             let is_there = |server: &&Server| server.is_serving() && server.tree().last_zxid() >= committed;
             if let Some(server) = host.server.as_ref().filter(is_there) {
                 let knowledge = &self.knowledge;
-                self.watched.at_rest(id, server.tree(), |session| knowledge.is_open(session));
+                watch!(self.watched, at_rest(id, server.tree(), |session| knowledge.is_open(session)));
             }
         }
         self.judge_health();
@@ -89,7 +89,7 @@ impl World<'_> {
             self.once("somebody was stuck");
         }
         self.tell_broken();
-        self.judge.at_rest(self.now, &rest);
+        watch!(self.judge, at_rest(self.now, &rest));
     }
 
     /// Faults are over: every server serves, and all show the same.

@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub mutant: Option<Mutant>,
     /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
     pub check_always: bool,
+    /// Watch and judge nothing, to see what that costs. What happens is the same.
+    pub unwatched: bool,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -77,9 +79,13 @@ pub struct RunViolation {
     pub excuse: Option<Assumption>,
 }
 
-/// Runs a trial under a seed, in a thread of its own. Panics if the scenario is not [valid](Scenario::validate).
+/// Runs a trial under a seed, in a thread of its own: with the faults of the scenario's one run, if it has one, or those
+/// that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
 pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
-    run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options)
+    match &scenario.run {
+        Some(one) => run_schedule(trial, scenario, seed, &one.schedule, options),
+        None => run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options),
+    }
 }
 
 /// The same with a given schedule in the place of the drawn one.

@@ -1,5 +1,6 @@
 //! A scenario: how large a run is and which faults it may have. Plain data, read from TOML.
 
+use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 
 /// How large a run is and which faults it may have. A seed draws a run from it.
@@ -36,6 +37,27 @@ pub struct Scenario {
     pub step_budget: u64,
     /// The faults.
     pub faults: Faults,
+    /// One run of it, in the place of those that seeds draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<OneRun>,
+}
+
+/// One run: its faults are given, and not drawn within the limits of [`Faults`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct OneRun {
+    /// What is not given is drawn from this seed.
+    pub seed: u64,
+    /// The promise or invariant that breaks in it.
+    pub breaks: String,
+    /// What broke it, in the words of the build that found it.
+    pub what: String,
+    /// The digest of the run in that build, as 16 hex digits.
+    pub digest: String,
+    /// That build.
+    pub build: String,
+    /// The faults.
+    pub schedule: Schedule,
 }
 
 /// The most there may be of each fault in one run; a seed draws which are on and how many there are (swarm).
@@ -117,6 +139,7 @@ impl Default for Scenario {
             heal_seconds: 120,
             step_budget: 2_000_000,
             faults: Faults::default(),
+            run: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::knowledge::Woken;
 use crate::network::Arrival;
 use crate::scenario::Scenario;
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World, watch};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
@@ -100,8 +100,8 @@ impl World<'_> {
         match started {
             Ok((server, mut out)) => {
                 let zxid = server.tree().last_zxid();
-                self.watched.started(id, zxid, server.tree());
-                self.ghost.started(server.peer());
+                watch!(self.watched, started(id, zxid, server.tree()));
+                watch!(self.ghost, started(server.peer()));
                 self.host(id).server = Some(server);
                 self.note(Place::Server(id), &What::Started { zxid });
                 self.server_outputs(id, &mut out);
@@ -140,7 +140,7 @@ impl World<'_> {
         if report.torn > 0 {
             self.once("torn tail cut");
         }
-        self.watched.crashed(id);
+        watch!(self.watched, crashed(id));
         for conn in self.network.of_server(id) {
             self.break_by_server(conn);
         }
@@ -150,7 +150,7 @@ impl World<'_> {
 
     /// The server's machine is gone: of what it had sent, some may still arrive.
     fn break_by_server(&mut self, id: ConnId) {
-        self.watched.closed(id);
+        watch!(self.watched, closed(id));
         let Some(conn) = self.network.conn(id) else { return };
         conn.server_open = false;
         let (process, in_flight) = (conn.actor.process, conn.to_client.in_flight());
@@ -199,7 +199,7 @@ impl World<'_> {
         let now_ms = self.host(server).clock.steady_ms(now);
         let event = match message {
             ToServer::Connect(request) if !greeted => {
-                self.watched.connecting(id, server, request.session, now_ms);
+                watch!(self.watched, connecting(id, server, request.session, now_ms));
                 let session = self.knowledge.offer(actor);
                 let offer = (session, password(session.0));
                 Event::Connecting { conn: id, request, offer, address: None }
@@ -211,7 +211,7 @@ impl World<'_> {
                 {
                     self.once("request arrived after its client knew of the loss");
                 }
-                self.watched.arrived(id, &message, now_ms);
+                watch!(self.watched, arrived(id, &message, now_ms));
                 Event::Received { conn: id, message }
             }
         };
@@ -227,7 +227,7 @@ impl World<'_> {
         conn.server_open = false;
         let (server, greeted) = (conn.server, conn.greeted);
         self.network.forget_closed(id);
-        self.watched.closed(id);
+        watch!(self.watched, closed(id));
         if greeted {
             self.note(Place::Server(server), &What::Dropped { conn: id });
             self.server_event(server, Event::Dropped { conn: id });
@@ -251,7 +251,7 @@ impl World<'_> {
         }
         let length = host.disk.done(file, ticket);
         self.note(Place::Server(id), &What::Synced { file, length: length as u64 });
-        self.watched.synced(id, file, length);
+        watch!(self.watched, synced(id, file, length));
         self.server_event(id, Event::Synced { file, ticket });
     }
 
@@ -287,8 +287,8 @@ impl World<'_> {
                 Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(Note::Writes(write)) => self.ghost.writes(ServerId(id), &write),
-                Output::Note(Note::Written) => self.ghost.written(ServerId(id)),
+                Output::Note(Note::Writes(write)) => watch!(self.ghost, writes(ServerId(id), &write)),
+                Output::Note(Note::Written) => watch!(self.ghost, written(ServerId(id))),
                 Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
                 Output::Dial { to } => self.dial(id, to.0),
@@ -333,7 +333,7 @@ impl World<'_> {
         match op {
             DiskOp::Append { file, bytes } => {
                 let end = disk.append(file, &bytes);
-                self.watched.appended(id, file, end, &bytes);
+                watch!(self.watched, appended(id, file, end, &bytes));
             }
             DiskOp::Sync { file, ticket } => {
                 disk.begin_sync(file, ticket);
@@ -341,7 +341,7 @@ impl World<'_> {
             }
             DiskOp::Truncate { file, len } => {
                 disk.truncate(file, len);
-                self.watched.truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX));
+                watch!(self.watched, truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX)));
             }
             DiskOp::Replace { file, bytes, ticket } => {
                 disk.begin_replace(file, ticket, bytes);
@@ -369,11 +369,11 @@ impl World<'_> {
     }
 
     fn send_to_client(&mut self, id: ConnId, message: ToClient) {
-        self.watched.answering(id, &message);
+        watch!(self.watched, answering(id, &message));
         let Some(conn) = self.network.conn(id) else { return };
         if let ToClient::Connected(response) = &message {
             conn.session = response.session;
-            self.watched.connected(id, response.session);
+            watch!(self.watched, connected(id, response.session));
         }
         let (process, server) = (conn.actor.process, conn.server);
         let at = self.now + self.latency(process, server, false);
@@ -383,7 +383,7 @@ impl World<'_> {
     }
 
     fn close_by_server(&mut self, id: ConnId) {
-        self.watched.closed(id);
+        watch!(self.watched, closed(id));
         let Some(conn) = self.network.conn(id) else { return };
         conn.server_open = false;
         self.tell_client(id);
@@ -396,7 +396,7 @@ impl World<'_> {
             return;
         }
         self.note(Place::Server(id), &What::Commit { zxid: txn.zxid });
-        self.watched.committed(txn, recovered);
+        watch!(self.watched, committed(txn, recovered));
         self.sees_commit(txn);
         if let Some(fact) = self.knowledge.commit(txn) {
             let actor = self.knowledge.actor(txn.session);
@@ -414,7 +414,7 @@ impl World<'_> {
 
     /// A transaction is applied to a server's tree: the first time anywhere, elsewhere, or again after a start.
     fn applied(&mut self, id: u8, txn: &Arc<Txn>, woken: &mut Woken) {
-        self.ghost.deliver(ServerId(id), txn);
+        watch!(self.ghost, deliver(ServerId(id), txn));
         self.checked();
         let is_first = txn.zxid > self.knowledge.applied;
         self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });
@@ -425,7 +425,7 @@ impl World<'_> {
             self.knowledge.apply_elsewhere(txn.zxid, woken, &mut facts);
         }
         if let Some(server) = &self.servers[usize::from(id)].server {
-            self.watched.applied(id, txn, server.tree());
+            watch!(self.watched, applied(id, txn, server.tree()));
         }
         for fact in facts {
             self.fact(fact);

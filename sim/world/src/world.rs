@@ -25,6 +25,7 @@ use zk_proto::server::{Output, ServerId, Timer};
 use zk_proto::visible::Step;
 use zk_proto::zab::PeerConfig;
 use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::invariants::Checker;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
 use zk_trials::outside::Outside;
@@ -33,6 +34,17 @@ use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
+
+/// Shows something to a watcher, in a run that is watched. A function would hold on to the whole world.
+macro_rules! watch {
+    ($world:ident . $watcher:ident, $($call:tt)*) => {
+        if $world.watches {
+            $world.$watcher.$($call)*
+        }
+    };
+}
+
+pub(crate) use watch;
 
 /// Something that happens at a time.
 pub enum Happening {
@@ -206,10 +218,14 @@ pub struct World<'a> {
     pub links: Links<Happening>,
     /// What ever happened among the servers.
     pub ghost: Ghost,
+    /// What was checked of that.
+    pub checker: Checker,
     /// How often the invariants among servers were checked.
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
     pub check_always: bool,
+    /// Whether anything is watched and judged.
+    pub watches: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -280,8 +296,10 @@ impl<'a> World<'a> {
             network: Network::default(),
             links: Links::new(),
             ghost: Ghost::default(),
+            checker: Checker::default(),
             zab_checks: 0,
             check_always: options.check_always,
+            watches: !options.unwatched,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -421,14 +439,14 @@ impl<'a> World<'a> {
     /// An actor says something.
     pub fn says(&mut self, actor: ActorId, what: Observation) {
         self.note(Place::Client(actor), &What::Says(&what));
-        self.judge.see(self.now, &Event::Says { actor, what });
+        watch!(self.judge, see(self.now, &Event::Says { actor, what }));
     }
 
     /// Something is so. What concerns the process that makes the trial's znodes is nobody's business.
     pub fn fact(&mut self, fact: Fact) {
         if self.phase != Phase::Setup && !self.is_administrators(&fact) {
             self.note(Place::World, &What::Is(&fact));
-            self.judge.see(self.now, &Event::Is(fact));
+            watch!(self.judge, see(self.now, &Event::Is(fact)));
         }
     }
 

@@ -156,3 +156,16 @@ fn a_choice_that_is_given_is_taken() {
     let again = RunOptions { choices: free.choices.clone(), ..everything() };
     assert_eq!(run(&lock, &calm(), 5, &again), free);
 }
+
+#[test]
+fn a_run_that_nobody_watches_goes_the_same_way() {
+    let lock = published("lock");
+    for (seed, servers) in [(1, 1), (2, 3), (3, 3)] {
+        let scenario = Scenario { servers, ..Scenario::default() };
+        let watched = run(&lock, &scenario, seed, &RunOptions::default());
+        let unwatched = run(&lock, &scenario, seed, &RunOptions { unwatched: true, ..RunOptions::default() });
+        assert_eq!((unwatched.digest, unwatched.steps), (watched.digest, watched.steps));
+        let is_judged = |run: &zk_world::Run| run.tested["answers-match-reference"] > 0;
+        assert!(is_judged(&watched) && !is_judged(&unwatched));
+    }
+}

@@ -4,31 +4,58 @@
 //! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
 //! session is taken for an administrator's.
 
+mod abort_validity;
+mod agreement;
+mod announced_leader_led;
+mod barrier;
+mod commit_validity;
+mod commitment;
+mod double_barrier;
 mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
+mod irrevocability;
 mod measured;
+mod no_failure;
 mod no_foreign_delete;
+mod no_orphan_transaction;
 mod no_orphan_znode;
 mod no_waiter_stuck;
+mod nothing_left_behind;
+mod one_term_per_election;
 mod one_woken_per_deletion;
 mod revocation_heeded;
+mod session_end_noticed;
 mod sharers_meet;
 mod sharers_wake_together;
+mod stops_at_loss;
 mod tokens_increase;
 mod try_succeeds_uncontended;
 
+pub use abort_validity::AbortValidity;
+pub use agreement::Agreement;
+pub use announced_leader_led::AnnouncedLeaderLed;
+pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+pub use commit_validity::CommitValidity;
+pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
 pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
 pub use fifo::Fifo;
+pub use irrevocability::Irrevocability;
 pub use measured::Measured;
+pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
+pub use no_orphan_transaction::NoOrphanTransaction;
 pub use no_orphan_znode::NoOrphanZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
+pub use nothing_left_behind::NothingLeftBehind;
+pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
 pub use revocation_heeded::RevocationHeeded;
+pub use session_end_noticed::SessionEndNoticed;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
+pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
 
@@ -78,6 +105,25 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+    ]
+}
+
+/// The six of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
+/// decides, and that transactions are removed.
+pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_published_commitment(root);
+    all.push(Box::new(NoOrphanTransaction::of(root)));
+    all
+}
+
+/// The same without the last: published protocols do not say who removes what.
+pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Agreement::of(root)),
+        Box::new(CommitValidity::of(root)),
+        Box::new(Irrevocability::of(root)),
+        Box::new(AbortValidity::of(root)),
+        Box::new(NoWaiterStuck),
     ]
 }
 
@@ -220,7 +266,7 @@ mod testing {
     //! Events in short: actor `n` has the session `n + 1`.
 
     use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
-    use crate::promise::{Assumption, Finding, Promise};
+    use crate::promise::{Assumption, Finding, Promise, Rest};
     use zk_api::{EventType, SessionId, Zxid};
 
     pub const LOCK: &str = "/lock";
@@ -237,6 +283,9 @@ mod testing {
         Event::Says { actor: actor(process), what }
     }
 
+    pub fn notes(p: u8, what: &str, about: &str) -> Event {
+        says(p, Observation::note(what, about, 2))
+    }
     pub fn opened(p: u8) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
     }
@@ -309,6 +358,17 @@ mod testing {
         for event in events {
             promise.see(&event, &mut found);
         }
+        found
+    }
+
+    /// What a promise finds at rest after these events.
+    pub fn resting(mut promise: impl Promise, events: Vec<Event>, rest: &Rest) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for event in events {
+            promise.see(&event, &mut found);
+        }
+        found.clear();
+        promise.at_rest(rest, &mut found);
         found
     }
 

@@ -9,7 +9,7 @@ use zk_world::RunViolation;
 
 fn target() -> Target {
     let zoo = Zoo::default();
-    Target::resolve(&zoo, zoo.trials()[0].about().name, &[]).expect("it is there")
+    Target::resolve(&zoo, zoo.trials()[0].about().name, None, &[]).expect("it is there")
 }
 
 /// The first promise of the target.

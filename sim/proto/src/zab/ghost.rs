@@ -54,6 +54,34 @@ pub struct Ghost {
     pub promised_early: BTreeSet<(ServerId, u32)>,
     /// Which planted bugs have made a difference.
     pub deviated: BTreeSet<Mutant>,
+    /// How often what had been kept was changed, and not only added to.
+    pub(super) rewrites: Rewrites,
+}
+
+/// A count that makes no two histories of what is the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rewrites(u64);
+
+impl Rewrites {
+    pub(super) fn count(self) -> u64 {
+        self.0
+    }
+
+    fn add(&mut self) {
+        self.0 += 1;
+    }
+}
+
+impl PartialEq for Rewrites {
+    fn eq(&self, _: &Rewrites) -> bool {
+        true
+    }
+}
+
+impl Eq for Rewrites {}
+
+impl std::hash::Hash for Rewrites {
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 impl Ghost {
@@ -64,6 +92,7 @@ impl Ghost {
         let disk = self.disks.entry(id).or_default();
         disk.accepted_epoch = disk.accepted_epoch.max(peer.accepted_epoch());
         (disk.log, disk.current_epoch, disk.writing) = (log, peer.current_epoch(), None);
+        self.rewrites.add();
         self.show(id, peer.history().base());
     }
 
@@ -74,6 +103,7 @@ impl Ghost {
         let log = shown.chain(&disk.log).cloned().collect();
         let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);
         self.disks.insert(id, OnDisk { log, accepted_epoch, current_epoch, writing: None });
+        self.rewrites.add();
     }
 
     /// Takes what a peer wanted done in one step. `peer` is as it is after that step.
@@ -112,19 +142,19 @@ impl Ghost {
             }
             Note::Established { epoch } => {
                 let history = self.whole_history(peer);
-                self.committed.extend(history.iter().map(|txn| (txn.zxid, txn.clone())));
+                history.iter().for_each(|txn| self.stands(txn));
                 let last = history.last().map_or(Zxid::ZERO, |txn| txn.zxid);
                 self.stood.insert(*epoch, last);
-                self.initial.insert(*epoch, history);
+                if self.initial.insert(*epoch, history).is_some() {
+                    self.rewrites.add();
+                }
             }
             Note::Proposed(txn) => {
                 let before = || self.delivered.get(&id).cloned().unwrap_or_default();
                 self.delivered_before.entry(txn.zxid.epoch).or_insert_with(before);
                 self.broadcast.entry(txn.zxid.epoch).or_default().push(txn.clone());
             }
-            Note::Committed(txn) => {
-                self.committed.insert(txn.zxid, txn.clone());
-            }
+            Note::Committed(txn) => self.stands(txn),
             Note::Cut(txns) => {
                 let stood = txns.iter().filter(|txn| self.committed.get(&txn.zxid) == Some(*txn));
                 self.cut.extend(stood.map(|txn| (id, txn.clone())));
@@ -133,6 +163,15 @@ impl Ghost {
             Note::Deviated(mutant) => {
                 self.deviated.insert(*mutant);
             }
+        }
+    }
+
+    /// A transaction stands.
+    fn stands(&mut self, txn: &Arc<Txn>) {
+        let is_behind = self.committed.last_key_value().is_none_or(|(last, _)| *last < txn.zxid);
+        if is_behind || self.committed.get(&txn.zxid) != Some(txn) {
+            self.committed.insert(txn.zxid, txn.clone());
+            self.rewrites.0 += u64::from(!is_behind);
         }
     }
 
@@ -164,10 +203,14 @@ impl Ghost {
         let disk = self.disks.entry(id).or_default();
         match disk.writing.take() {
             Some(Write::Append(txns)) => disk.log.extend(txns),
-            Some(Write::Truncate { to }) => disk.log.retain(|txn| txn.zxid <= to),
+            Some(Write::Truncate { to }) => {
+                disk.log.retain(|txn| txn.zxid <= to);
+                self.rewrites.add();
+            }
             Some(Write::Restart(snapshot)) => {
                 let shown = self.committed.range(..=snapshot.zxid).map(|(_, txn)| txn.clone());
                 disk.log = shown.collect();
+                self.rewrites.add();
             }
             Some(Write::AcceptedEpoch(epoch)) => disk.accepted_epoch = epoch,
             Some(Write::CurrentEpoch(epoch)) => disk.current_epoch = epoch,
@@ -223,6 +266,7 @@ impl Ghost {
     pub fn show(&mut self, id: ServerId, up_to: Zxid) {
         let shown = self.committed.range(..=up_to).map(|(_, txn)| txn.clone()).collect();
         self.delivered.insert(id, shown);
+        self.rewrites.add();
         self.keep_most(id);
     }
 

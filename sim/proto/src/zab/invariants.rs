@@ -12,6 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::Zxid;
 
+mod growing;
+
+pub use growing::Checker;
+
 /// A predicate: `Err` says what is wrong.
 pub type Predicate = fn(&[&Peer], &Ghost) -> Result<(), String>;
 
@@ -165,11 +169,16 @@ pub fn total_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
 /// If an epoch's leader proposes a before b, then whoever delivers b delivers a before it. For all a and b.
 pub fn local_primary_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.delivered.iter().try_for_each(|(server, delivered)| {
-        ghost.broadcast.iter().try_for_each(|(epoch, broadcast)| {
-            let of_epoch = delivered.iter().filter(|txn| txn.zxid.epoch == *epoch);
-            let in_order =
-                of_epoch.clone().count() <= broadcast.len() && of_epoch.zip(broadcast).all(|(a, b)| a == b);
-            ensure(in_order, || format!("{server:?} delivered epoch {epoch} in another order than proposed"))
+        let mut proposed: BTreeMap<u32, _> =
+            ghost.broadcast.iter().map(|(epoch, txns)| (*epoch, txns.iter())).collect();
+        let mut in_order = |txn: &Arc<Txn>| match proposed.get_mut(&txn.zxid.epoch) {
+            Some(next) => next.next() == Some(txn),
+            None => true,
+        };
+        let wrong = delivered.iter().find(|txn| !in_order(txn));
+        ensure(wrong.is_none(), || {
+            let epoch = wrong.map_or(0, |txn| txn.zxid.epoch);
+            format!("{server:?} delivered epoch {epoch} in another order than proposed")
         })
     })
 }

@@ -6,6 +6,7 @@
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `growing` | the check that does not look at everything again |
 //! | `mutants` | bugs that are planted, and what finds them |
 //! | `explore` | every order of events within small bounds |
 //! | `nearest` | the shortest way to something, within such bounds |
@@ -16,6 +17,7 @@ mod calm;
 mod chaos;
 mod disk;
 mod explore;
+mod growing;
 mod mutants;
 mod nearest;
 mod paths;

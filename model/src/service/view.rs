@@ -1,0 +1,206 @@
+//! What the ensemble knows of a client, and how far the client's server is.
+
+use crate::digest::{Digest, Digester, digest_all, digest_of};
+use crate::shell::{Kind, Watching};
+use crate::symmetry::Eyes;
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::Hash;
+use std::sync::Arc;
+use zk_api::{AddWatchMode, EventType, SessionId, Text, WatchedEvent, WatcherKind};
+use zk_proto::message::WatchList;
+use zk_proto::tree::{Change, DataTree};
+use zk_proto::watch::{OneShot, WatchTable};
+
+/// The tree after a transaction, and what that one did.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    pub tree: DataTree,
+    pub changes: Vec<Change>,
+    /// The session that it closes.
+    pub ends: Option<SessionId>,
+    /// Of the tree alone.
+    pub of_tree: Digest,
+    pub digest: Digest,
+}
+
+impl Moment {
+    /// After a transaction that changed this.
+    pub fn new(tree: DataTree, changes: Vec<Change>, ends: Option<SessionId>) -> Arc<Moment> {
+        let of_tree = digest_of(0x7ee, &tree);
+        let digest = digest_all(0x30e, [of_tree, digest_of(0, &(&changes, ends))]);
+        Arc::new(Moment { tree, changes, ends, of_tree, digest })
+    }
+
+    /// As a process sees it: znodes in no order, as their names are not known to whom they belong. `whole`: what the
+    /// transaction did as well.
+    pub fn seen_by(&self, me: usize, whole: bool) -> Digest {
+        let eyes = |add: &dyn Fn(&mut Eyes)| {
+            let mut eyes = Eyes::new(0x5e41, me);
+            add(&mut eyes);
+            eyes.end()
+        };
+        let nodes = self.tree.nodes().map(|(path, node)| {
+            eyes(&|e| {
+                (path, &node.data, &node.acl, node.kind, node.czxid, node.mzxid, node.pzxid).hash(e);
+                (node.version, node.aversion, node.created).hash(e);
+            })
+        });
+        let mut digester = Digester::new(0x5e42);
+        digester.digest(nodes.fold(0, Digest::wrapping_add));
+        self.tree.last_zxid().hash(&mut digester);
+        if whole {
+            digester.digest(eyes(&|e| (&self.changes, self.ends).hash(e)));
+        }
+        digester.end()
+    }
+}
+
+/// A server as one client sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Sight {
+    /// Which of the moments it has come to.
+    pub at: usize,
+    /// Of this client alone. While it is away they only note in `missed` what fires.
+    pub watches: WatchTable<u8>,
+    pub missed: BTreeSet<(Text, OneShot)>,
+}
+
+impl Sight {
+    /// The first moment, and no watches.
+    pub fn new() -> Sight {
+        Sight { at: 0, watches: WatchTable::new(), missed: BTreeSet::new() }
+    }
+
+    /// The server takes the next transaction while the client is away.
+    pub fn go_on_alone(&mut self, name: u8, moment: &Moment) {
+        self.at += 1;
+        for change in &moment.changes {
+            let before = self.watches.clone();
+            // Who comes back is told of what it has missed whether it may read it or not.
+            for (_, event) in self.watches.fire(std::slice::from_ref(change)) {
+                self.miss(&event, |path, kind| before.contains(path, name, kind_of(kind)));
+            }
+        }
+    }
+
+    /// Notes what an event tells to those of its watches that `had` knows.
+    pub fn miss(&mut self, event: &WatchedEvent, had: impl Fn(&Text, OneShot) -> bool) {
+        let told: &[OneShot] = match event.kind {
+            EventType::NodeDeleted => &[OneShot::Data, OneShot::Child],
+            EventType::NodeCreated | EventType::NodeDataChanged => &[OneShot::Data],
+            EventType::NodeChildrenChanged => &[OneShot::Child],
+            EventType::None => &[],
+        };
+        let told = told.iter().filter(|kind| had(&event.path, **kind));
+        self.missed.extend(told.map(|kind| (event.path.clone(), *kind)));
+    }
+
+    pub fn unwatch(&mut self, name: u8, watching: &Watching) {
+        let Some(kind) = watching.kind.one_shot() else { return };
+        self.watches.remove(&watching.path, name, kind_of(kind));
+        self.missed.remove(&(watching.path.clone(), kind));
+    }
+
+    /// Keeps of what is armed what the client still has.
+    pub fn keep(&mut self, name: u8, watches: &[Watching]) {
+        let armed = |w: &&Watching| match w.kind.one_shot() {
+            Some(kind) => self.watches.contains(&w.path, name, kind_of(kind)),
+            None => true,
+        };
+        let kept: Vec<&Watching> = watches.iter().filter(armed).collect();
+        self.watches.forget(name);
+        for Watching { path, kind } in kept {
+            match kind {
+                Kind::Data | Kind::Exist => self.watches.add(path, name, OneShot::Data),
+                Kind::Child => self.watches.add(path, name, OneShot::Child),
+                Kind::Persistent => self.watches.add_persistent(path, name, AddWatchMode::Persistent),
+                Kind::Recursive => {
+                    self.watches.add_persistent(path, name, AddWatchMode::PersistentRecursive);
+                }
+            }
+        }
+    }
+}
+
+/// What the ensemble knows of one client, and the server it is connected to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    pub session: SessionId,
+    /// Its server takes it for alive. One that has not heard of the session's end does.
+    pub served: bool,
+    pub connected: bool,
+    /// Its server; the next one, while it has none.
+    pub now: Sight,
+    /// What its server was when the client was last answered, as far as the client knows: the next server need be
+    /// no further. `None` where views never go back.
+    pub heard: Option<Sight>,
+    /// The same of the answers that are on their way.
+    pub unheard: VecDeque<Sight>,
+}
+
+impl View {
+    /// Of a session that lives, and is connected.
+    pub fn new(session: SessionId, goes_back: bool) -> View {
+        let heard = goes_back.then(Sight::new);
+        View { session, served: true, connected: true, now: Sight::new(), heard, unheard: VecDeque::new() }
+    }
+
+    /// Nobody will look at it again.
+    pub fn forget(&mut self) {
+        self.end();
+        (self.heard, self.unheard) = (None, VecDeque::new());
+    }
+
+    /// Its server has learned that the session is over, so it lags no longer. Another one may not have.
+    pub fn end(&mut self) {
+        (self.served, self.connected, self.now) = (false, false, Sight::new());
+    }
+
+    /// An answer is sent.
+    pub fn answers(&mut self) {
+        if self.heard.is_some() {
+            self.unheard.push_back(self.now.clone());
+        }
+    }
+
+    /// All answers but the last `left` have come to the client.
+    pub fn hears(&mut self, left: usize) {
+        while self.unheard.len() > left {
+            self.heard = self.unheard.pop_front();
+        }
+    }
+
+    /// All that somebody may look at again.
+    pub fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
+        let now = self.served.then_some(&mut self.now);
+        now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
+    }
+
+    /// The oldest moment that somebody may look at again.
+    pub fn oldest(&self) -> Option<usize> {
+        let now = self.served.then_some(self.now.at);
+        let heard = self.heard.iter().chain(&self.unheard).map(|sight| sight.at);
+        now.into_iter().chain(heard).min()
+    }
+}
+
+pub fn kind_of(kind: OneShot) -> WatcherKind {
+    match kind {
+        OneShot::Data => WatcherKind::Data,
+        OneShot::Child => WatcherKind::Children,
+    }
+}
+
+pub fn listed(watches: &[Watching]) -> WatchList {
+    let of = |kind| {
+        let paths: BTreeSet<&Text> = watches.iter().filter(|w| w.kind == kind).map(|w| &w.path).collect();
+        paths.into_iter().cloned().collect()
+    };
+    WatchList {
+        data: of(Kind::Data),
+        exist: of(Kind::Exist),
+        child: of(Kind::Child),
+        persistent: of(Kind::Persistent),
+        recursive: of(Kind::Recursive),
+    }
+}

@@ -1,0 +1,213 @@
+//! What servers that differ show their clients: shown by actors that say so when they have seen it.
+
+mod common;
+
+use common::{broken, run, trial};
+use std::sync::Arc;
+use zk_api::{CreateMode, Data, Error, EventType, KeeperState, Text, ZPath, ZooKeeper};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::event::{ActorId, End, Event, Fact, Observation};
+use zk_trials::probe::Probe;
+use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+
+/// What process 0 does; process 1 creates `/a/x`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Told by an event that the znode is there, it does not find it on its next connection.
+    GoesBack,
+    /// It has read the znode, and does not find it on its next connection.
+    GoesBackBehindAnAnswer,
+    /// It finds its own ephemeral znode when its session is over.
+    IsServed,
+    /// The same, on a connection that it got after the end.
+    IsConnected,
+    /// It writes when its session is over, and is answered.
+    Writes,
+    /// It is told that its session is dead, and says so while it lives.
+    IsToldTooEarly,
+}
+
+struct Lags(Way);
+
+/// Nobody says that he has seen what he was about to ask for: before the end of his session, or both after it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Never {
+    after_the_end: bool,
+    is_over: bool,
+    asked: bool,
+}
+
+const ME: ActorId = ActorId { process: 0, life: 0 };
+
+impl Promise for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody says that he has seen it."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.is_over |= matches!(event, Event::Is(Fact::SessionClosed { actor: ME, .. }));
+        let Event::Says { actor: ME, what: Observation::Notes { what, .. } } = event else { return };
+        self.asked |= &**what == "asks" && self.is_over == self.after_the_end;
+        if &**what == "saw" && self.asked && self.is_over == self.after_the_end {
+            found.push(Finding::Broken(Violation { what: "it happened".into(), excuse: None }));
+        }
+    }
+}
+
+impl Trial for Lags {
+    fn about(&self) -> About {
+        About {
+            name: "lags",
+            summary: "Sees what servers that differ show.",
+            source: "this test",
+            breaks: None,
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/a".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let after_the_end = matches!(self.0, Way::IsServed | Way::IsConnected | Way::Writes);
+        vec![Box::new(Never { after_the_end, is_over: false, asked: false })]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let x: ZPath = "/a/x".parse().expect("a path");
+        if part.me != ME {
+            let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+        } else if see(self.0, &zk, &probe, &x).await.unwrap_or(false) {
+            probe.observe(Observation::note("saw", "it", 0));
+        }
+        End::Done
+    }
+}
+
+async fn next_connection(zk: &impl ZooKeeper) {
+    while zk.state() == KeeperState::SyncConnected {
+        zk.state_change().await;
+    }
+    while zk.state() == KeeperState::Disconnected {
+        zk.state_change().await;
+    }
+}
+
+/// Gives whether it saw what is to be shown.
+async fn see(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Result<bool, Error> {
+    let asks = || probe.observe(Observation::note("asks", "it", 0));
+    let own: ZPath = "/a/own".parse().expect("a path");
+    match way {
+        Way::GoesBack => {
+            let (stat, watch) = zk.exists_watch(x).await?;
+            let told = watch.await.kind == EventType::NodeCreated;
+            next_connection(zk).await;
+            asks();
+            Ok(stat.is_none() && told && zk.exists(x).await?.is_none())
+        }
+        Way::GoesBackBehindAnAnswer => {
+            let found = zk.exists(x).await?.is_some();
+            next_connection(zk).await;
+            asks();
+            Ok(found && zk.exists(x).await?.is_none())
+        }
+        Way::IsServed | Way::IsConnected => {
+            zk.create(&own, Data::NULL, CreateMode::Ephemeral).await?;
+            if way == Way::IsConnected {
+                next_connection(zk).await;
+            }
+            probe.point().await;
+            asks();
+            Ok(zk.exists(&own).await?.is_some())
+        }
+        Way::Writes => {
+            zk.create(&own, Data::NULL, CreateMode::Ephemeral).await?;
+            probe.point().await;
+            asks();
+            zk.delete(&own, -1).await?;
+            Ok(true)
+        }
+        Way::IsToldTooEarly => {
+            next_connection(zk).await;
+            asks();
+            Ok(zk.state() == KeeperState::Expired)
+        }
+    }
+}
+
+/// Whether it can happen within these bounds, in what is asked of models, but for what is changed.
+fn happens(way: Way, bounds: Bounds, change: impl FnOnce(&mut CheckConfig)) -> bool {
+    let mut config = CheckConfig::new(bounds);
+    change(&mut config);
+    let check = run(Arc::new(Lags(way)), &config);
+    assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
+    broken(&check).contains(&"never")
+}
+
+const TWO: Bounds = Bounds::clients(2);
+
+#[test]
+fn the_next_server_may_be_behind_an_event_but_not_behind_an_answer() {
+    for (lag, drops, may) in [(0, 1, false), (1, 0, false), (1, 1, true)] {
+        let bounds = Bounds { drops, lag, ..TWO };
+        assert_eq!(happens(Way::GoesBack, bounds, |_| {}), may, "lag {lag}, drops {drops}");
+    }
+    for lag in [1, 2] {
+        assert!(!happens(Way::GoesBackBehindAnAnswer, Bounds { drops: 2, lag, ..TWO }, |_| {}), "lag {lag}");
+    }
+}
+
+#[test]
+fn a_dead_session_is_read_to_where_its_end_is_not_known() {
+    for (lag, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::IsServed, Bounds { expiries: 1, lag, ..TWO }, |_| {}), may, "lag {lag}");
+    }
+}
+
+#[test]
+fn a_dead_session_is_taken_over_where_its_end_is_not_known_and_that_takes_a_drop() {
+    for (lag, drops, may) in [(0, 1, false), (1, 0, false), (1, 1, true)] {
+        let bounds = Bounds { expiries: 1, drops, lag, ..TWO };
+        // An end that is none costs an expiry too, and is told to whoever looks for a server.
+        let happens = happens(Way::IsConnected, bounds, |config| config.false_ends = false);
+        assert_eq!(happens, may, "lag {lag}, drops {drops}");
+    }
+}
+
+#[test]
+fn a_dead_session_changes_nothing_wherever_it_is_served() {
+    for lag in [1, 2] {
+        let bounds = Bounds { expiries: 1, drops: 1, lag, ..Bounds::clients(1) };
+        assert!(!happens(Way::Writes, bounds, |_| {}), "lag {lag}");
+    }
+}
+
+#[test]
+fn a_session_may_live_on_when_its_client_is_told_that_it_is_dead() {
+    for (lag, false_ends, may) in [(1, true, true), (1, false, false), (0, true, false)] {
+        let bounds = Bounds { expiries: 1, drops: 1, lag, ..Bounds::clients(1) };
+        let happens = happens(Way::IsToldTooEarly, bounds, |config| config.false_ends = false_ends);
+        assert_eq!(happens, may, "lag {lag}");
+    }
+}
+
+#[test]
+fn where_nothing_lags_syncs_and_ends_that_lie_are_none() {
+    let states = |lies: bool| {
+        let mut config = CheckConfig::new(Bounds { expiries: 1, drops: 1, ..TWO });
+        (config.lying_syncs, config.false_ends) = (lies, lies);
+        run(trial("lock"), &config).states
+    };
+    assert_eq!(states(false), states(true));
+}

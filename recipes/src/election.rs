@@ -1,0 +1,228 @@
+//! Leader election, with an epoch for each leader and an announcement that others can read.
+
+use crate::line::{Held, Line, next_lower};
+use crate::session::{self, Lost, OnDisconnect, RecipeError};
+use std::fmt;
+use std::future::Future;
+use zk_api::{Data, Error, ErrorCode, Local, MultiOutcome, Op, PathError, ZPath, ZooKeeper, Zxid};
+
+/// The kind of its contenders.
+const CANDIDATE: &str = "candidate";
+
+/// Leader election: whoever stands first leads, and each death wakes the next in line alone.
+///
+/// Every candidate makes an ephemeral sequential child of the election's znode, named with a guid of its own, and leads
+/// when no child has a lower number. Otherwise it watches the next lower one alone. Who has no predecessor leads at
+/// once: nobody is going to tell it.
+///
+/// - **The epoch** of a leader is the zxid of its candidate's creation: higher than that of every earlier leader, and
+///   no two leaders have the same. A resource that must be safe compares epochs, as a leader whose session has ended
+///   may still believe for a while that it leads.
+/// - **The announcement** is the data of the election's znode. A leader writes it when it is ready
+///   ([`Leadership::announce`]), in one transaction with a check that its candidate is still there: so whoever is
+///   announced leads at that moment, and announced epochs only grow. It stays when its leader is gone; [`leader`]
+///   looks whether it still holds. A child with the lowest number is no announcement: its process may not know yet.
+/// - **A lost answer, a checked claim, a znode that is gone, the end of the session, dropping:** as with
+///   [`Lock`](crate::Lock), which stands in line in the same way.
+/// - **Resigning** removes the candidate and gives the lead to the next in line; [`lead`](Election::lead) stands again,
+///   at the end of the line, with a new epoch.
+///
+/// All candidates must use this recipe, and nobody else may write the data of the election's znode. The guid must be
+/// unique among all attempts of all sessions. Two sessions never both lead while both live.
+///
+/// An election costs four requests if nobody else stands, and an announcement one more.
+pub struct Election<Z>(Line<Z>);
+
+impl<Z> fmt::Debug for Election<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Election").field(&self.0).finish()
+    }
+}
+
+impl<Z: ZooKeeper> Election<Z> {
+    /// A candidate of the election at `parent`, a znode that exists. `guid` must be unlike any other candidate's.
+    /// Fails if it is empty or not fit for a znode's name.
+    pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<Election<Z>, PathError> {
+        Ok(Election(Line::new(zk, parent, guid, &[CANDIDATE])?))
+    }
+
+    /// Stands, and waits until it leads. What an earlier attempt has left behind is removed first.
+    pub async fn lead(&mut self) -> Result<Leadership<'_, Z>, RecipeError> {
+        self.0.stand(CANDIDATE).await?.turn(next_lower).await.map(Leadership)
+    }
+
+    /// Removes what an attempt that was dropped has left behind. Returns when it is known that nothing is left.
+    pub async fn abandon(&mut self) -> Result<(), RecipeError> {
+        self.0.abandon().await
+    }
+
+    /// The znodes of all candidates, first come first. For inspection: the first of them may not know yet that it
+    /// leads, and the list may be old when it arrives.
+    pub async fn candidates(&self) -> Result<Vec<ZPath>, Error> {
+        self.0.contenders().await
+    }
+}
+
+/// The lead. Dropping it resigns without making sure.
+#[must_use = "dropping it resigns"]
+pub struct Leadership<'a, Z: ZooKeeper>(Held<'a, Z>);
+
+impl<Z: ZooKeeper> fmt::Debug for Leadership<'_, Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Leadership").field(&self.0).finish()
+    }
+}
+
+impl<Z: ZooKeeper> Leadership<'_, Z> {
+    /// The epoch, which is the fencing token: higher than that of every earlier leader.
+    pub fn epoch(&self) -> Zxid {
+        self.0.token()
+    }
+
+    /// The candidate's znode.
+    pub fn node(&self) -> &ZPath {
+        self.0.node()
+    }
+
+    /// Tells everybody that this is the leader, reached by `identity`: to be called when it is ready to be asked.
+    /// It may be called again with another identity.
+    ///
+    /// Fails with [`RecipeError::Failed`] and `NoNode` if the candidate is gone by now; nothing was announced then.
+    /// An answer that was lost is no matter: it is announced again, and its check fails where it must not be.
+    pub async fn announce(&self, identity: &[u8]) -> Result<(), RecipeError> {
+        let (zk, parent, node) = (&self.0.line().zk, &self.0.line().parent, self.node());
+        let leader = Leader { epoch: self.epoch(), node: node.clone(), identity: identity.into() };
+        let data = Data::from(leader.to_bytes());
+        loop {
+            let identity = String::from_utf8_lossy(identity);
+            let epoch = Local::Number(self.epoch().to_i64());
+            zk.checkpoint("election/announce", &[Local::Text(node.as_str()), Local::Text(&identity), epoch]);
+            let ops = vec![
+                Op::Check { path: node.text(), version: -1 },
+                Op::SetData { path: parent.text(), data: data.clone(), version: -1 },
+            ];
+            let error = |code, path: &ZPath| Error { code, tried: "multi", path: path.text() };
+            match zk.multi(ops).await {
+                Ok(MultiOutcome::Applied(_)) => return Ok(()),
+                Ok(MultiOutcome::Failed(codes)) => match codes[..] {
+                    [None, Some(ErrorCode::NoNode), ..] => {
+                        return Err(RecipeError::NoParent(parent.clone()));
+                    }
+                    [Some(code), ..] | [None, Some(code), ..] => {
+                        return Err(RecipeError::Failed(error(code, node)));
+                    }
+                    [None] | [None, None, ..] | [] => {
+                        return Err(RecipeError::Failed(error(ErrorCode::SystemError, node)));
+                    }
+                },
+                Err(e) => session::passing(zk, e, parent).await?,
+            }
+        }
+    }
+
+    /// Gives up the lead, and returns when it is known that the candidate is gone. Fails if the session is over.
+    pub async fn resign(self) -> Result<(), RecipeError> {
+        self.0.release().await
+    }
+
+    /// Resolves when the lead is lost: the session is over, the znode is gone, or, as `on` says, the connection is
+    /// lost. Race it against the work. A leader that stops must still [`resign`](Leadership::resign).
+    pub async fn lost(&self, on: OnDisconnect) -> Lost {
+        self.0.lost(on).await
+    }
+
+    /// The same without watching the znode, which spares a request: for where nobody deletes others' znodes.
+    /// Borrows only the session, and listens from this call on.
+    pub fn session_lost(&self, on: OnDisconnect) -> impl Future<Output = Lost> + use<'_, Z> {
+        self.0.session_lost(on)
+    }
+}
+
+/// A leader as it was announced.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Leader {
+    /// Its epoch.
+    pub epoch: Zxid,
+    /// Its candidate's znode. As long as that exists, it leads.
+    pub node: ZPath,
+    /// How it is reached.
+    pub identity: Vec<u8>,
+}
+
+impl Leader {
+    /// `EPOCH NAME`, a line's end, and the identity.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = format!("{} {}\n", self.epoch.to_i64(), self.node.name()).into_bytes();
+        bytes.extend_from_slice(&self.identity);
+        bytes
+    }
+
+    /// Reads an announcement; `None` if it is none.
+    fn parse(parent: &ZPath, bytes: &[u8]) -> Option<Leader> {
+        let end = bytes.iter().position(|byte| *byte == b'\n')?;
+        let (epoch, name) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;
+        let epoch = Zxid::from_i64(epoch.parse().ok()?);
+        Some(Leader { epoch, node: parent.join(name).ok()?, identity: bytes[end + 1..].into() })
+    }
+}
+
+/// Who leads: who was announced last, if its candidate is still there. `None` if nobody was, or it is gone.
+///
+/// The server that is asked may be behind. Who was told by others that there is a new leader, and must not find the
+/// old one, calls [`sync`](ZooKeeper::sync) first, or waits with [`next_leader`].
+pub async fn leader<Z: ZooKeeper>(zk: &Z, parent: &ZPath) -> Result<Option<Leader>, RecipeError> {
+    loop {
+        zk.checkpoint("election/look", &[Local::Text(parent.as_str())]);
+        let leader = match zk.data(parent).await {
+            Ok((data, _)) => Leader::parse(parent, data.bytes()),
+            Err(e) => {
+                session::passing(zk, e, parent).await?;
+                continue;
+            }
+        };
+        let Some(leader) = leader else { return Ok(None) };
+        match zk.exists(&leader.node).await {
+            Ok(stat) => return Ok(stat.filter(|stat| stat.czxid == leader.epoch).map(|_| leader)),
+            Err(e) => session::passing(zk, e, parent).await?,
+        }
+    }
+}
+
+/// Waits until a leader is announced whose epoch is later than this one; any leader will do for `None`. It leads or
+/// has led; whether it still does [`leader`] tells.
+pub async fn next_leader<Z: ZooKeeper>(
+    zk: &Z,
+    parent: &ZPath,
+    after: Option<Zxid>,
+) -> Result<Leader, RecipeError> {
+    loop {
+        let known = after.map_or(Local::Text("none"), |epoch| Local::Number(epoch.to_i64()));
+        zk.checkpoint("election/follow", &[Local::Text(parent.as_str()), known]);
+        let change = zk.state_change();
+        match zk.data_watch(parent).await {
+            Ok(((data, _), watch)) => {
+                match Leader::parse(parent, data.bytes()).filter(|leader| Some(leader.epoch) > after) {
+                    Some(leader) => return Ok(leader),
+                    None => session::something(zk, watch, change).await?,
+                }
+            }
+            Err(e) => session::passing(zk, e, parent).await?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_announcement_is_read_as_it_was_written_and_nothing_else_is_one() {
+        let parent = ZPath::parse("/election").unwrap();
+        let node = parent.join("a-candidate-0000000003").unwrap();
+        let leader = Leader { epoch: Zxid::new(2, 9), node, identity: b"host:1\nsecond line".to_vec() };
+        assert_eq!(Leader::parse(&parent, &leader.to_bytes()), Some(leader));
+        for other in ["", "7", "7 a", "x a\n", "7 a/b\n"] {
+            assert_eq!(Leader::parse(&parent, other.as_bytes()), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Atomic commitment: several sites agree to commit a transaction or to abort it.
+
+mod terms;
+mod transaction;
+
+pub use terms::{Terms, Verdict, Watching};
+pub use transaction::{Decided, Transaction};
+
+use crate::session::{self, RecipeError};
+use std::fmt;
+use std::pin::Pin;
+use std::task::Poll;
+use zk_api::{
+    CreateMode, Data, Error, ErrorCode, EventType, Local, MultiOutcome, Op, PathError, Text, Watch, ZPath,
+    ZooKeeper, open_acl,
+};
+
+/// The znode of a transaction's decision.
+const DECISION: &str = "decision";
+
+/// A process that takes part in transactions, under a name of its own.
+///
+/// A transaction is a znode with the [`Terms`] in it. Below it there is one for the decision and one for each site's
+/// vote; all are made at once, empty, by whoever proposes it. Votes and the decision are written with the version that
+/// an empty znode has, so that each is written once, whoever tries: **they are irrevocable**. Only who has seen that
+/// every site votes to commit writes that decision; anybody may write the other one, and nobody goes by anything but
+/// what is written. So two who decide at the same time do no harm, and what matters is never in anybody's memory.
+///
+/// 1. Each site [joins](Participant::join): it makes an ephemeral znode of its name below `members`. Nothing hangs on
+///    it but this: a site that is not there and has not voted is not waited for.
+/// 2. The coordinator [waits](Participant::wait_for) until all are there and [proposes](Participant::propose). The
+///    others [hear of it](Participant::hear_of), or are told by other means.
+/// 3. Each site [votes](Transaction::vote). A vote to abort is the decision.
+/// 4. Each asks for the [decision](Transaction::decision). As [`Watching`] says, the coordinator collects the votes and
+///    the others wait for what it writes, or all collect. A coordinator that is gone is replaced by all who wait.
+/// 5. When it has done as decided, and will not forget it, each [acknowledges](Decided::acknowledge): its vote is
+///    deleted, and the transaction with the last one.
+///
+/// **The four published shapes.** Sites that watch each other are [`Watching::EachOther`], one that watches for all is
+/// [`Watching::Coordinator`]. Sites with ephemeral znodes go with either; but a vote must outlive its site, so that
+/// what is ephemeral here is its presence alone.
+///
+/// **Recovery** is to do the same again. A process that comes back joins, proposes or looks for the transaction, votes
+/// and asks for the decision: it gets its own vote, or what was decided without it. `None` in the place of a vote, a
+/// transaction or a decision says that this site has acknowledged already, or that the transaction is not there yet; it
+/// never stands for abort.
+///
+/// **Who waits, and for what.** Nobody waits for a site whose session is over. A site that lives and does not vote is
+/// waited for without end, as only its owner can tell whether it will: race [`decision`](Transaction::decision) against
+/// a timer, and [`abort`](Transaction::abort). A transaction whose proposer dies before it is there is nobody's to wait
+/// for; any site may propose it. What is left at rest are transactions that a site has not acknowledged.
+///
+/// **Limits and cost.** Who proposes takes part. An id must not be used again. A coordinator that watches alone makes 2
+/// reads for each site, 3 more for each that it has to wait for; a site that waits makes 2 and is woken once. If the
+/// coordinator dies, and always with [`Watching::EachOther`], that is what each site does: n² in all. Writes are one
+/// multi, a vote and two deletions a site, and the decision. A lost answer is looked up by doing it again, which does
+/// nothing twice. Any future may be dropped at any time.
+pub struct Participant<Z> {
+    zk: Z,
+    transactions: ZPath,
+    members: ZPath,
+    name: Text,
+}
+
+impl<Z> fmt::Debug for Participant<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Participant { transactions, members, name, .. } = self;
+        f.debug_struct("Participant")
+            .field("transactions", transactions)
+            .field("members", members)
+            .field("name", name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Z: ZooKeeper> Participant<Z> {
+    /// A participant in the transactions below one znode, whose sites are present below another; both exist. One process
+    /// at a time has this name. Fails if it is not fit for one.
+    pub fn new(zk: Z, transactions: &ZPath, members: &ZPath, name: &str) -> Result<Self, PathError> {
+        terms::checked_name(name)?;
+        members.join(name)?;
+        Ok(Participant {
+            zk,
+            transactions: transactions.clone(),
+            members: members.clone(),
+            name: name.into(),
+        })
+    }
+
+    /// Makes this site present, as long as its session lives. A former life's znode is waited for to vanish.
+    pub async fn join(&self) -> Result<(), RecipeError> {
+        let own = self.member(&self.name);
+        loop {
+            self.zk.checkpoint("commit/join", &[Local::Text(own.as_str())]);
+            match self.zk.create(&own, Data::NULL, CreateMode::Ephemeral).await {
+                Ok(_) => return Ok(()),
+                Err(e) if e.code == ErrorCode::NodeExists => {}
+                Err(e) => {
+                    self.passing(e, &self.members).await?;
+                    continue;
+                }
+            }
+            match self.zk.exists_watch(&own).await {
+                Ok((Some(stat), _)) if stat.ephemeral_owner == self.zk.session() => return Ok(()),
+                Ok((Some(_), watch)) => self.any_of([watch]).await?,
+                Ok((None, _)) => {}
+                Err(e) => self.passing(e, &self.members).await?,
+            }
+        }
+    }
+
+    /// Waits until all of these are present.
+    pub async fn wait_for(&self, sites: &[Text]) -> Result<(), RecipeError> {
+        loop {
+            self.zk.checkpoint("commit/wait-for", &[Local::Text(self.members.as_str())]);
+            match self.zk.children_watch(&self.members).await {
+                Ok((names, _)) if sites.iter().all(|site| names.contains(site)) => return Ok(()),
+                Ok((_, watch)) => self.any_of([watch]).await?,
+                Err(e) => self.passing(e, &self.members).await?,
+            }
+        }
+    }
+
+    /// Makes a transaction known, with this site as its coordinator; or finds it, if it is known already, with the
+    /// terms that it has. `None` if this site has acknowledged it and it is gone.
+    ///
+    /// Fails if the terms are not fit, or this site is not among those of the transaction.
+    pub async fn propose(&self, id: &str, terms: &Terms) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
+        let path = self.transaction(id)?;
+        let data = terms.written(&self.name).map_err(|_| bad_terms(&path))?;
+        if !terms.sites.contains(&self.name) {
+            return Err(bad_terms(&path));
+        }
+        let create = |path: ZPath, data| Op::Create {
+            path: path.text(),
+            data,
+            acl: open_acl(),
+            mode: CreateMode::Persistent,
+            stat: false,
+        };
+        let below = terms.sites.iter().map(|site| &**site).chain([DECISION]);
+        let mut ops = vec![create(path.clone(), data)];
+        ops.extend(below.map(|name| create(child(&path, name), Data::NULL)));
+        loop {
+            self.zk.checkpoint("commit/propose", &[Local::Text(path.as_str())]);
+            match self.zk.multi(ops.clone()).await {
+                Ok(MultiOutcome::Applied(_)) => {
+                    let (coordinator, terms) = (self.name.clone(), terms.clone());
+                    return Ok(Some(Transaction { by: self, path, coordinator, terms }));
+                }
+                // It may be this one's own, if an answer was lost.
+                Ok(MultiOutcome::Failed(codes)) if codes.contains(&Some(ErrorCode::NodeExists)) => {
+                    return self.read(id, "propose").await;
+                }
+                Ok(MultiOutcome::Failed(codes)) => {
+                    let code = codes.into_iter().flatten().next().unwrap_or(ErrorCode::SystemError);
+                    let error = Error { code, tried: "multi", path: path.text() };
+                    self.passing(error, &self.transactions).await?;
+                }
+                Err(e) => self.passing(e, &self.transactions).await?,
+            }
+        }
+    }
+
+    /// A transaction that is known; `None` if it is not, or not yet, or not any more.
+    pub async fn find(&self, id: &str) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
+        self.read(id, "find").await
+    }
+
+    /// Reads a transaction's znode, on behalf of one of the above.
+    async fn read(&self, id: &str, whom: &str) -> Result<Option<Transaction<'_, Z>>, RecipeError> {
+        let path = self.transaction(id)?;
+        loop {
+            self.zk.checkpoint("commit/read", &[Local::Text(path.as_str()), Local::Text(whom)]);
+            match self.zk.data(&path).await {
+                Ok((data, _)) => {
+                    let (coordinator, terms) = Terms::read(&data).ok_or_else(|| bad_terms(&path))?;
+                    return Ok(Some(Transaction { by: self, path, coordinator, terms }));
+                }
+                Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
+                Err(e) => self.passing(e, &path).await?,
+            }
+        }
+    }
+
+    /// Waits until a transaction is known. One that this site has acknowledged may never be again.
+    pub async fn hear_of(&self, id: &str) -> Result<Transaction<'_, Z>, RecipeError> {
+        let path = self.transaction(id)?;
+        loop {
+            self.zk.checkpoint("commit/hear-of", &[Local::Text(path.as_str())]);
+            match self.zk.exists_watch(&path).await {
+                Ok((Some(_), _)) => {
+                    if let Some(transaction) = self.read(id, "hear-of").await? {
+                        return Ok(transaction);
+                    }
+                }
+                Ok((None, watch)) => self.any_of([watch]).await?,
+                Err(e) => self.passing(e, &path).await?,
+            }
+        }
+    }
+
+    fn member(&self, name: &str) -> ZPath {
+        child(&self.members, name)
+    }
+
+    fn transaction(&self, id: &str) -> Result<ZPath, RecipeError> {
+        self.transactions.join(id).map_err(|_| bad_terms(&self.transactions))
+    }
+
+    async fn passing(&self, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
+        session::passing(&self.zk, error, parent).await
+    }
+
+    /// Waits until one of these tells anything, or the connection was lost and is there again.
+    async fn any_of<const N: usize>(&self, mut watches: [Watch; N]) -> Result<(), RecipeError> {
+        let mut change = self.zk.state_change();
+        let event = std::future::poll_fn(|cx| {
+            for watch in &mut watches {
+                if let Poll::Ready(event) = Pin::new(watch).poll(cx) {
+                    return Poll::Ready(Some(event));
+                }
+            }
+            Pin::new(&mut change).poll(cx).map(|_| None)
+        });
+        let event = event.await;
+        // Or they would be set again on the next connection, for nobody.
+        drop(watches);
+        match event {
+            Some(event) if event.kind == EventType::None => Err(RecipeError::SessionLost),
+            Some(_) => Ok(()),
+            None => session::connected(&self.zk).await,
+        }
+    }
+}
+
+fn child(parent: &ZPath, name: &str) -> ZPath {
+    parent.join(name).expect("names of sites were checked")
+}
+
+fn bad_terms(path: &ZPath) -> RecipeError {
+    let (code, tried) = (ErrorCode::BadArguments, "read the terms of a transaction");
+    RecipeError::Failed(Error { code, tried, path: path.text() })
+}

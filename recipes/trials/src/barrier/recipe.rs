@@ -1,0 +1,37 @@
+//! `barrier`: the recipe of this project.
+
+use super::stage::{BarrierKind, Stage};
+use crate::common::Stop;
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Reductions};
+use zk_api::ZooKeeper;
+
+/// [`zk_recipes::Barrier`].
+#[derive(Clone, Copy, Debug)]
+pub struct Recipe;
+
+impl BarrierKind for Recipe {
+    fn about(&self) -> About {
+        About {
+            name: "barrier",
+            summary: "A znode that holds everybody up: a checked first look, and no opening is missed.",
+            source: "zk-recipes",
+            breaks: None,
+            bounds: Bounds { rounds: 2, drops: 1, lag: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let barrier = stage.recipe();
+        if let Some(up) = barrier.look().await? {
+            stage.sees();
+            barrier.gone(up).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! What all barriers on trial have in common: one process raises and lowers, the others wait.
+
+use crate::common::{InRound, Stop, plain};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::future::Future;
+use zk_api::{Data, Text, ZPath, ZooKeeper};
+use zk_recipes::Barrier;
+
+/// The barrier's znode.
+pub const BARRIER: &str = "/gate/barrier";
+
+/// A kind of barrier: how it is waited for.
+pub trait BarrierKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// Which engines find what is wrong with it.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// Waits until the barrier is down, and says so to the stage when it sees it up.
+    fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// A kind of barrier as a trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round.
+/// The others come and pass.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: BarrierKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/gate".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![
+            Box::new(BarrierHolds::of(BARRIER)),
+            Box::new(BarrierReleases::of(BARRIER)),
+            Box::new(NoOpeningMissed::of(BARRIER)),
+        ]
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for round in 0..part.rounds {
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), round };
+            stage.zk.checkpoint("trial/round", &[]);
+            let done = match part.me.process {
+                0 => stage.raise_and_lower().await,
+                _ => stage.pass(&self.0).await,
+            };
+            if let Err(stop) = done {
+                return stop.end().0;
+            }
+            if part.me.process == 0 && round + 1 < part.rounds {
+                probe.work().await;
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of an actor.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    round: u8,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The barrier's znode.
+    pub fn node(&self) -> ZPath {
+        ZPath::parse(BARRIER).expect("a constant")
+    }
+
+    /// The barrier as it should be.
+    pub fn recipe(&self) -> Barrier<InRound<Z>> {
+        Barrier::new(self.zk(), &self.node())
+    }
+
+    /// Looks whether it is there, and waits for an event and looks again as long as it is, as published.
+    pub async fn until_absent(&self) -> Result<(), Stop> {
+        while let (Some(_), watch) = plain::exists(&self.zk, &self.node(), "").await? {
+            self.sees();
+            plain::event(watch).await?;
+        }
+        Ok(())
+    }
+
+    /// The barrier is up, and this one has seen it.
+    pub fn sees(&self) {
+        self.note("sees");
+    }
+
+    fn note(&self, what: &str) {
+        self.probe.observe(Observation::note(what, BARRIER, self.round.into()));
+    }
+
+    async fn raise_and_lower(&self) -> Result<(), Stop> {
+        let (zk, node) = (self.zk(), self.node());
+        let barrier = self.recipe();
+        barrier.raise(Data::NULL).await?;
+        self.probe.observe(Observation::begins("has raised", BARRIER, self.round.into()));
+        // Waiters must bear that the znode changes and stays. Whether this one took effect is no matter.
+        drop(zk.set_data(&node, "still up".into(), -1));
+        zk.checkpoint("trial/up", &[]);
+        self.probe.work().await;
+        barrier.lower().await?;
+        self.probe.observe(Observation::ends("has lowered", BARRIER, self.round.into()));
+        Ok(())
+    }
+
+    async fn pass<K: BarrierKind>(&self, kind: &K) -> Result<(), Stop> {
+        // Or all would come before the barrier is raised for the first time.
+        self.probe.work().await;
+        self.probe.observe(Observation::begins("comes to", BARRIER, self.round.into()));
+        kind.wait(self).await?;
+        self.probe.observe(Observation::ends("passes", BARRIER, self.round.into()));
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! `barrier/stale-look`: the first look is a plain read.
+
+use super::stage::{BarrierKind, Stage};
+use crate::common::Stop;
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// The barrier as published: it looks, waits for an event if the barrier is there, and looks again.
+///
+/// A read shows what the server at hand has. One that is behind shows what was before the barrier was raised, and
+/// lets those pass who have come since (S-009).
+#[derive(Clone, Copy, Debug)]
+pub struct StaleLook;
+
+impl BarrierKind for StaleLook {
+    fn about(&self) -> About {
+        About {
+            name: "barrier/stale-look",
+            summary: "The first look is a plain read, which may show what was before the barrier was raised.",
+            source: "ZooKeeper's recipes page, all editions",
+            breaks: Some(Breaks {
+                promise: "barrier-holds",
+                defect: "S-009",
+                fault: "a server that is behind",
+            }),
+            bounds: Bounds { lag: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.until_absent().await
+    }
+}

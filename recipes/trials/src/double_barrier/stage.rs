@@ -1,0 +1,152 @@
+//! What all double barriers on trial have in common: members that enter, work and leave, round after round.
+
+use crate::common::{InRound, Stop};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    BarrierOpens, EntersTogether, LeavesTogether, Measured, NoFailure, NothingLeftBehind,
+    OneWokenPerDeletion, RoundsDoNotMix,
+};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::future::Future;
+use zk_api::{Pending, Text, ZPath, ZooKeeper};
+
+/// The barrier's znode.
+pub const BARRIER: &str = "/barrier";
+
+/// A kind of double barrier: how it is entered and left.
+pub trait DoubleBarrierKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Which engines find what is wrong with it.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// How many members a round needs where there are so many clients.
+    fn size(&self, clients: u8) -> u8 {
+        clients
+    }
+
+    /// Enters, goes through [`Stage::inside`], and leaves. `false` if it gave up waiting.
+    fn round<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<bool, Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// A kind of double barrier as a trial: all clients are members.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![BARRIER.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![
+            Box::new(EntersTogether::of(BARRIER)),
+            Box::new(LeavesTogether::of(BARRIER)),
+            Box::new(RoundsDoNotMix::of(BARRIER)),
+            Box::new(BarrierOpens::of(BARRIER)),
+            Box::new(NoFailure),
+            Box::new(NothingLeftBehind::of(BARRIER)),
+            Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
+        ]
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let size = self.0.size(part.clients);
+        for round in 0..part.rounds {
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, size };
+            stage.zk.checkpoint("trial/round", &[]);
+            stage.says("arrives at");
+            match self.0.round(&stage).await {
+                Ok(true) => probe.observe(Observation::ends("has left", BARRIER, size.into())),
+                Ok(false) => stage.says("gives up"),
+                Err(stop) => return stop.end().0,
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of a member.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    part: Part,
+    size: u8,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The barrier's znode.
+    pub fn barrier(&self) -> ZPath {
+        ZPath::parse(BARRIER).expect("a constant")
+    }
+
+    /// How many members a round needs.
+    pub fn size(&self) -> usize {
+        self.size.into()
+    }
+
+    /// The member's name: the same in all rounds of one life.
+    pub fn name(&self) -> String {
+        self.part.me.to_string()
+    }
+
+    /// A guid of this attempt.
+    pub fn guid(&self) -> Text {
+        self.probe.guid()
+    }
+
+    /// A while, or a scheduling point.
+    pub fn work(&self) -> Pending<()> {
+        self.probe.work()
+    }
+
+    /// What is done between entering and leaving.
+    pub async fn inside(&self) {
+        self.probe.observe(Observation::begins("passes", BARRIER, self.size.into()));
+        self.probe.work().await;
+        self.says("asks to leave");
+    }
+
+    fn says(&self, what: &str) {
+        self.probe.observe(Observation::note(what, BARRIER, self.size.into()));
+    }
+}

@@ -1,0 +1,68 @@
+//! `election/data-change`: a watch is used up by something else.
+
+use super::stage::{ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Data, EventType, Local, ZPath, ZooKeeper};
+
+/// Handles the deletion of its predecessor alone, and the leader writes into its own candidate how it is reached.
+///
+/// A watch fires once, for whatever happens: the write uses it up, and the deletion is told to nobody (S-169).
+#[derive(Clone, Copy, Debug)]
+pub struct DataChange;
+
+impl ElectionKind for DataChange {
+    fn about(&self) -> About {
+        About {
+            name: "election/data-change",
+            summary: "Reacts to a deletion alone, though the predecessor's data may change first.",
+            source: "ZooKeeper Recipes and Solutions, Leader Election: upon receiving a notification of deletion",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-169", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        let own = stage.stand(&stage.guid()).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::First => {
+                    let begin = introduce(&zk, &own);
+                    stage.term(&own, None, stage.session_over(), begin).await?;
+                    return plain::remove(&zk, &own).await;
+                }
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    if let Some(watch) = stage.watch(&before, &own).await? {
+                        match watch.await.kind {
+                            EventType::NodeDeleted => {}
+                            EventType::None => return Err(Stop::SessionLost),
+                            EventType::NodeDataChanged
+                            | EventType::NodeCreated
+                            | EventType::NodeChildrenChanged => std::future::pending().await,
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes into the own candidate how its process is reached.
+async fn introduce(zk: &impl ZooKeeper, own: &ZPath) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("data-change/introduce", &[Local::Text(own.as_str())]);
+        match zk.set_data(own, Data::from("here"), -1).await {
+            Ok(_) => return Ok(()),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `election/duplicate-start`: one election, two terms.
+
+use super::stage::{ELECTION, ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::OneTermPerElection;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use std::pin::pin;
+use zk_api::{Either, KeeperState, ZooKeeper, race};
+
+/// Looks where it stands on every notification, that of a connection among them, and starts to lead if it is first.
+///
+/// After a lost connection it still is, and does lead already: the leader's procedure runs twice (S-167).
+#[derive(Clone, Copy, Debug)]
+pub struct DuplicateStart;
+
+impl ElectionKind for DuplicateStart {
+    fn about(&self) -> About {
+        About {
+            name: "election/duplicate-start",
+            summary: "Starts to lead whenever it is notified and stands first, whether it leads or not.",
+            source: "ZooKeeper Recipes and Solutions, Leader Election: which notifications count is not said",
+            breaks: Some(Breaks {
+                promise: "one-term-per-election",
+                defect: "S-167",
+                fault: "lost connection",
+            }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let mut all = super::stage::promises();
+        all.push(Box::new(OneTermPerElection::of(ELECTION)));
+        all
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        let own = stage.stand(&stage.guid()).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::First => break,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    if let Some(watch) = stage.watch(&before, &own).await? {
+                        plain::event(watch).await?;
+                    }
+                }
+            }
+        }
+        let mut first = pin!(stage.term(&own, None, stage.session_over(), async { Ok(()) }));
+        if let Either::Right(()) = race(first.as_mut(), connected_again(&zk)).await {
+            let second = async {
+                match stage.place(&own).await? {
+                    Place::First => stage.term(&own, None, stage.session_over(), async { Ok(()) }).await,
+                    Place::Behind(_) | Place::Absent => Ok(()),
+                }
+            };
+            let mut second = pin!(second);
+            match race(first.as_mut(), second.as_mut()).await {
+                Either::Left(_) => second.await?,
+                Either::Right(ended) => {
+                    ended?;
+                    first.await?;
+                }
+            }
+        }
+        plain::remove(&zk, &own).await
+    }
+}
+
+/// Resolves when a lost connection is there again.
+async fn connected_again(zk: &impl ZooKeeper) {
+    let mut was_lost = false;
+    loop {
+        let change = zk.state_change();
+        match zk.state() {
+            KeeperState::SyncConnected if was_lost => return,
+            KeeperState::SyncConnected => {}
+            KeeperState::Disconnected => was_lost = true,
+            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
+                std::future::pending().await
+            }
+        }
+        change.await;
+    }
+}

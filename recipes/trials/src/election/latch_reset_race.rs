@@ -1,0 +1,134 @@
+//! `leader-latch/reset-race`: a look that was asked for before a reset counts after it.
+
+use super::stage::{ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZPath, ZooKeeper};
+
+/// On a new connection it looks where it stands, and begins anew with another candidate, both at once.
+///
+/// The look was asked for first and still shows the old candidate in front: it leads by a znode whose deletion is on
+/// its way, and the next in line leads as soon as that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct ResetRace;
+
+impl ElectionKind for ResetRace {
+    fn about(&self) -> About {
+        About {
+            name: "leader-latch/reset-race",
+            summary: "Leads by a list that was asked for before its own candidate was deleted to begin anew.",
+            source: "CURATOR-653, CURATOR-652: LeaderLatch.reset",
+            breaks: Some(Breaks {
+                promise: "exclusion-among-live-sessions",
+                defect: "R-02",
+                fault: "lost connection",
+            }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, guid) = (stage.zk(), stage.guid());
+        let mut own = stage.stand(&guid).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    if let Some(watch) = stage.watch(&before, &own).await? {
+                        plain::event(watch).await?;
+                    }
+                }
+                Place::First => {
+                    let lost = zk.state_change();
+                    stage.term(&own, None, lost, async { Ok(()) }).await?;
+                    if zk.state() == KeeperState::SyncConnected {
+                        return plain::remove(&zk, &own).await;
+                    }
+                    connected(&zk).await?;
+                    own = reset(stage, &guid, own).await?;
+                }
+            }
+        }
+    }
+}
+
+/// Looks, deletes the candidate and makes another, all asked for at once.
+async fn reset<Z, P>(stage: &Stage<Z, P>, guid: &str, own: ZPath) -> Result<ZPath, Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, election) = (stage.zk(), stage.election());
+    let listed = zk.children(&election);
+    let deleted = zk.delete(&own, -1);
+    let created = zk.create(&stage.prefix(guid), Data::NULL, CreateMode::EphemeralSequential);
+    if let Ok(names) = listed.await
+        && plain::place(&election, &names, &own) == Place::First
+    {
+        // Until the new candidate is there and shows otherwise.
+        let (mut made, mut gone) = (None, None);
+        let until = async {
+            gone = Some(deleted.await);
+            made = Some(created.await);
+        };
+        stage.term(&own, None, until, async { Ok(()) }).await?;
+        let (Some(gone), Some(made)) = (gone, made) else { return Ok(own) };
+        return settled(stage, guid, &own, gone, made).await;
+    }
+    let (gone, made) = (deleted.await, created.await);
+    settled(stage, guid, &own, gone, made).await
+}
+
+/// The new candidate, however often it takes.
+async fn settled<Z, P>(
+    stage: &Stage<Z, P>,
+    guid: &str,
+    own: &ZPath,
+    gone: Result<(), zk_api::Error>,
+    made: Result<zk_api::Text, zk_api::Error>,
+) -> Result<ZPath, Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let zk = stage.zk();
+    if let Err(e) = gone
+        && e.code != ErrorCode::NoNode
+    {
+        plain::passing(&zk, e).await?;
+        plain::remove(&zk, own).await?;
+    }
+    match made {
+        Ok(made) => Ok(plain::path(&made)),
+        Err(e) => {
+            plain::passing(&zk, e).await?;
+            let election = stage.election();
+            let names = plain::children(&zk, &election, guid).await?;
+            match names.iter().find(|name| name.starts_with(stage.prefix(guid).name())) {
+                Some(name) => Ok(plain::child(&election, name)),
+                None => stage.stand(guid).await,
+            }
+        }
+    }
+}
+
+/// Waits for a connection.
+async fn connected(zk: &impl ZooKeeper) -> Result<(), Stop> {
+    loop {
+        let change = zk.state_change();
+        match zk.state() {
+            KeeperState::SyncConnected => return Ok(()),
+            KeeperState::Disconnected => change.await,
+            KeeperState::AuthFailed | KeeperState::Expired | KeeperState::Closed => {
+                return Err(Stop::SessionLost);
+            }
+        };
+    }
+}

@@ -1,0 +1,57 @@
+//! `election/no-guid`: a lost create is repeated.
+
+use super::stage::{ELECTION, ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
+
+/// Candidates without a guid: when the answer to a create is lost, it is simply asked again.
+///
+/// The first znode may be there, and nobody stands behind it: it comes to lead, and nobody leads (S-166).
+#[derive(Clone, Copy, Debug)]
+pub struct NoGuid;
+
+impl ElectionKind for NoGuid {
+    fn about(&self) -> About {
+        About {
+            name: "election/no-guid",
+            summary: "Repeats a create whose answer was lost, and waits behind its own first candidate.",
+            source: "ZooKeeper Recipes and Solutions before ZOOKEEPER-1262",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-166", fault: "lost answer" }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::First => return stage.leads(&own).await,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    if let Some(watch) = stage.watch(&before, &own).await? {
+                        plain::event(watch).await?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Makes a candidate's znode, however often it takes.
+async fn stand(zk: &impl ZooKeeper, prefix: &ZPath) -> Result<ZPath, Stop> {
+    loop {
+        zk.checkpoint("no-guid/stand", &[Local::Text(ELECTION)]);
+        match zk.create(prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            Ok(made) => return Ok(plain::path(&made)),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

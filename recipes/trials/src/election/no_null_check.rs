@@ -1,0 +1,46 @@
+//! `election/no-null-check`: waits for who is gone.
+
+use super::stage::{ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// Watches its predecessor without looking whether it is still there.
+///
+/// If it went between the list and the watch, the watch waits for a creation that nobody owes (S-162).
+#[derive(Clone, Copy, Debug)]
+pub struct NoNullCheck;
+
+impl ElectionKind for NoNullCheck {
+    fn about(&self) -> About {
+        About {
+            name: "election/no-null-check",
+            summary: "Waits for an event of its predecessor even when that is gone as it is looked for.",
+            source: "ZooKeeper Recipes and Solutions, Leader Election: its steps name no such case",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-162", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        let own = stage.stand(&stage.guid()).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::First => return stage.leads(&own).await,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    let (_, watch) = plain::exists(&zk, &before, own.as_str()).await?;
+                    plain::event(watch).await?;
+                }
+            }
+        }
+    }
+}

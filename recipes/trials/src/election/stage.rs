@@ -1,0 +1,265 @@
+//! What all elections on trial have in common: standing, the term of a leader, and how it ends.
+
+use crate::common::plain::{self, Place};
+use crate::common::{InRound, Stop};
+use crate::event::{End, Observation, Resource};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
+    NoWaiterStuck, OneWokenPerDeletion, SessionEndNoticed, StopsAtLoss,
+};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::future::Future;
+use std::pin::{Pin, pin};
+use zk_api::{CreateMode, Data, Either, Local, Pending, Text, Watch, ZPath, ZooKeeper, Zxid, race};
+use zk_recipes::OnDisconnect;
+
+/// The znode of the election, whose children are the candidates.
+pub const ELECTION: &str = "/election";
+
+/// A kind of election: how a process comes to lead, and how it resigns.
+pub trait ElectionKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// What is promised.
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises()
+    }
+
+    /// Which engines must find what is wrong.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// Comes to lead, goes through [`Stage::term`], and resigns.
+    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// What every election promises whose leaders have no epochs and are not announced.
+pub fn promises() -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(ELECTION)),
+        Box::new(ExclusionAtUnfencedResource::of(ELECTION)),
+        Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::KeepUntilExpired)),
+        Box::new(Fifo::of(ELECTION)),
+        Box::new(OneWokenPerDeletion::of(ELECTION)),
+        Box::new(NoWaiterStuck),
+        Box::new(SessionEndNoticed::default()),
+        Box::new(NoOrphanZnode::of(ELECTION)),
+        Box::new(NoForeignDelete::of(ELECTION)),
+    ]
+}
+
+/// A kind of election as a trial: each actor comes to lead and resigns as often as it has rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: ElectionKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ELECTION.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for round in 0..part.rounds {
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part };
+            stage.zk.checkpoint("trial/round", &[]);
+            probe.observe(Observation::Attempts { lock: ELECTION.into() });
+            match self.0.turn(&stage).await {
+                Ok(()) => probe.observe(Observation::Released { lock: ELECTION.into() }),
+                Err(stop) => return stage.gives_up(stop),
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of an actor.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    part: Part,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The election's znode.
+    pub fn election(&self) -> ZPath {
+        ZPath::parse(ELECTION).expect("a constant")
+    }
+
+    /// The actor's part.
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// A guid of this attempt.
+    pub fn guid(&self) -> Text {
+        self.probe.guid()
+    }
+
+    /// A scheduling point.
+    pub fn point(&self) -> Pending<()> {
+        self.probe.point()
+    }
+
+    /// The path that creates of a candidate are tried with.
+    pub fn prefix(&self, whose: &str) -> ZPath {
+        plain::child(&self.election(), &format!("{whose}-n-"))
+    }
+
+    /// Makes a candidate's znode; a lost answer is looked up by the guid.
+    pub async fn stand(&self, guid: &str) -> Result<ZPath, Stop> {
+        let (zk, election, prefix) = (&self.zk, self.election(), self.prefix(guid));
+        loop {
+            zk.checkpoint("plain/stand", &[Local::Text(guid)]);
+            match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+                Ok(made) => return Ok(plain::path(&made)),
+                Err(e) => plain::passing(zk, e).await?,
+            }
+            let names = plain::children(zk, &election, guid).await?;
+            if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
+                return Ok(plain::child(&election, name));
+            }
+        }
+    }
+
+    /// Where a candidate stands, by the number of its znode.
+    pub async fn place(&self, own: &ZPath) -> Result<Place, Stop> {
+        let election = self.election();
+        let names = plain::children(&self.zk, &election, own.as_str()).await?;
+        Ok(plain::place(&election, &names, own))
+    }
+
+    /// Watches a znode, if it is there.
+    pub async fn watch(&self, node: &ZPath, own: &ZPath) -> Result<Option<Watch>, Stop> {
+        let (stat, watch) = plain::exists(&self.zk, node, own.as_str()).await?;
+        Ok(stat.map(|_| watch))
+    }
+
+    /// The term of a candidate without an epoch that notices only the end of its session, and its resignation.
+    pub async fn leads(&self, own: &ZPath) -> Result<(), Stop> {
+        self.term(own, None, self.session_over(), async { Ok(()) }).await?;
+        plain::remove(&self.zk, own).await
+    }
+
+    /// Resolves when the client learns that the session is over.
+    pub async fn session_over(&self) {
+        loop {
+            let change = self.zk.state_change();
+            if self.zk.state().is_final() {
+                return;
+            }
+            change.await;
+        }
+    }
+
+    /// A leader's term: everything between its election and its resignation. It ends early when `lost` does.
+    ///
+    /// `begin` is done first: it may announce the leader. Then there are two writes to each resource, with work between
+    /// them, so that two leaders at a time can be seen to write by turns. A write on its way is waited for even when
+    /// the lead is lost, but "stops" is said at once. Without effects there is one scheduling point in place of writes
+    /// and work, and no epoch is told.
+    pub async fn term(
+        &self,
+        node: &ZPath,
+        epoch: Option<Zxid>,
+        lost: impl Future + Send,
+        begin: impl Future<Output = Result<(), Stop>> + Send,
+    ) -> Result<(), Stop> {
+        let epoch = epoch.filter(|_| self.part.effects);
+        let lock = Text::from(ELECTION);
+        self.probe.observe(Observation::Granted { lock: lock.clone(), node: node.text(), token: epoch });
+        let kept = epoch.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        self.zk.checkpoint("trial/leads", &[Local::Text(node.as_str()), kept]);
+        self.probe.observe(Observation::Enters { lock: lock.clone() });
+        let mut lost = pin!(lost);
+        let begun = match race(lost.as_mut(), begin).await {
+            Either::Left(_) => {
+                self.stops();
+                Ok(())
+            }
+            Either::Right(Ok(())) => {
+                self.work(lost, epoch).await;
+                Ok(())
+            }
+            Either::Right(Err(stop)) => Err(stop),
+        };
+        self.probe.observe(Observation::Leaves { lock });
+        begun
+    }
+
+    async fn work<L: Future>(&self, mut lost: Pin<&mut L>, epoch: Option<Zxid>) {
+        if !self.part.effects {
+            if let Either::Left(_) = race(lost, self.probe.point()).await {
+                self.stops();
+            }
+        } else if !self.write(lost.as_mut(), epoch).await {
+            match race(lost.as_mut(), self.probe.work()).await {
+                Either::Left(_) => self.stops(),
+                Either::Right(()) => {
+                    self.write(lost, epoch).await;
+                }
+            }
+        }
+    }
+
+    /// Writes to both resources; tells whether the lead was lost meanwhile.
+    async fn write<L: Future>(&self, mut lost: Pin<&mut L>, epoch: Option<Zxid>) -> bool {
+        let mut resources = vec![Resource::Unfenced];
+        resources.extend(epoch.map(|_| Resource::Fenced));
+        for resource in resources {
+            let mut write = self.probe.write(resource, epoch);
+            if let Either::Left(_) = race(lost.as_mut(), &mut write).await {
+                self.stops();
+                write.await;
+                return true;
+            }
+        }
+        false
+    }
+
+    fn stops(&self) {
+        self.probe.observe(Observation::note(StopsAtLoss::STOPS, ELECTION, 0));
+    }
+
+    /// Somebody asked who leads, and was given this candidate.
+    pub fn finds(&self, node: &ZPath) {
+        self.probe.observe(Observation::note("finds", node.as_str(), 0));
+    }
+
+    fn gives_up(&self, stop: Stop) -> End {
+        let (end, why) = stop.end();
+        self.probe.observe(Observation::GivesUp { lock: ELECTION.into(), why });
+        end
+    }
+}

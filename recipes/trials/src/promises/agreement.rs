@@ -1,0 +1,74 @@
+//! `agreement`.
+
+use super::broken;
+use super::commitment::{Told, told, verb};
+use crate::event::Event;
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_api::Text;
+
+/// No two sites do differently in one transaction.
+///
+/// That is uniform: what a site does counts also if it dies of it, and whoever's session has ended, since it may have
+/// been done for good.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Agreement {
+    root: &'static str,
+    /// Whether the first one commits.
+    first: BTreeMap<Text, bool>,
+}
+
+impl Agreement {
+    /// For the transactions below one znode.
+    pub fn of(root: &'static str) -> Self {
+        Agreement { root, first: BTreeMap::new() }
+    }
+}
+
+impl Promise for Agreement {
+    fn name(&self) -> &'static str {
+        "agreement"
+    }
+
+    fn about(&self) -> &'static str {
+        "No site commits what another aborts, whether they live or not (AC1)."
+    }
+
+    /// It goes by what sites say they do.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let Some(Told::Done(transaction, by, commits)) = told(self.root, event) else { return };
+        match self.first.get(transaction) {
+            None => {
+                self.first.insert(transaction.into(), commits);
+            }
+            Some(first) if *first == commits => found.push(Finding::Tested),
+            Some(first) => {
+                let what = format!("p{by} {} {transaction}, which another {}", verb(commits), verb(*first));
+                found.push(broken(what, None));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::commitment::testing::*;
+    use super::super::testing::*;
+    use super::*;
+
+    #[test]
+    fn one_that_commits_what_another_aborts_breaks_it_dead_or_alive() {
+        let found = findings(Agreement::of("/tx"), vec![does(0, "aborts"), closed(0), does(1, "commits")]);
+        assert_eq!(broken_by(&found), [("p1 commits /tx/1, which another aborts", None)]);
+    }
+
+    #[test]
+    fn two_that_do_the_same_are_a_test_it_passes() {
+        let found = findings(Agreement::of("/tx"), vec![does(0, "aborts"), does(1, "aborts")]);
+        assert_eq!(found, [Finding::Tested]);
+    }
+}

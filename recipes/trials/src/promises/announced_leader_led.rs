@@ -1,0 +1,136 @@
+//! `announced-leader-led`.
+
+use super::{Crew, below, broken};
+use crate::event::{Event, Fact, Observation};
+use crate::promise::{Assumption, Finding, Promise};
+use std::collections::BTreeSet;
+use zk_api::{SessionId, Text};
+
+/// Whoever is announced as the leader leads, and whoever is found to lead knew that it was elected.
+///
+/// An announcement is a write of the election's own znode. When it takes effect, its writer must own the oldest of the
+/// candidates' znodes. Who asks who leads says "finds" and the candidate's znode; its owner must have said that it was
+/// granted the lead by then: a candidate that stands first may not know that yet, and may never.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AnnouncedLeaderLed {
+    election: &'static str,
+    crew: Crew,
+    /// The candidates' znodes that exist, oldest first, and whose they are.
+    queue: Vec<(Text, SessionId)>,
+    /// By which znodes somebody was elected.
+    elected: BTreeSet<Text>,
+}
+
+impl AnnouncedLeaderLed {
+    /// For one election.
+    pub fn of(election: &'static str) -> Self {
+        AnnouncedLeaderLed { election, crew: Crew::of(election), queue: Vec::new(), elected: BTreeSet::new() }
+    }
+
+    fn announced(&self, by: SessionId, found: &mut Vec<Finding>) {
+        // Whoever made the znode has announced nobody.
+        if !self.crew.knows(by) {
+            return;
+        }
+        match self.queue.first() {
+            Some((_, owner)) if *owner == by && self.queue.len() > 1 => found.push(Finding::Tested),
+            Some((_, owner)) if *owner == by => {}
+            Some((first, _)) => {
+                found.push(broken(format!("session {by} was announced while {first} stood first"), None));
+            }
+            None => found.push(broken(format!("session {by} was announced and did not stand"), None)),
+        }
+    }
+}
+
+impl Promise for AnnouncedLeaderLed {
+    fn name(&self) -> &'static str {
+        "announced-leader-led"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever is announced leads then, and whoever is found to lead knew of its election."
+    }
+
+    fn assumes(&self) -> &'static [Assumption] {
+        &[]
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        self.crew.see(event);
+        match event {
+            Event::Is(Fact::NodeCreated { path, owner, .. })
+                if *owner != SessionId::NONE && below(self.election, path) =>
+            {
+                self.queue.push((path.clone(), *owner));
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.election, path) => {
+                self.queue.retain(|(queued, _)| queued != path);
+            }
+            Event::Is(Fact::NodeWritten { path, by, .. }) if **path == *self.election => {
+                self.announced(*by, found);
+            }
+            Event::Says { what: Observation::Granted { lock, node, .. }, .. } if **lock == *self.election => {
+                self.elected.insert(node.clone());
+            }
+            Event::Says { actor, what } => {
+                if let Some(("finds", node, _)) = what.told()
+                    && below(self.election, node)
+                {
+                    found.push(match self.elected.contains(node) {
+                        true => Finding::Tested,
+                        false => {
+                            broken(format!("{actor} finds that {node} leads, which does not know"), None)
+                        }
+                    });
+                }
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use zk_api::{Data, Zxid};
+
+    const A: &str = "/lock/a-n-0000000000";
+    const B: &str = "/lock/b-n-0000000001";
+
+    fn announces(p: u8) -> Event {
+        let (path, by, mzxid) = (LOCK.into(), session(p), Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, data: Data::NULL, mzxid })
+    }
+
+    fn finds(p: u8, node: &str) -> Event {
+        Event::Says { actor: actor(p), what: Observation::note("finds", node, 0) }
+    }
+
+    fn judge(events: Vec<Event>) -> Vec<Finding> {
+        let stand = vec![opened(0), opened(1), created(A, 0), created(B, 1)];
+        findings(AnnouncedLeaderLed::of(LOCK), [stand, events].concat())
+    }
+
+    #[test]
+    fn an_announcement_by_who_does_not_stand_first_breaks_it() {
+        let what = "session 0x2 was announced while /lock/a-n-0000000000 stood first";
+        assert_eq!(broken_by(&judge(vec![announces(1)])), [(what, None)]);
+        let what = "session 0x1 was announced and did not stand";
+        let gone = vec![vanished(A, 0), vanished(B, 1), announces(0)];
+        assert_eq!(broken_by(&judge(gone)), [(what, None)]);
+    }
+
+    #[test]
+    fn finding_who_does_not_know_breaks_it() {
+        let what = "p1 finds that /lock/a-n-0000000000 leads, which does not know";
+        assert_eq!(broken_by(&judge(vec![finds(1, A)])), [(what, None)]);
+    }
+
+    #[test]
+    fn who_was_elected_may_be_announced_and_found_even_when_it_is_gone() {
+        let events = vec![granted_as(0, A, None), announces(0), vanished(A, 0), finds(1, A), announces(99)];
+        assert_eq!(judge(events), [Finding::Tested, Finding::Tested]);
+    }
+}

@@ -1,0 +1,249 @@
+//! `barrier-holds`, `barrier-releases` and `no-opening-missed`.
+//!
+//! What waiters say about the barrier's znode: it *comes to* it, *sees* it up, *passes* it.
+
+use super::broken;
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise, Rest};
+use std::collections::BTreeMap;
+
+/// Who waits at a barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Waiters {
+    node: &'static str,
+    is_up: bool,
+    waiting: BTreeMap<ActorId, Wait>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Wait {
+    /// The barrier was up at some time since it came.
+    was_up: bool,
+    /// The barrier was down at some time since it came.
+    was_down: bool,
+    /// It has said that it sees it up.
+    has_seen: bool,
+    /// The barrier was lowered after that.
+    owed: bool,
+}
+
+impl Waiters {
+    fn of(node: &'static str) -> Waiters {
+        Waiters { node, is_up: false, waiting: BTreeMap::new() }
+    }
+
+    /// Gives who passes, and what happened while it waited.
+    fn see(&mut self, event: &Event) -> Option<(ActorId, Wait)> {
+        match event {
+            Event::Says { actor, what } => match what.told()? {
+                ("comes to", node, _) if node == self.node => {
+                    let wait = Wait { was_up: self.is_up, was_down: !self.is_up, ..Wait::default() };
+                    self.waiting.insert(*actor, wait);
+                }
+                ("sees", node, _) if node == self.node => {
+                    self.waiting.entry(*actor).and_modify(|wait| wait.has_seen = true);
+                }
+                ("passes", node, _) if node == self.node => {
+                    return self.waiting.remove(actor).map(|wait| (*actor, wait));
+                }
+                _ => {}
+            },
+            Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => {
+                self.is_up = true;
+                self.waiting.values_mut().for_each(|wait| wait.was_up = true);
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) if **path == *self.node => {
+                self.is_up = false;
+                for wait in self.waiting.values_mut() {
+                    wait.was_down = true;
+                    wait.owed |= wait.has_seen;
+                }
+            }
+            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+                self.waiting.remove(actor);
+            }
+            Event::Is(_) => {}
+        }
+        None
+    }
+
+    /// Those who still wait at rest.
+    fn stuck(&self, rest: &Rest) -> impl Iterator<Item = (ActorId, Wait)> {
+        let all = rest.unfinished.iter();
+        all.filter_map(|actor| self.waiting.get(actor).map(|wait| (*actor, *wait)))
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+}
+
+/// Nobody passes a barrier that was up all the time since it came. That its session has ended is no excuse.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BarrierHolds(Waiters);
+
+impl BarrierHolds {
+    /// For the barrier that is this znode, which is not there at the beginning.
+    pub fn of(node: &'static str) -> Self {
+        BarrierHolds(Waiters::of(node))
+    }
+}
+
+impl Promise for BarrierHolds {
+    fn name(&self) -> &'static str {
+        "barrier-holds"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody passes a barrier that was up all the time since it came there."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some((actor, wait)) = self.0.see(event) {
+            match (wait.was_down, wait.was_up) {
+                (false, _) => {
+                    found.push(broken(
+                        format!("{actor} passes {}, which was up all the time", self.0.node),
+                        None,
+                    ));
+                }
+                (true, true) => found.push(Finding::Tested),
+                (true, false) => {}
+            }
+        }
+    }
+}
+
+/// Nobody waits for ever at a barrier that is down.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BarrierReleases(Waiters);
+
+impl BarrierReleases {
+    /// For the barrier that is this znode, which is not there at the beginning.
+    pub fn of(node: &'static str) -> Self {
+        BarrierReleases(Waiters::of(node))
+    }
+}
+
+impl Promise for BarrierReleases {
+    fn name(&self) -> &'static str {
+        "barrier-releases"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, nobody whose session lives waits at a barrier that is down."
+    }
+
+    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+        self.0.see(event);
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        if self.0.is_up {
+            return;
+        }
+        let before = found.len();
+        found.extend(self.0.stuck(rest).map(|(actor, _)| {
+            broken(format!("{actor} waits for ever at {}, which is down", self.0.node), None)
+        }));
+        if found.len() == before {
+            found.push(Finding::Tested);
+        }
+    }
+}
+
+/// Whoever has seen the barrier up passes once that barrier is lowered, though another may have been raised at once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NoOpeningMissed(Waiters);
+
+impl NoOpeningMissed {
+    /// For the barrier that is this znode, which is not there at the beginning.
+    pub fn of(node: &'static str) -> Self {
+        NoOpeningMissed(Waiters::of(node))
+    }
+}
+
+impl Promise for NoOpeningMissed {
+    fn name(&self) -> &'static str {
+        "no-opening-missed"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, nobody waits who has seen a barrier that was lowered since, though it is up again."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some((_, wait)) = self.0.see(event)
+            && wait.owed
+        {
+            found.push(Finding::Tested);
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        for (actor, _) in self.0.stuck(rest).filter(|(_, wait)| wait.owed) {
+            let what = format!("{actor} waits on at {}, which was lowered since it has seen it", self.0.node);
+            found.push(broken(what, None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use zk_api::SessionId;
+
+    const NODE: &str = "/gate/barrier";
+
+    fn up() -> Event {
+        created(NODE, 9)
+    }
+    fn down() -> Event {
+        deleted(NODE, 9, 9)
+    }
+    fn comes(p: u8) -> Event {
+        notes(p, "comes to", NODE)
+    }
+    fn sees(p: u8) -> Event {
+        notes(p, "sees", NODE)
+    }
+    fn passes(p: u8) -> Event {
+        notes(p, "passes", NODE)
+    }
+    fn waiting(p: u8) -> Rest {
+        Rest { unfinished: vec![actor(p)], sessions: vec![(SessionId(1), actor(p))], ..Rest::default() }
+    }
+
+    #[test]
+    fn passing_a_barrier_that_stays_up_breaks_it() {
+        let found = findings(BarrierHolds::of(NODE), vec![up(), comes(1), passes(1)]);
+        assert_eq!(broken_by(&found), [("p1 passes /gate/barrier, which was up all the time", None)]);
+    }
+
+    #[test]
+    fn passing_after_it_was_down_is_a_test_it_passes_if_it_was_up_as_well() {
+        let found = findings(BarrierHolds::of(NODE), vec![up(), comes(1), down(), up(), passes(1)]);
+        assert_eq!(found, [Finding::Tested]);
+        assert_eq!(findings(BarrierHolds::of(NODE), vec![comes(1), passes(1)]), []);
+    }
+
+    #[test]
+    fn waiting_at_a_barrier_that_is_down_breaks_it_and_at_one_that_is_up_does_not() {
+        let events = vec![up(), comes(1)];
+        assert_eq!(resting(BarrierReleases::of(NODE), events, &waiting(1)), []);
+        let found = resting(BarrierReleases::of(NODE), vec![up(), comes(1), down()], &waiting(1));
+        assert_eq!(broken_by(&found), [("p1 waits for ever at /gate/barrier, which is down", None)]);
+        assert_eq!(resting(BarrierReleases::of(NODE), vec![], &Rest::default()), [Finding::Tested]);
+    }
+
+    #[test]
+    fn an_opening_that_was_seen_by_nobody_but_the_one_who_waits_is_owed() {
+        let missed = vec![up(), comes(1), sees(1), down(), up()];
+        let found = resting(NoOpeningMissed::of(NODE), missed, &waiting(1));
+        assert_eq!(
+            broken_by(&found),
+            [("p1 waits on at /gate/barrier, which was lowered since it has seen it", None)]
+        );
+        let unseen = vec![up(), comes(1), down(), up(), sees(1)];
+        assert_eq!(resting(NoOpeningMissed::of(NODE), unseen, &waiting(1)), []);
+    }
+}

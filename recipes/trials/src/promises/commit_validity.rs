@@ -1,0 +1,96 @@
+//! `commit-validity`.
+
+use super::broken;
+use super::commitment::{Told, told, transaction_of};
+use crate::event::Event;
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_api::Text;
+
+/// A site commits only if the votes of all sites were written before, and all are to commit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CommitValidity {
+    root: &'static str,
+    /// Among how many sites it is.
+    among: BTreeMap<Text, i64>,
+    /// The votes, by their znodes: whether they are to commit.
+    votes: BTreeMap<Text, bool>,
+}
+
+impl CommitValidity {
+    /// For the transactions below one znode.
+    pub fn of(root: &'static str) -> Self {
+        CommitValidity { root, among: BTreeMap::new(), votes: BTreeMap::new() }
+    }
+
+    /// How many sites of a transaction have voted to commit.
+    fn ayes(&self, transaction: &str) -> usize {
+        let of = |path: &str| transaction_of(self.root, path) == Some(transaction);
+        self.votes.iter().filter(|(path, commits)| **commits && of(path)).count()
+    }
+}
+
+impl Promise for CommitValidity {
+    fn name(&self) -> &'static str {
+        "commit-validity"
+    }
+
+    fn about(&self) -> &'static str {
+        "A site commits only if all have voted to commit (AC2)."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match told(self.root, event) {
+            Some(Told::Proposed(transaction, among)) => {
+                self.among.insert(transaction.into(), among);
+            }
+            Some(Told::Written(path, commits)) if !path.ends_with("/decision") => {
+                self.votes.insert(path.clone(), commits);
+            }
+            Some(Told::Done(transaction, by, true)) => {
+                let Some(among) = self.among.get(transaction) else { return };
+                let ayes = self.ayes(transaction);
+                match usize::try_from(*among) == Ok(ayes) {
+                    true => found.push(Finding::Tested),
+                    false => {
+                        let what = format!(
+                            "p{by} commits {transaction}, for which {ayes} of {among} sites have voted"
+                        );
+                        found.push(broken(what, None));
+                    }
+                }
+            }
+            Some(Told::Done(_, _, false) | Told::Written(..) | Told::Failed) | None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::commitment::testing::*;
+    use super::super::testing::*;
+    use super::*;
+
+    fn after(votes: &[(&str, &str)]) -> Vec<Finding> {
+        let mut events = vec![proposes(2), written("/tx/1/decision", "commit")];
+        events.extend(votes.iter().map(|(path, vote)| written(path, vote)));
+        events.push(does(1, "commits"));
+        findings(CommitValidity::of("/tx"), events)
+    }
+
+    #[test]
+    fn a_missing_vote_or_one_to_abort_breaks_it() {
+        for last in
+            [("/tx/1/p1", "abort"), ("/tx/1/p1", ""), ("/tx/2/p1", "commit"), ("/tx/1/p1/x", "commit")]
+        {
+            let found = after(&[("/tx/1/p0", "commit"), last]);
+            let what = "p1 commits /tx/1, for which 1 of 2 sites have voted";
+            assert_eq!(broken_by(&found), [(what, None)], "{last:?}");
+        }
+    }
+
+    #[test]
+    fn all_votes_to_commit_are_a_test_it_passes() {
+        assert_eq!(after(&[("/tx/1/p0", "commit"), ("/tx/1/p1", "commit")]), [Finding::Tested]);
+    }
+}

@@ -1,0 +1,81 @@
+//! What promises of atomic commitment have in common: how votes and decisions are told.
+
+use super::below;
+use crate::event::{Event, Fact};
+use zk_api::Text;
+
+/// Something that a promise of atomic commitment goes by.
+pub(super) enum Told<'a> {
+    /// A process proposes this transaction, among so many sites.
+    Proposed(&'a str, i64),
+    /// A site has done as decided: this process, and whether it commits.
+    Done(&'a str, i64, bool),
+    /// This znode has become a vote, or a decision: whether it is to commit.
+    Written(&'a Text, bool),
+    /// Somebody may be waited for in vain: a session ended, a process crashed, or one waits no longer.
+    Failed,
+}
+
+/// What an event tells of transactions whose znodes are children of `root`, with one child for each vote.
+pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
+    match event {
+        Event::Says { what, .. } => {
+            let (what, about, number) = what.told()?;
+            match what {
+                _ if !below(root, about) => None,
+                "proposes" => Some(Told::Proposed(about, number)),
+                "commits" => Some(Told::Done(about, number, true)),
+                "aborts" => Some(Told::Done(about, number, false)),
+                "waits no longer for the others in" => Some(Told::Failed),
+                _ => None,
+            }
+        }
+        Event::Is(Fact::NodeWritten { path, data, .. }) if transaction_of(root, path).is_some() => {
+            match data.bytes() {
+                b"commit" => Some(Told::Written(path, true)),
+                b"abort" => Some(Told::Written(path, false)),
+                _ => None,
+            }
+        }
+        Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => Some(Told::Failed),
+        Event::Is(_) => None,
+    }
+}
+
+/// The transaction that a znode is of, if it is a child of one.
+pub(super) fn transaction_of<'a>(root: &str, path: &'a str) -> Option<&'a str> {
+    let (transaction, _) = path.rsplit_once('/')?;
+    let (parent, _) = transaction.rsplit_once('/')?;
+    (parent == root).then_some(transaction)
+}
+
+/// In a sentence.
+pub(super) fn verb(commits: bool) -> &'static str {
+    if commits { "commits" } else { "aborts" }
+}
+
+#[cfg(test)]
+pub(super) mod testing {
+    use super::super::testing::{actor, session};
+    use crate::event::{Event, Fact, Observation};
+    use zk_api::Zxid;
+
+    pub const TX: &str = "/tx/1";
+
+    fn says(p: u8, what: Observation) -> Event {
+        Event::Says { actor: actor(p), what }
+    }
+    pub fn proposes(sites: i64) -> Event {
+        says(0, Observation::note("proposes", TX, sites))
+    }
+    pub fn impatient(p: u8) -> Event {
+        says(p, Observation::note("waits no longer for the others in", TX, 2))
+    }
+    pub fn does(p: u8, what: &str) -> Event {
+        says(p, Observation::ends(what, TX, p.into()))
+    }
+    pub fn written(path: &str, data: &str) -> Event {
+        let (path, data) = (path.into(), data.into());
+        Event::Is(Fact::NodeWritten { path, by: session(0), data, mzxid: Zxid::new(1, 1) })
+    }
+}

@@ -1,0 +1,381 @@
+//! `enters-together`, `leaves-together`, `rounds-do-not-mix` and `barrier-opens`.
+//!
+//! What members say about the barrier's znode: each *arrives at* it, where the number is how many a round needs,
+//! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral znode below. A round is all who were registered as
+//! the first of them passes; whoever registers later is in the next one.
+
+use super::{Crew, below, broken};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise, Rest};
+use std::collections::BTreeMap;
+use zk_api::SessionId;
+
+/// Who is where at a double barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Rounds {
+    parent: &'static str,
+    /// How many a round needs.
+    size: i64,
+    crew: Crew,
+    /// Whose session lives, crashed or not.
+    members: BTreeMap<ActorId, Member>,
+    /// How many were registered for the round that gathers and have died since.
+    fallen: i64,
+    /// Who was the last to leave the round that runs.
+    left: Option<ActorId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Member {
+    place: Place,
+    registered: bool,
+    /// Registered as the first of the round passed.
+    admitted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    Arriving,
+    Inside,
+    Leaving,
+}
+
+/// What somebody has just done.
+enum Step {
+    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still.
+    Opens { actor: ActorId, with: i64, inside: Option<ActorId> },
+    /// Passes after the first, though somebody of the round has left already.
+    Joins { actor: ActorId, left: Option<ActorId> },
+    /// Has left, though somebody of the round has not asked to.
+    Leaves { actor: ActorId, inside: Option<ActorId> },
+}
+
+impl Rounds {
+    fn of(parent: &'static str) -> Rounds {
+        let crew = Crew::of(parent);
+        Rounds { parent, size: 0, crew, members: BTreeMap::new(), fallen: 0, left: None }
+    }
+
+    fn see(&mut self, event: &Event) -> Option<Step> {
+        self.crew.see(event);
+        match event {
+            Event::Says { actor, .. } if self.crew.is_dead(*actor) => None,
+            Event::Says { actor, what } => match what.told()? {
+                (what, about, number) if about == self.parent => self.hear(*actor, what, number),
+                _ => None,
+            },
+            Event::Is(Fact::SessionClosed { actor, .. }) => {
+                let member = self.members.remove(actor)?;
+                let counted = member.place == Place::Arriving && member.registered && !member.admitted;
+                self.fallen += i64::from(counted);
+                None
+            }
+            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
+                self.register(*owner, true);
+                None
+            }
+            Event::Is(Fact::NodeDeleted { path, by, owner })
+                if below(self.parent, path) && *by != SessionId::NONE =>
+            {
+                self.register(*owner, false);
+                None
+            }
+            Event::Is(_) => None,
+        }
+    }
+
+    fn register(&mut self, owner: SessionId, registered: bool) {
+        if let Some(actor) = self.crew.live.get(&owner) {
+            self.members.entry(*actor).and_modify(|member| member.registered = registered);
+        }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &str, number: i64) -> Option<Step> {
+        match what {
+            "arrives at" => {
+                self.size = number;
+                let member = Member { place: Place::Arriving, registered: false, admitted: false };
+                self.members.insert(actor, member);
+                None
+            }
+            "passes" => {
+                let admitted = self.members.get(&actor)?.admitted;
+                let step = if admitted { Step::Joins { actor, left: self.left } } else { self.opens(actor) };
+                self.members.entry(actor).and_modify(|member| member.place = Place::Inside);
+                Some(step)
+            }
+            "asks to leave" => {
+                self.members.entry(actor).and_modify(|member| member.place = Place::Leaving);
+                None
+            }
+            "has left" => {
+                self.members.remove(&actor);
+                self.left = Some(actor);
+                Some(Step::Leaves { actor, inside: self.inside() })
+            }
+            "gives up" => {
+                self.members.remove(&actor);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn opens(&mut self, actor: ActorId) -> Step {
+        let arriving = |member: &&mut Member| member.place == Place::Arriving && member.registered;
+        let inside = self.passed();
+        let mut with = std::mem::take(&mut self.fallen);
+        for member in self.members.values_mut().filter(arriving) {
+            with += i64::from(!member.admitted);
+            member.admitted = true;
+        }
+        self.left = None;
+        Step::Opens { actor, with, inside }
+    }
+
+    fn live(&self) -> impl Iterator<Item = (ActorId, Member)> {
+        self.members.iter().map(|(a, m)| (*a, *m)).filter(|(a, _)| !self.crew.is_dead(*a))
+    }
+
+    /// Somebody who lives, has passed, and has not asked to leave.
+    fn passed(&self) -> Option<ActorId> {
+        self.live().find(|(_, member)| member.place == Place::Inside).map(|(actor, _)| actor)
+    }
+
+    /// The same, or somebody who has yet to learn that its round runs.
+    fn inside(&self) -> Option<ActorId> {
+        let is_in = |m: &Member| m.place == Place::Inside || (m.place == Place::Arriving && m.admitted);
+        self.live().find(|(_, member)| is_in(member)).map(|(actor, _)| actor)
+    }
+}
+
+macro_rules! promise_of_rounds {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub struct $name(Rounds);
+
+        impl $name {
+            /// For the barrier that is this znode.
+            pub fn of(parent: &'static str) -> Self {
+                $name(Rounds::of(parent))
+            }
+        }
+    };
+}
+
+promise_of_rounds!(
+    /// Nobody passes before all members that a round needs are registered for the same round. One that has died since counts.
+    EntersTogether
+);
+
+impl Promise for EntersTogether {
+    fn name(&self) -> &'static str {
+        "enters-together"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody passes before all members that a round needs are registered for it."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(Step::Opens { actor, with, .. }) = self.0.see(event) {
+            let (parent, size) = (self.0.parent, self.0.size);
+            found.push(if with < size {
+                broken(format!("{actor} passes {parent} with {with} of {size}"), None)
+            } else {
+                Finding::Tested
+            });
+        }
+    }
+}
+
+promise_of_rounds!(
+    /// Nobody has left before all members of its round that live have asked to.
+    LeavesTogether
+);
+
+impl Promise for LeavesTogether {
+    fn name(&self) -> &'static str {
+        "leaves-together"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody leaves while a member of its round that lives has not asked to."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let parent = self.0.parent;
+        match self.0.see(event) {
+            Some(Step::Leaves { actor, inside: Some(other) }) => {
+                found.push(broken(format!("{actor} has left {parent} while {other} has not asked to"), None));
+            }
+            Some(Step::Joins { actor, left: Some(other) }) => {
+                found.push(broken(format!("{actor} passes {parent} though {other} has left already"), None));
+            }
+            Some(Step::Leaves { .. }) => found.push(Finding::Tested),
+            Some(Step::Joins { left: None, .. } | Step::Opens { .. }) | None => {}
+        }
+    }
+}
+
+promise_of_rounds!(
+    /// Nobody begins a round while a member of the former one is inside.
+    RoundsDoNotMix
+);
+
+impl Promise for RoundsDoNotMix {
+    fn name(&self) -> &'static str {
+        "rounds-do-not-mix"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody begins a round while a live member of the one before is inside."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(Step::Opens { actor, inside, .. }) = self.0.see(event) {
+            found.push(match inside {
+                Some(other) => {
+                    let what =
+                        format!("{actor} begins a round at {} while {other} is in another", self.0.parent);
+                    broken(what, None)
+                }
+                None => Finding::Tested,
+            });
+        }
+    }
+}
+
+promise_of_rounds!(
+    /// Whoever waits at rest waits for members that are not there.
+    BarrierOpens
+);
+
+impl Promise for BarrierOpens {
+    fn name(&self) -> &'static str {
+        "barrier-opens"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, nobody waits to enter with enough others, or to leave when all have asked to."
+    }
+
+    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+        self.0.see(event);
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.unfinished.contains(actor)).collect();
+        let arriving = stuck.iter().filter(|(_, m)| m.place == Place::Arriving && !m.admitted).count() as i64;
+        let runs = stuck.iter().any(|(_, member)| member.place == Place::Inside);
+        let before = found.len();
+        for (actor, member) in stuck {
+            let what = match member.place {
+                Place::Arriving if member.admitted => "to enter a round that runs",
+                Place::Arriving if arriving >= self.0.size && !runs => "to enter, with enough others",
+                Place::Leaving if !runs => "to leave, as all others do",
+                Place::Arriving | Place::Inside | Place::Leaving => continue,
+            };
+            found.push(broken(format!("{actor} waits for ever at {} {what}", self.0.parent), None));
+        }
+        if found.len() == before {
+            found.push(Finding::Tested);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const B: &str = "/barrier";
+
+    fn says(p: u8, what: &str) -> Event {
+        notes(p, what, B)
+    }
+    /// Arrives, and has registered.
+    fn arrives(p: u8) -> Vec<Event> {
+        vec![says(p, "arrives at"), created(&format!("/barrier/p{p}"), p)]
+    }
+    fn passes(p: u8) -> Vec<Event> {
+        vec![says(p, "passes")]
+    }
+    fn leaves(p: u8) -> Vec<Event> {
+        vec![says(p, "asks to leave"), deleted(&format!("/barrier/p{p}"), p, p), says(p, "has left")]
+    }
+    fn both() -> Vec<Event> {
+        [vec![opened(0), opened(1)], arrives(0), arrives(1)].concat()
+    }
+    fn with(events: &[Vec<Event>]) -> Vec<Event> {
+        [both(), events.concat()].concat()
+    }
+
+    #[test]
+    fn passing_with_too_few_breaks_it() {
+        let events =
+            [vec![opened(0), opened(1)], arrives(0), vec![says(1, "arrives at")], passes(0)].concat();
+        let found = findings(EntersTogether::of(B), events);
+        assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
+    }
+
+    #[test]
+    fn the_second_round_is_counted_anew() {
+        let rounds = [passes(0), passes(1), leaves(0), leaves(1), arrives(0)];
+        let alone = findings(EntersTogether::of(B), [with(&rounds), passes(0)].concat());
+        assert_eq!(broken_by(&alone), [("p0 passes /barrier with 1 of 2", None)]);
+        let together = findings(EntersTogether::of(B), [with(&rounds), arrives(1), passes(0)].concat());
+        assert_eq!(together, [Finding::Tested, Finding::Tested]);
+    }
+
+    #[test]
+    fn one_that_died_after_it_was_registered_counts_and_one_that_gave_up_does_not() {
+        let died = with(&[vec![closed(1)], passes(0)]);
+        assert_eq!(findings(EntersTogether::of(B), died), [Finding::Tested]);
+        let gave_up = with(&[vec![says(1, "gives up")], passes(0)]);
+        assert_eq!(broken_by(&findings(EntersTogether::of(B), gave_up)).len(), 1);
+    }
+
+    #[test]
+    fn leaving_while_another_is_inside_or_has_yet_to_pass_breaks_it() {
+        let inside = findings(LeavesTogether::of(B), with(&[passes(0), passes(1), leaves(0)]));
+        assert_eq!(broken_by(&inside), [("p0 has left /barrier while p1 has not asked to", None)]);
+        let late = findings(LeavesTogether::of(B), with(&[passes(0), leaves(0), passes(1)]));
+        assert_eq!(broken_by(&late).len(), 2);
+        assert_eq!(broken_by(&late)[1], ("p1 passes /barrier though p0 has left already", None));
+    }
+
+    #[test]
+    fn the_dead_keep_nobody_from_leaving() {
+        for death in [closed(1), crashed(1)] {
+            let found =
+                findings(LeavesTogether::of(B), with(&[passes(0), passes(1), vec![death], leaves(0)]));
+            assert_eq!(found, [Finding::Tested]);
+        }
+    }
+
+    #[test]
+    fn a_round_that_begins_within_another_breaks_it() {
+        let found =
+            findings(RoundsDoNotMix::of(B), with(&[passes(0), passes(1), leaves(0), arrives(0), passes(0)]));
+        assert_eq!(found[0], Finding::Tested);
+        assert_eq!(broken_by(&found), [("p0 begins a round at /barrier while p1 is in another", None)]);
+    }
+
+    #[test]
+    fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
+        let rest = |unfinished: &[u8]| Rest {
+            unfinished: unfinished.iter().map(|p| actor(*p)).collect(),
+            ..Rest::default()
+        };
+        let found = resting(BarrierOpens::of(B), both(), &rest(&[0, 1]));
+        let what = "p0 waits for ever at /barrier to enter, with enough others";
+        assert_eq!(broken_by(&found)[0], (what, None));
+        let alone = resting(BarrierOpens::of(B), with(&[vec![closed(1)]]), &rest(&[0]));
+        assert_eq!(alone, [Finding::Tested]);
+        let left = with(&[passes(0), passes(1), leaves(1), vec![says(0, "asks to leave")]]);
+        let found = resting(BarrierOpens::of(B), left, &rest(&[0]));
+        assert_eq!(broken_by(&found), [("p0 waits for ever at /barrier to leave, as all others do", None)]);
+    }
+}

@@ -1,0 +1,148 @@
+//! `stops-at-loss`.
+
+use super::broken;
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_recipes::OnDisconnect;
+
+/// Who holds something and is told that it may have lost it stops at once.
+///
+/// What tells it is the end of its session or, with [`OnDisconnect::Stop`], a lost connection. It must say
+/// [`STOPS`](StopsAtLoss::STOPS), or leave, before it writes again and before somebody else is granted the same: an
+/// actor that listens does so in the step in which it is told. A write that was on its way may still arrive.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StopsAtLoss {
+    lock: &'static str,
+    on: OnDisconnect,
+    /// Who is inside, and whether it was told and has not stopped yet.
+    inside: BTreeMap<ActorId, bool>,
+}
+
+impl StopsAtLoss {
+    /// What an actor notes as it stops with something still on its way.
+    pub const STOPS: &'static str = "stops";
+
+    /// For one lock or election.
+    pub fn of(lock: &'static str, on: OnDisconnect) -> Self {
+        StopsAtLoss { lock, on, inside: BTreeMap::new() }
+    }
+
+    fn told(&mut self, actor: ActorId) {
+        if let Some(told) = self.inside.get_mut(&actor) {
+            *told = true;
+        }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        let lock = self.lock;
+        match what {
+            Observation::Granted { lock: of, .. } if **of == *lock => {
+                for (other, told) in self.inside.iter_mut().filter(|(other, told)| **other != actor && **told)
+                {
+                    *told = false;
+                    found.push(broken(
+                        format!("{other} goes on though it was told, and {actor} begins"),
+                        None,
+                    ));
+                }
+            }
+            Observation::Enters { lock: of } if **of == *lock => {
+                self.inside.insert(actor, false);
+            }
+            Observation::Notes { what, about, .. } if **what == *Self::STOPS && **about == *lock => {
+                self.stops(actor, found);
+            }
+            Observation::Leaves { lock: of }
+            | Observation::Released { lock: of }
+            | Observation::GivesUp { lock: of, .. }
+                if **of == *lock =>
+            {
+                self.stops(actor, found);
+            }
+            _ => {}
+        }
+    }
+
+    fn stops(&mut self, actor: ActorId, found: &mut Vec<Finding>) {
+        if self.inside.remove(&actor) == Some(true) {
+            found.push(Finding::Tested);
+        }
+    }
+}
+
+impl Promise for StopsAtLoss {
+    fn name(&self) -> &'static str {
+        "stops-at-loss"
+    }
+
+    fn about(&self) -> &'static str {
+        "Who is told that it may have lost what it holds stops at once."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => self.hear(*actor, what, found),
+            Event::Is(Fact::LearnsExpiry { actor }) => self.told(*actor),
+            Event::Is(Fact::Disconnected { actor }) => match self.on {
+                OnDisconnect::Stop => self.told(*actor),
+                OnDisconnect::KeepUntilExpired => {}
+            },
+            Event::Is(Fact::Wrote { actor, .. }) => {
+                if let Some(told @ true) = self.inside.get_mut(actor) {
+                    *told = false;
+                    found.push(broken(format!("{actor} goes on though it was told, and writes"), None));
+                }
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.inside.remove(actor);
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use crate::event::Resource;
+
+    fn judge(on: OnDisconnect, events: Vec<Event>) -> Vec<Finding> {
+        findings(StopsAtLoss::of(LOCK, on), events)
+    }
+
+    fn learns(p: u8) -> Event {
+        Event::Is(Fact::LearnsExpiry { actor: actor(p) })
+    }
+
+    fn disconnected(p: u8) -> Event {
+        Event::Is(Fact::Disconnected { actor: actor(p) })
+    }
+
+    #[test]
+    fn going_on_while_another_begins_breaks_it() {
+        let found = judge(OnDisconnect::KeepUntilExpired, vec![enters(0), learns(0), granted(1), leaves(0)]);
+        assert_eq!(broken_by(&found), [("p0 goes on though it was told, and p1 begins", None)]);
+    }
+
+    #[test]
+    fn a_write_after_it_was_told_breaks_it() {
+        let found =
+            judge(OnDisconnect::Stop, vec![enters(0), disconnected(0), wrote(Resource::Unfenced, 0, true)]);
+        assert_eq!(broken_by(&found), [("p0 goes on though it was told, and writes", None)]);
+    }
+
+    #[test]
+    fn stopping_is_a_test_it_passes_and_what_was_on_its_way_may_arrive() {
+        let stops = Event::Says { actor: actor(0), what: Observation::note(StopsAtLoss::STOPS, LOCK, 0) };
+        let events = vec![enters(0), learns(0), stops, wrote(Resource::Unfenced, 0, true), granted(1)];
+        assert_eq!(judge(OnDisconnect::Stop, events), [Finding::Tested]);
+    }
+
+    #[test]
+    fn who_keeps_on_until_expired_is_told_by_nothing_less() {
+        let events = vec![enters(0), disconnected(0), wrote(Resource::Unfenced, 0, true), leaves(0)];
+        assert_eq!(judge(OnDisconnect::KeepUntilExpired, events), []);
+    }
+}

@@ -1,0 +1,71 @@
+//! `two-phase-commit/cleanup-is-abort`: a transaction that is gone is taken for aborted.
+
+use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{MultiOutcome, Op, ZooKeeper};
+use zk_recipes::{Verdict, Watching};
+
+/// The recipe, but the coordinator removes the transaction as soon as it has decided, and who finds nothing takes that
+/// for abort (S-150). It takes no fault, only a site that looks late.
+#[derive(Clone, Copy, Debug)]
+pub struct CleanupIsAbort;
+
+impl CommitKind for CleanupIsAbort {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/cleanup-is-abort",
+            summary: "The coordinator removes what it has decided, and a site that looks later takes that for abort.",
+            source: "mutant of the recipe; ZooKeeper's recipes do not say who removes a transaction, or when",
+            breaks: Some(Breaks { promise: "agreement", defect: "S-150", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let site = stage.site();
+        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
+            stage.does(Verdict::Abort);
+            return Ok(());
+        };
+        transaction.vote(stage.considers().await).await?;
+        let decided = transaction.decision().await?;
+        stage.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
+        if *transaction.coordinator() == *stage.name() {
+            remove(&stage.zk(), stage).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the transaction with all that is in it.
+async fn remove<Z, P>(zk: &impl ZooKeeper, stage: &Stage<Z, P>) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let transaction = stage.transaction();
+    let names = stage.sites().into_iter().chain(["decision".into()]);
+    let below = names.map(|name| plain::child(&transaction, &name).text());
+    let paths = below.chain([transaction.text()]);
+    let ops: Vec<Op> = paths.map(|path| Op::Delete { path, version: -1 }).collect();
+    loop {
+        zk.checkpoint("cleanup-is-abort/remove", &[]);
+        match zk.multi(ops.clone()).await {
+            Ok(MultiOutcome::Applied(_) | MultiOutcome::Failed(_)) => return Ok(()),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

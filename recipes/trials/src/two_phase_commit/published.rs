@@ -1,0 +1,76 @@
+//! What the published texts say, made decent in everything but what a variant is published for: sites that watch each
+//! other's votes, and go by them alone.
+
+use super::stage::Stage;
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use zk_api::{CreateMode, Data, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper};
+use zk_recipes::Verdict;
+
+/// What a look at a vote, or at a decision, has shown.
+pub enum Shown {
+    /// Its data, and a watch.
+    There(Data, Watch),
+    /// No such znode.
+    Absent,
+}
+
+/// Reads a znode and watches it, however often it takes. `alive` is the one text that matters to the caller.
+pub async fn read(zk: &impl ZooKeeper, node: &ZPath, alive: &str) -> Result<Shown, Stop> {
+    loop {
+        zk.checkpoint("published/read", &[Local::Text(node.as_str()), Local::Text(alive)]);
+        match zk.data_watch(node).await {
+            Ok(((data, _), watch)) => return Ok(Shown::There(data, watch)),
+            Err(e) if e.code == ErrorCode::NoNode => return Ok(Shown::Absent),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}
+
+/// Creates a znode, however often it takes; it may be there already.
+pub async fn create(zk: &impl ZooKeeper, node: &ZPath, data: Data, mode: CreateMode) -> Result<(), Stop> {
+    let alive = String::from_utf8_lossy(data.bytes());
+    loop {
+        zk.checkpoint("published/create", &[Local::Text(node.as_str()), Local::Text(&alive)]);
+        match zk.create(node, data.clone(), mode).await {
+            Err(e) if e.code != ErrorCode::NodeExists => plain::passing(zk, e).await?,
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+}
+
+/// Waits until a znode is there.
+pub async fn appears(zk: &impl ZooKeeper, node: &ZPath) -> Result<(), Stop> {
+    while let (None, watch) = plain::exists(zk, node, "").await? {
+        plain::event(watch).await?;
+    }
+    Ok(())
+}
+
+/// Decides by the votes of these sites: waits for one after the other, until one is to abort or all are to commit. `vote`
+/// tells what a znode's data are, `None` for what is to be waited for.
+pub async fn by_votes<Z, P>(
+    stage: &Stage<Z, P>,
+    sites: &[Text],
+    vote: fn(&Data) -> Option<Verdict>,
+) -> Result<Verdict, Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, transaction, alive) = (stage.zk(), stage.transaction(), sites.join(" "));
+    for site in sites {
+        let node = plain::child(&transaction, site);
+        loop {
+            match read(&zk, &node, &alive).await? {
+                Shown::Absent => return Err(plain::gone(&node)),
+                Shown::There(data, watch) => match vote(&data) {
+                    Some(Verdict::Commit) => break,
+                    Some(Verdict::Abort) => return Ok(Verdict::Abort),
+                    None => plain::event(watch).await?,
+                },
+            }
+        }
+    }
+    Ok(Verdict::Commit)
+}

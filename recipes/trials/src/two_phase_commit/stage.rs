@@ -1,0 +1,289 @@
+//! What all two-phase commits on trial have in common: the sites, how they come to their votes, and what they tell.
+
+use crate::common::{InRound, Stop};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::time::Duration;
+use zk_api::{Either, Text, ZPath, ZooKeeper, Zxid, race};
+use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
+
+/// The transactions' parent.
+pub const TRANSACTIONS: &str = "/tx";
+/// The parent of what shows that sites are there.
+pub const SITES: &str = "/sites";
+
+/// How long the coordinator waits for the others to be there, and they for it to propose.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A site that is not ready by then votes to abort. Work takes up to 4 seconds: one in eight is not.
+const READY: Duration = Duration::from_millis(3500);
+
+/// A kind of two-phase commit.
+pub trait CommitKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// What is promised.
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_commitment(TRANSACTIONS)
+    }
+
+    /// Which engines find what is wrong with it.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Whether sites show that they are there.
+    fn joins(&self) -> bool {
+        true
+    }
+
+    /// Takes part in one transaction.
+    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+
+    /// What a site that comes back does about the transaction that its former life did last.
+    fn again<Z, P>(&self, _stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        async { Ok(()) }
+    }
+}
+
+/// A kind of two-phase commit as a trial. Every process is a site, process 0 the coordinator as well; there is one
+/// transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: CommitKind> OnTrial<K> {
+    async fn life<Z, P>(&self, zk: Z, probe: P, part: Part) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let stage = |left: u8| Stage {
+            zk: InRound::new(zk.clone(), left),
+            probe: probe.clone(),
+            part,
+            left,
+            joins: self.0.joins(),
+        };
+        let before = stage(part.rounds.saturating_add(1));
+        if self.0.joins() {
+            before.site().join().await?;
+        }
+        if part.me.life > 0 {
+            self.0.again(&before).await?;
+        }
+        for left in (1..=part.rounds).rev() {
+            let stage = stage(left);
+            stage.zk.checkpoint("trial/round", &[]);
+            self.0.turn(&stage).await?;
+        }
+        Ok(())
+    }
+}
+
+impl<K: CommitKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![TRANSACTIONS.into(), SITES.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        match self.life(zk, probe.clone(), part).await {
+            Ok(()) => End::Done,
+            Err(stop) => {
+                let (end, why) = stop.end();
+                probe.observe(Observation::note("gives up:", &why, part.me.process.into()));
+                end
+            }
+        }
+    }
+}
+
+/// One site in one transaction.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    part: Part,
+    left: u8,
+    joins: bool,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The engine's other side.
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+
+    /// This site as the recipe has it.
+    pub fn site(&self) -> Participant<InRound<Z>> {
+        let path = |text| ZPath::parse(text).expect("a constant");
+        Participant::new(self.zk(), &path(TRANSACTIONS), &path(SITES), &self.name()).expect("a fit name")
+    }
+
+    /// Its name.
+    pub fn name(&self) -> Text {
+        name(self.part.me.process)
+    }
+
+    /// The names of all.
+    pub fn sites(&self) -> Vec<Text> {
+        (0..self.part.clients).map(name).collect()
+    }
+
+    /// What the transaction is called.
+    pub fn id(&self) -> Text {
+        format!("tx-{}", self.left).into()
+    }
+
+    /// Its znode.
+    pub fn transaction(&self) -> ZPath {
+        ZPath::parse(TRANSACTIONS).and_then(|parent| parent.join(&self.id())).expect("a fit name")
+    }
+
+    /// Whether this is the site that is to propose.
+    pub fn is_coordinator(&self) -> bool {
+        self.part.me.process == 0
+    }
+
+    /// Whether this process was there before, and has forgotten everything.
+    pub fn has_come_back(&self) -> bool {
+        self.part.me.life > 0
+    }
+
+    /// Whether it is to write to the outside resource.
+    pub fn has_effects(&self) -> bool {
+        self.part.effects
+    }
+
+    /// A token for the outside resource in this transaction, below those of all later ones: of who asks, or the next
+    /// higher one, of who has done what was decided.
+    pub fn token(&self, done: bool) -> Zxid {
+        Zxid::new(1, 2 * u32::from(u8::MAX - self.left) + u32::from(done))
+    }
+
+    /// Begins the transaction as the recipe does: the coordinator waits for the others and proposes, they wait to hear
+    /// of it. Who has waited long enough proposes whatever the others do. `None` if it is over.
+    pub async fn begin<'p>(
+        &self,
+        site: &'p Participant<InRound<Z>>,
+        watching: Watching,
+    ) -> Result<Option<Transaction<'p, InRound<Z>>>, Stop> {
+        if !self.is_coordinator() {
+            if let Some(transaction) = self.in_time(site.hear_of(&self.id())).await? {
+                return Ok(Some(transaction));
+            }
+        } else if self.joins {
+            self.in_time(site.wait_for(&self.sites())).await?;
+        }
+        self.note("proposes");
+        Ok(site.propose(&self.id(), &self.terms(watching)).await?)
+    }
+
+    /// Waits for this, but not for ever: `None` if it takes too long, of which it tells.
+    pub async fn in_time<T>(
+        &self,
+        awaited: impl Future<Output = Result<T, RecipeError>> + Send,
+    ) -> Result<Option<T>, Stop> {
+        match race(awaited, self.zk.sleep(PATIENCE)).await {
+            Either::Left(came) => Ok(Some(came?)),
+            Either::Right(()) => {
+                self.note("waits no longer for the others in");
+                Ok(None)
+            }
+        }
+    }
+
+    /// What it is about.
+    pub fn terms(&self, watching: Watching) -> Terms {
+        Terms { sites: self.sites(), watching, text: "as agreed".into() }
+    }
+
+    /// Works on the transaction and comes to a vote: the coordinator is always ready, another may not be in time.
+    pub async fn considers(&self) -> Verdict {
+        let vote = match self.is_coordinator() {
+            true => Verdict::Commit,
+            false => match race(self.probe.work(), self.zk.sleep(READY)).await {
+                Either::Left(()) => Verdict::Commit,
+                Either::Right(()) => Verdict::Abort,
+            },
+        };
+        let what = match vote {
+            Verdict::Commit => "votes to commit",
+            Verdict::Abort => "votes to abort",
+        };
+        let by = self.part.me.process.into();
+        self.probe.observe(Observation::begins(what, self.transaction().as_str(), by));
+        vote
+    }
+
+    /// Does as was decided: from here on it will not do anything else.
+    pub fn does(&self, decision: Verdict) {
+        self.ends(match decision {
+            Verdict::Commit => "commits",
+            Verdict::Abort => "aborts",
+        });
+    }
+
+    /// It has acknowledged the transaction already.
+    pub fn is_over(&self) {
+        self.ends("is through with");
+    }
+
+    fn ends(&self, what: &str) {
+        let by = self.part.me.process.into();
+        self.probe.observe(Observation::ends(what, self.transaction().as_str(), by));
+    }
+
+    /// A note about the transaction, and how many sites it is among.
+    pub fn note(&self, what: &str) {
+        let of = self.part.clients.into();
+        self.probe.observe(Observation::note(what, self.transaction().as_str(), of));
+    }
+}
+
+fn name(process: u8) -> Text {
+    format!("p{process}").into()
+}

@@ -1,0 +1,76 @@
+//! `two-phase-commit/stale-decision`: a decision that cannot be read yet is taken for abort.
+
+use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::event::Resource;
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{ErrorCode, Local, ZPath, ZooKeeper};
+use zk_recipes::{Verdict, Watching};
+
+/// The recipe, but a site that learns by other means that a transaction is decided reads the decision as its server has
+/// it, without a sync. If there is none, it has been removed already, and was to abort (S-152).
+///
+/// The other means is the resource that is worked on: the coordinator has written there as it did what was decided, and
+/// a site that asks is refused from then on. That news is faster than a server that lags.
+#[derive(Clone, Copy, Debug)]
+pub struct StaleDecision;
+
+impl CommitKind for StaleDecision {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/stale-decision",
+            summary: "Knows from elsewhere that it is decided, reads the decision without a sync, and takes none for abort.",
+            source: "mutant of the recipe, presumed abort",
+            breaks: Some(Breaks { promise: "agreement", defect: "S-152", fault: "a server that lags" }),
+            bounds: Bounds { lag: 1, effects: true, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("servers", "3")]
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let site = stage.site();
+        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+        transaction.vote(stage.considers().await).await?;
+        if !stage.is_coordinator() && stage.has_effects() {
+            stage.probe().work().await;
+            if !stage.probe().write(Resource::Fenced, Some(stage.token(false))).await {
+                let decision = plain::child(&stage.transaction(), "decision");
+                stage.does(written(&stage.zk(), &decision).await?.unwrap_or(Verdict::Abort));
+                return Ok(());
+            }
+        }
+        let Some(decided) = transaction.decision().await? else { return Ok(()) };
+        stage.does(decided.verdict());
+        if stage.is_coordinator() && stage.has_effects() {
+            stage.probe().write(Resource::Fenced, Some(stage.token(true))).await;
+        }
+        Ok(())
+    }
+}
+
+/// What is written there now, as this server has it.
+async fn written(zk: &impl ZooKeeper, decision: &ZPath) -> Result<Option<Verdict>, Stop> {
+    loop {
+        zk.checkpoint("stale-decision/read", &[Local::Text(decision.as_str())]);
+        match zk.data(decision).await {
+            Ok((data, _)) => return Ok(Verdict::read(&data)),
+            Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `two-phase-commit/volatile-decision`: the decision is in the coordinator's memory.
+
+use super::published::create;
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{CreateMode, Either, ErrorCode, EventType, Local, Text, ZPath, ZooKeeper, race};
+use zk_recipes::{Verdict, Watching};
+
+/// The recipe, but the coordinator does as it decides and tells each site, in a znode for each; it writes the decision
+/// nowhere else. Who has not been told when the coordinator is gone works it out from the votes, as that one did.
+///
+/// Not all that a decision came of is in the votes: one that was missing then may be there now (S-147).
+#[derive(Clone, Copy, Debug)]
+pub struct VolatileDecision;
+
+impl CommitKind for VolatileDecision {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/volatile-decision",
+            summary: "The coordinator tells its decision to one site after the other, and writes it nowhere for itself.",
+            source: "ZooKeeper's recipes, Two-phased Commit, where only the coordinator is notified",
+            breaks: Some(Breaks { promise: "agreement", defect: "S-147", fault: "crash of the coordinator" }),
+            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, site, node) = (stage.zk(), stage.site(), stage.transaction());
+        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+        let coordinator = Text::from(transaction.coordinator());
+        cast(&zk, &plain::child(&node, &stage.name()), stage.considers().await, &coordinator).await?;
+        let waits_for = (coordinator != stage.name()).then_some(&coordinator);
+        let decision = decide(&zk, &node, &stage.sites(), waits_for, &told(&node, &stage.name())).await?;
+        stage.does(decision);
+        if waits_for.is_none() {
+            for other in stage.sites().iter().filter(|other| **other != stage.name()) {
+                create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a site is told.
+fn told(transaction: &ZPath, site: &str) -> ZPath {
+    plain::child(&plain::child(transaction, site), "told")
+}
+
+/// Votes, once.
+async fn cast(zk: &impl ZooKeeper, node: &ZPath, vote: Verdict, alive: &str) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("volatile-decision/vote", &[vote.word(), alive].map(Local::Text));
+        match zk.set_data(node, vote.data(), 0).await {
+            Err(e) if e.code != ErrorCode::BadVersion => plain::passing(zk, e).await?,
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+}
+
+/// Waits to be told by another, if there is one; else goes by the votes, and by who is there.
+async fn decide(
+    zk: &impl ZooKeeper,
+    transaction: &ZPath,
+    sites: &[Text],
+    coordinator: Option<&Text>,
+    told: &ZPath,
+) -> Result<Verdict, Stop> {
+    let members = ZPath::parse(SITES).expect("a constant");
+    let alive = coordinator.map_or("", |coordinator| &**coordinator);
+    if coordinator.is_some()
+        && let Some(verdict) = written(zk, told, &plain::child(&members, alive), alive).await?
+    {
+        return Ok(verdict);
+    }
+    for site in sites {
+        let vote = plain::child(transaction, site);
+        match written(zk, &vote, &plain::child(&members, site), alive).await? {
+            Some(Verdict::Commit) => {}
+            Some(Verdict::Abort) | None => return Ok(Verdict::Abort),
+        }
+    }
+    Ok(Verdict::Commit)
+}
+
+/// Waits until there is a verdict in a znode; `None` if there is none, and who is to write it is gone.
+async fn written(
+    zk: &impl ZooKeeper,
+    node: &ZPath,
+    writer: &ZPath,
+    alive: &str,
+) -> Result<Option<Verdict>, Stop> {
+    loop {
+        zk.checkpoint("volatile-decision/wait", &[Local::Text(node.as_str()), Local::Text(alive)]);
+        let (there, known) = (zk.exists_watch(writer), zk.exists_watch(node));
+        let data = zk.data(node);
+        match (there.await, known.await, data.await) {
+            (Ok((there, gone)), Ok((_, changed)), data) => {
+                match data {
+                    Ok((data, _)) if Verdict::read(&data).is_some() => return Ok(Verdict::read(&data)),
+                    Err(e) if e.code != ErrorCode::NoNode => {
+                        plain::passing(zk, e).await?;
+                        continue;
+                    }
+                    Ok(_) | Err(_) if there.is_none() => return Ok(None),
+                    Ok(_) | Err(_) => {}
+                }
+                match race(gone, changed).await {
+                    Either::Left(event) | Either::Right(event) if event.kind == EventType::None => {
+                        return Err(Stop::SessionLost);
+                    }
+                    Either::Left(_) | Either::Right(_) => {}
+                }
+            }
+            (Err(e), ..) | (_, Err(e), _) => plain::passing(zk, e).await?,
+        }
+    }
+}

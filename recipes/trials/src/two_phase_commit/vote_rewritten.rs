@@ -1,0 +1,61 @@
+//! `two-phase-commit/vote-rewritten`: a vote is changed when its answer is lost.
+
+use super::published::by_votes;
+use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Local, ZooKeeper};
+use zk_recipes::{Verdict, Watching};
+
+/// Sites that watch each other, and write their votes without a version. One whose answer is lost takes the write for
+/// failed, and votes to abort, to be on the safe side (S-141).
+///
+/// Others may have read the first vote by then, and have committed.
+#[derive(Clone, Copy, Debug)]
+pub struct VoteRewritten;
+
+impl CommitKind for VoteRewritten {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/vote-rewritten",
+            summary: "Writes its vote whatever is there, and to abort if the answer to the first one is lost.",
+            source: "reading of ZooKeeper's recipes, which name no version and no errors",
+            breaks: Some(Breaks { promise: "irrevocability", defect: "S-141", fault: "lost answer" }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    fn joins(&self) -> bool {
+        false
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let site = stage.site();
+        if stage.begin(&site, Watching::EachOther).await?.is_some() {
+            let (zk, own) = (stage.zk(), plain::child(&stage.transaction(), &stage.name()));
+            let mut vote = stage.considers().await;
+            loop {
+                zk.checkpoint("vote-rewritten/vote", &[Local::Text(vote.word())]);
+                match zk.set_data(&own, vote.data(), -1).await {
+                    Ok(_) => break,
+                    Err(e) => plain::passing(&zk, e).await?,
+                }
+                vote = Verdict::Abort;
+            }
+        }
+        stage.does(by_votes(stage, &stage.sites(), Verdict::read).await?);
+        Ok(())
+    }
+}

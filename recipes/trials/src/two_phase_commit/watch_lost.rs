@@ -1,0 +1,78 @@
+//! `two-phase-commit/watch-lost`: a watch is not set again.
+
+use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
+use zk_recipes::{Verdict, Watching};
+
+/// Sites that watch each other. A site drops its watch with the connection, and goes on waiting for what it would have
+/// told once there is a new one (S-145).
+#[derive(Clone, Copy, Debug)]
+pub struct WatchLost;
+
+impl CommitKind for WatchLost {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/watch-lost",
+            summary: "Gives up its watch with the connection, and goes on waiting for its event on the next one.",
+            source: "reading of ZooKeeper's recipes, which set each watch once and name no lost connections",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-145", fault: "lost connection" }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    fn joins(&self) -> bool {
+        false
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let site = stage.site();
+        if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
+            transaction.vote(stage.considers().await).await?;
+        }
+        let mut decision = Verdict::Commit;
+        for site in stage.sites() {
+            let vote = vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await?;
+            if vote == Verdict::Abort {
+                decision = vote;
+                break;
+            }
+        }
+        stage.does(decision);
+        Ok(())
+    }
+}
+
+/// Waits for a site's vote.
+async fn vote_of(zk: &impl ZooKeeper, node: &ZPath) -> Result<Verdict, Stop> {
+    loop {
+        zk.checkpoint("watch-lost/vote", &[Local::Text(node.as_str())]);
+        let change = zk.state_change();
+        match zk.data_watch(node).await {
+            Ok(((data, _), watch)) => {
+                if let Some(vote) = Verdict::read(&data) {
+                    return Ok(vote);
+                }
+                match race(watch, change).await {
+                    Either::Left(event) if event.kind == EventType::None => return Err(Stop::SessionLost),
+                    Either::Left(_) => {}
+                    Either::Right(_) => std::future::pending().await,
+                }
+            }
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

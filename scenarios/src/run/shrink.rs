@@ -1,0 +1,472 @@
+//! A smaller run in which the same promise breaks.
+
+use super::Target;
+use super::target::plural_of;
+use crate::BadInput;
+use crate::zoo::is_file;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zk_reports::prepare_file;
+use zk_trials::trial::AnyTrial;
+use zk_world::{Fault, Faults, OneRun, Run, RunOptions, Scenario, Schedule, TimedFault};
+
+/// How long to go on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// Runs at most.
+    pub(crate) tries: u64,
+    /// Wall-clock time at most.
+    pub(crate) time_limit: Duration,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shrunk {
+    /// The small one, which holds its one run.
+    pub(crate) scenario: Scenario,
+    /// That run.
+    pub(crate) run: Run,
+    /// How many faults there were.
+    pub(crate) faults_before: usize,
+    /// How many runs it took.
+    pub(crate) tries: u64,
+    /// Whether it ended because nothing smaller was left to try, and not because of a limit.
+    pub(crate) done: bool,
+}
+
+/// Shrinks the run of a seed while this promise breaks where it is owed: the one that is named, or that the catalogue
+/// names, or the first that broke. `progress` learns how many runs were tried, and the smallest so far.
+pub(crate) fn shrink(
+    target: &Target,
+    seed: u64,
+    promise: Option<&str>,
+    effort: Effort,
+    progress: &mut dyn FnMut(u64, &Scenario),
+) -> Result<Shrunk, BadInput> {
+    let schedule = match &target.scenario.run {
+        Some(one) => one.schedule.clone(),
+        None => Schedule::draw(&target.scenario, seed),
+    };
+    let faults_before = schedule.faults.len();
+    let run = zk_world::run(&target.trial, &target.scenario, seed, &RunOptions::default());
+    let owed = || run.violations.iter().filter(|violation| violation.excuse.is_none());
+    let found = match promise {
+        Some(name) => owed().find(|violation| violation.promise == name),
+        // What it is known for says more than what comes of that.
+        None => {
+            let known = target.trial.about().breaks.map(|breaks| breaks.promise);
+            owed().find(|violation| Some(violation.promise) == known).or_else(|| owed().next())
+        }
+    };
+    let Some(found) = found else {
+        let names: Vec<&str> = owed().map(|violation| violation.promise).collect();
+        return Err(BadInput::new(match (promise, names.is_empty()) {
+            (_, true) => format!(
+                "{} --seed {seed}: no promise breaks there, so there is nothing to shrink",
+                target.what
+            ),
+            (Some(name), false) => format!(
+                "--promise {name}: it does not break in {} --seed {seed}; {} does",
+                target.what,
+                names.join(", ")
+            ),
+            (None, false) => unreachable!("the first of them was found"),
+        }));
+    };
+    let one = OneRun {
+        seed,
+        breaks: found.promise.into(),
+        what: String::new(),
+        digest: String::new(),
+        build: String::new(),
+        schedule,
+    };
+    let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
+    let mut shrinker = Shrinker {
+        trial: &target.trial,
+        best: scenario,
+        tries: 0,
+        most: effort.tries,
+        until: Instant::now() + effort.time_limit,
+        progress,
+    };
+    let done = shrinker.shrink();
+    let (mut scenario, tries) = (shrinker.best, shrinker.tries + 1);
+    let one = scenario.run.as_mut().expect("it was given one");
+    let seed = one.seed;
+    let run = zk_world::run(&target.trial, &scenario, seed, &RunOptions::default());
+    let one = scenario.run.as_mut().expect("it was given one");
+    let broken =
+        run.violations.iter().find(|violation| violation.excuse.is_none() && violation.promise == one.breaks);
+    one.what = broken.expect("nothing else was kept").what.clone();
+    one.digest = format!("{:016x}", run.digest);
+    one.build = build();
+    scenario.about = format!("{} breaks {}: one run, shrunk.", scenario.recipe, one.breaks);
+    Ok(Shrunk { scenario, run, faults_before, tries, done })
+}
+
+/// This build: its version, and a hash of the program.
+fn build() -> String {
+    let program = std::env::current_exe().and_then(std::fs::read);
+    let hash = program.map_or_else(|_| "unknown".into(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)));
+    format!("{} ({hash})", env!("CARGO_PKG_VERSION"))
+}
+
+struct Shrinker<'a> {
+    trial: &'a Arc<dyn AnyTrial>,
+    /// The smallest that still breaks.
+    best: Scenario,
+    tries: u64,
+    most: u64,
+    until: Instant,
+    progress: &'a mut dyn FnMut(u64, &Scenario),
+}
+
+/// Other seeds that a smaller shape is tried with where its own does not break: what is drawn for fewer clients is not
+/// what was drawn for more.
+const OTHER_SEEDS: u64 = 24;
+
+impl Shrinker<'_> {
+    /// Goes through all that could be smaller until nothing is. `false` if a limit came first.
+    fn shrink(&mut self) -> bool {
+        loop {
+            let before = self.best.clone();
+            self.fewer_faults();
+            self.fewer_clients();
+            self.fewer_rounds_and_servers();
+            self.fewer_faults();
+            self.simpler_faults();
+            self.simpler_times();
+            if self.is_over() {
+                return false;
+            }
+            if self.best == before {
+                return true;
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.tries >= self.most || Instant::now() >= self.until
+    }
+
+    fn one(&self) -> &OneRun {
+        self.best.run.as_ref().expect("it has one from the start")
+    }
+
+    fn faults(&self) -> &[TimedFault] {
+        &self.one().schedule.faults
+    }
+
+    /// Keeps a candidate if the promise breaks in it.
+    fn keep(&mut self, candidate: Scenario) -> bool {
+        if candidate == self.best || self.is_over() || candidate.validate().is_err() {
+            return false;
+        }
+        self.tries += 1;
+        let one = candidate.run.as_ref().expect("it is the best one's");
+        let run = zk_world::run(self.trial, &candidate, one.seed, &RunOptions::default());
+        let broken = |v: &zk_world::RunViolation| v.excuse.is_none() && v.promise == one.breaks;
+        let kept = run.violations.iter().any(broken);
+        if kept {
+            self.best = candidate;
+        }
+        (self.progress)(self.tries, &self.best);
+        kept
+    }
+
+    /// The same with its own seed, and then with others.
+    fn keep_with_any_seed(&mut self, candidate: &Scenario) -> bool {
+        let own = self.one().seed;
+        std::iter::once(own).chain((0..OTHER_SEEDS).filter(|seed| *seed != own)).any(|seed| {
+            let mut candidate = candidate.clone();
+            candidate.run.as_mut().expect("it is the best one's").seed = seed;
+            self.keep(candidate)
+        })
+    }
+
+    fn with_faults(&self, faults: Vec<TimedFault>) -> Scenario {
+        let mut candidate = self.best.clone();
+        candidate.run.as_mut().expect("it has one from the start").schedule.faults = faults;
+        candidate
+    }
+
+    /// Delta debugging: halves, quarters and so on are left out, down to each fault alone.
+    fn fewer_faults(&mut self) {
+        let mut size = self.faults().len().next_power_of_two();
+        while size > 0 {
+            let mut from = 0;
+            while from < self.faults().len() {
+                let until = (from + size).min(self.faults().len());
+                let rest = [&self.faults()[..from], &self.faults()[until..]].concat();
+                if !self.keep(self.with_faults(rest)) {
+                    from = until;
+                }
+            }
+            size /= 2;
+        }
+    }
+
+    /// Each client is left out, with its faults; those behind it move up.
+    fn fewer_clients(&mut self) {
+        let mut gone = self.best.clients;
+        while gone > 0 && self.best.clients > 1 {
+            gone -= 1;
+            let faults = self.faults().iter().filter_map(|timed| without_client(timed, gone)).collect();
+            let candidate = Scenario { clients: self.best.clients - 1, ..self.with_faults(faults) };
+            self.keep_with_any_seed(&candidate);
+            gone = gone.min(self.best.clients);
+        }
+    }
+
+    fn fewer_rounds_and_servers(&mut self) {
+        let best = self.best.clone();
+        for rounds in 1..best.rounds {
+            if self.keep_with_any_seed(&Scenario { rounds, ..self.best.clone() }) {
+                break;
+            }
+        }
+        for observers in 0..best.observers {
+            if self.keep_with_any_seed(&Scenario { observers, ..self.best.clone() }) {
+                break;
+            }
+        }
+        for servers in 1..best.servers {
+            if self.keep_with_any_seed(&Scenario { servers, ..self.best.clone() }) {
+                break;
+            }
+        }
+    }
+
+    /// Each fault with rounder, earlier and shorter times.
+    fn simpler_faults(&mut self) {
+        for nth in 0..self.faults().len() {
+            for simpler in simpler(&self.faults()[nth].clone()) {
+                let mut faults = self.faults().to_vec();
+                faults[nth] = simpler;
+                faults.sort_by_key(|timed| timed.at_ms);
+                self.keep(self.with_faults(faults));
+            }
+        }
+    }
+
+    /// The scenario's own times, each as one round number if that will do.
+    fn simpler_times(&mut self) {
+        for ms in [1.0, 2.0, 5.0, 10.0] {
+            if self.best.latency_ms[0] == self.best.latency_ms[1] {
+                break;
+            }
+            self.keep_with_any_seed(&Scenario { latency_ms: [ms, ms], ..self.best.clone() });
+        }
+        for ms in [0, 10, 100, 1000, 2000, 4000] {
+            if self.best.work_ms[0] == self.best.work_ms[1] {
+                break;
+            }
+            self.keep_with_any_seed(&Scenario { work_ms: [ms, ms], ..self.best.clone() });
+        }
+        let last_ms = self.faults().iter().map(|timed| timed.at_ms).max().unwrap_or(0);
+        let needed = u32::try_from(last_ms.div_ceil(1000)).unwrap_or(u32::MAX);
+        for fault_seconds in [needed, needed.saturating_add(5), needed.saturating_add(10)] {
+            if fault_seconds < self.best.fault_seconds
+                && self.keep(Scenario { fault_seconds, ..self.best.clone() })
+            {
+                break;
+            }
+        }
+    }
+}
+
+/// The fault as it is without a client; `None` if it was that one's.
+fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
+    let mut timed = timed.clone();
+    let client = match &mut timed.fault {
+        Fault::Drop { client, .. }
+        | Fault::SlowLink { client, .. }
+        | Fault::Expire { client }
+        | Fault::ExpireOwner { reader: client }
+        | Fault::ClientCrash { client, .. }
+        | Fault::ClientPause { client, .. } => client,
+        Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
+            zk_world::schedule::Node::Client(client) => client,
+            zk_world::schedule::Node::Server(_) => return Some(timed),
+        },
+        Fault::ServerCrash { .. }
+        | Fault::SlowSync { .. }
+        | Fault::LeaderCrash { .. }
+        | Fault::Partition { .. }
+        | Fault::ServerPause { .. }
+        | Fault::LeaderPause { .. }
+        | Fault::ServerLag { .. }
+        | Fault::LinkBreak { .. } => return Some(timed),
+    };
+    match (*client).cmp(&gone) {
+        std::cmp::Ordering::Equal => return None,
+        std::cmp::Ordering::Greater => *client -= 1,
+        std::cmp::Ordering::Less => {}
+    }
+    Some(timed)
+}
+
+/// Simpler ones, the simplest first.
+fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
+    let at = |at_ms: u64| TimedFault { at_ms, ..timed.clone() };
+    let mut all: Vec<TimedFault> = rounder(timed.at_ms).into_iter().map(at).collect();
+    let now = timed.at_ms;
+    let mut as_fault = |fault: Fault| all.push(TimedFault { at_ms: now, fault });
+    match timed.fault.clone() {
+        Fault::ServerCrash { server, down_ms, mid_sync } => {
+            let with = |down_ms, mid_sync| Fault::ServerCrash { server, down_ms, mid_sync };
+            rounder(down_ms).into_iter().for_each(|ms| as_fault(with(ms, mid_sync)));
+            as_fault(with(down_ms, false));
+        }
+        Fault::LeaderCrash { down_ms, mid_sync } => {
+            let with = |down_ms, mid_sync| Fault::LeaderCrash { down_ms, mid_sync };
+            rounder(down_ms).into_iter().for_each(|ms| as_fault(with(ms, mid_sync)));
+            as_fault(with(down_ms, false));
+        }
+        Fault::ClientCrash { client, when, restart_after_ms } => {
+            let with = |restart_after_ms| Fault::ClientCrash { client, when, restart_after_ms };
+            rounder(restart_after_ms).into_iter().for_each(|ms| as_fault(with(ms)));
+        }
+        Fault::ClientPause { client, when, for_ms } => {
+            rounder(for_ms)
+                .into_iter()
+                .for_each(|for_ms| as_fault(Fault::ClientPause { client, when, for_ms }));
+        }
+        Fault::SlowSync { server, sync_ms, for_ms } => {
+            rounder(sync_ms)
+                .into_iter()
+                .for_each(|sync_ms| as_fault(Fault::SlowSync { server, sync_ms, for_ms }));
+            rounder(for_ms)
+                .into_iter()
+                .for_each(|for_ms| as_fault(Fault::SlowSync { server, sync_ms, for_ms }));
+        }
+        Fault::SlowLink { client, factor, for_ms } => {
+            rounder(for_ms)
+                .into_iter()
+                .for_each(|for_ms| as_fault(Fault::SlowLink { client, factor, for_ms }));
+        }
+        Fault::Partition { cut, for_ms } => {
+            let with = |for_ms| Fault::Partition { cut: cut.clone(), for_ms };
+            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(with(for_ms)));
+        }
+        Fault::ServerPause { server, for_ms } => {
+            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(Fault::ServerPause { server, for_ms }));
+        }
+        Fault::LeaderPause { for_ms } => {
+            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(Fault::LeaderPause { for_ms }));
+        }
+        Fault::ServerLag { server, factor, for_ms } => {
+            rounder(for_ms)
+                .into_iter()
+                .for_each(|for_ms| as_fault(Fault::ServerLag { server, factor, for_ms }));
+        }
+        Fault::Drop { .. }
+        | Fault::Expire { .. }
+        | Fault::ExpireOwner { .. }
+        | Fault::ClockSkew { .. }
+        | Fault::ClockJump { .. }
+        | Fault::LinkBreak { .. } => {}
+    }
+    all
+}
+
+/// Smaller numbers with fewer digits, the smallest first.
+fn rounder(ms: u64) -> Vec<u64> {
+    let mut all = vec![0];
+    for unit in [10_000, 5_000, 1_000, 500, 100, 10] {
+        let down = ms - ms % unit;
+        all.extend([down, down + unit].into_iter().filter(|round| *round > 0 && *round < ms.max(unit)));
+    }
+    all.retain(|round| *round < ms || (!ms.is_multiple_of(10) && *round < ms + 10));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The file of a shrunk run: it stands alone.
+pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String {
+    let one = scenario.run.as_ref().expect("a shrunk scenario has one run");
+    let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
+    // Limits of what seeds draw; nothing is drawn here.
+    table.remove("faults");
+    let body = toml::to_string(&table).expect("a table can be written");
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!(
+        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{body}",
+        one.breaks,
+        line(&one.what),
+        line(made_by),
+        one.build
+    )
+}
+
+/// What there is in it, in short.
+pub(crate) fn size(scenario: &Scenario) -> String {
+    let faults = scenario.run.as_ref().map_or(0, |one| one.schedule.faults.len());
+    let parts = [
+        (usize::from(scenario.clients), "client"),
+        (usize::from(scenario.rounds), "round"),
+        (usize::from(scenario.machines()), "server"),
+        (faults, "fault"),
+    ];
+    parts.map(|(n, one)| plural_of(n, one)).join(", ")
+}
+
+/// What came of it, for people.
+pub(crate) fn shrunk_text(shrunk: &Shrunk, target: &Target, file: &str) -> String {
+    let one = shrunk.scenario.run.as_ref().expect("a shrunk scenario has one run");
+    let s = &target.scenario;
+    let before = format!(
+        "{}, {}, {}, {}",
+        plural_of(s.clients.into(), "client"),
+        plural_of(s.rounds.into(), "round"),
+        plural_of(s.machines().into(), "server"),
+        plural_of(shrunk.faults_before, "fault")
+    );
+    let ended = if shrunk.done { "nothing smaller breaks it" } else { "a limit came before the end" };
+    format!(
+        "{}: {}\n  from {before}\n  to   {}, {:.3} s\n  {} runs; {ended}\n{file} is written; it shows it again:\nzoocheck replay {file}\n",
+        one.breaks,
+        one.what,
+        size(&shrunk.scenario),
+        shrunk.run.virtual_ns as f64 / 1e9,
+        shrunk.tries,
+    )
+}
+
+/// Fails if a scenario cannot be written there: before a minute's work, not after it.
+pub(crate) fn new_scenario_file(file: &Path) -> Result<(), BadInput> {
+    let shown = file.display();
+    if !is_file(&file.to_string_lossy()) {
+        return Err(BadInput::new(format!("{shown}: a scenario file ends in .toml")));
+    }
+    Ok(prepare_file(file)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounder_numbers_are_no_larger_and_have_fewer_digits() {
+        assert_eq!(rounder(0), Vec::<u64>::new());
+        assert!(rounder(4321).contains(&4000) && rounder(4321).contains(&4300) && rounder(4321)[0] == 0);
+        for ms in [1, 9, 10, 99, 123, 5000, 12_345] {
+            assert!(
+                rounder(ms).iter().all(|round| *round < ms + 10 && *round != ms),
+                "{ms}: {:?}",
+                rounder(ms)
+            );
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_left_out_takes_its_faults_along_and_the_others_move_up() {
+        let expire = |client| TimedFault { at_ms: 1, fault: Fault::Expire { client } };
+        assert_eq!(without_client(&expire(1), 1), None);
+        assert_eq!(without_client(&expire(0), 1), Some(expire(0)));
+        assert_eq!(without_client(&expire(2), 1), Some(expire(1)));
+    }
+}

@@ -1,0 +1,97 @@
+//! Failing runs made smaller, and the files of them.
+#![cfg(feature = "run")]
+
+mod common;
+
+use common::{zoocheck, zoocheck_in};
+use std::fs;
+
+/// The number before a word in the line that says what is left.
+fn left(stdout: &str, word: &str) -> u32 {
+    let line = stdout.lines().find(|line| line.trim_start().starts_with("to ")).expect("a line");
+    let part = line.split(", ").find(|part| part.contains(word)).expect("a part");
+    let number = part.split_whitespace().find_map(|word| word.parse().ok());
+    number.expect("a number")
+}
+
+#[test]
+fn a_failing_run_becomes_small_and_its_file_shows_it_again() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (variant, seed, promise) in [
+        ("lock/java", 0, "no-waiter-stuck"),
+        ("lock/no-recheck", 0, "exclusion-among-live-sessions"),
+        ("lock/simple", 10, "no-waiter-stuck"),
+    ] {
+        let command = format!("shrink {variant} --seed {seed} --promise {promise} -o small.toml");
+        let ran = zoocheck_in(dir.path(), &command);
+        assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+        assert!(left(&ran.stdout, "client") <= 3 && left(&ran.stdout, "fault") <= 5, "{}", ran.stdout);
+        let again = zoocheck_in(dir.path(), "replay small.toml");
+        assert_eq!(again.status, 1, "{}{}", again.stdout, again.stderr);
+        assert!(again.stdout.contains(&format!("{promise} broken")) || again.stdout.contains(promise));
+        assert!(again.stdout.contains("the same run, to the byte"), "{}", again.stdout);
+        let more = zoocheck_in(dir.path(), &command);
+        assert_eq!(more.status, 2);
+        assert!(
+            more.stderr.contains("small.toml") && more.stderr.contains("not overwritten"),
+            "{}",
+            more.stderr
+        );
+        fs::remove_file(dir.path().join("small.toml")).expect("it is there");
+    }
+}
+
+#[test]
+fn a_file_whose_promise_does_not_break_any_more_says_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "shrink lock/java --seed 0 -o small.toml --tries 300");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let file = dir.path().join("small.toml");
+    let text = fs::read_to_string(&file).expect("it was written");
+    fs::write(&file, text.replace("\"lock/java\"", "\"lock\"")).expect("it can be changed");
+    let ran = zoocheck_in(dir.path(), "replay small.toml");
+    assert_ne!(ran.status, 1, "{}", ran.stdout);
+    assert!(ran.stdout.contains("does not break any more"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_cannot_be_shrunk_is_one_line() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let bad = |command: &str| {
+        let ran = zoocheck_in(dir.path(), command);
+        assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{command}: {}", ran.stderr);
+        assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0, "{command}");
+        ran.stderr
+    };
+    assert!(bad("shrink lock --seed 1 -o x.toml").contains("no promise breaks there"));
+    assert!(bad("shrink lock/java --seed 0 -o x.txt").contains("ends in .toml"));
+    assert!(bad("shrink lock/java --seed 0 -o none/x.toml").contains("none/x.toml: cannot write the file"));
+    assert!(bad("shrink lock/java -o x.toml").contains("--seed: say which run"));
+    let other = bad("shrink lock/java --seed 0 -o x.toml --promise tokens-increase");
+    assert!(other.contains("--promise tokens-increase: it does not break"), "{other}");
+}
+
+#[test]
+fn past_failures_break_as_they_did() {
+    let dir = format!("{}/suite/regressions", env!("CARGO_MANIFEST_DIR"));
+    let mut seen = 0;
+    for entry in fs::read_dir(dir).expect("the regressions") {
+        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
+        let ran = zoocheck(&format!("replay suite/regressions/{name}"));
+        assert_eq!(ran.status, 1, "{name}: {}{}", ran.stdout, ran.stderr);
+        assert!(!ran.stdout.contains("does not break any more"), "{name}: {}", ran.stdout);
+        seen += 1;
+    }
+    assert!(seen >= 3, "there are some");
+}
+
+#[test]
+fn one_run_is_not_a_sweep() {
+    let one = "suite/regressions/lock-java.toml";
+    let ran = zoocheck(&format!("run {one} --seeds 3"));
+    assert_eq!((ran.status, ran.stderr.contains("is one run")), (2, true), "{}", ran.stderr);
+    let ran = zoocheck(&format!("replay {one} --seed 3"));
+    assert_eq!((ran.status, ran.stderr.contains("leave the seed out")), (2, true), "{}", ran.stderr);
+    let ran = zoocheck(&format!("replay {one} --set run.seed=3"));
+    assert_eq!((ran.status, ran.stderr.contains("unknown key")), (2, true), "{}", ran.stderr);
+}

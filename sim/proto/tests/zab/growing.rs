@@ -1,0 +1,52 @@
+//! The check that goes on where it was says what the one says that looks at everything.
+
+use crate::chaos::Run;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zk_proto::mutant::Mutant;
+use zk_proto::zab::Peer;
+use zk_proto::zab::invariants::{self, Checker};
+
+/// Checks a run in both ways, every so many steps. Counts what was broken by name.
+fn compare(seed: u64, mutant: Option<Mutant>, every: u64, broken: &mut BTreeMap<&'static str, u64>) {
+    let mut run = Run::new(seed, mutant);
+    let mut checker = Checker::default();
+    for step in 0..run.steps {
+        // A planted bug may end a run.
+        let acts = || {
+            let action = run.choose();
+            run.rig.act(action);
+        };
+        if catch_unwind(AssertUnwindSafe(acts)).is_err() {
+            return;
+        }
+        if step % every != 0 {
+            continue;
+        }
+        let peers: Vec<&Peer> = run.rig.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
+        let all = invariants::check_all(&peers, &run.rig.ghost);
+        assert_eq!(checker.check_all(&peers, &run.rig.ghost), all, "seed {seed}, {mutant:?}, step {step}");
+        all.iter().for_each(|found| *broken.entry(found.invariant).or_default() += 1);
+    }
+}
+
+#[test]
+fn the_check_that_goes_on_finds_what_the_whole_one_finds() {
+    let mut broken = BTreeMap::new();
+    for seed in 0..100 {
+        compare(seed, None, 1 + seed % 3 * 20, &mut broken);
+    }
+    assert!(broken.is_empty(), "{broken:?}");
+    for (at, mutant) in Mutant::ALL.into_iter().enumerate() {
+        for seed in 0..25 {
+            compare(seed, Some(mutant), 1 + (seed + at as u64) % 3 * 20, &mut broken);
+        }
+    }
+    // What is taken to follow from what was seen before is broken as well.
+    for name in ["Integrity", "LocalPrimaryOrder", "Agreement", "TotalOrder", "DeliveredStands"]
+        .into_iter()
+        .chain(["PrimaryIntegrity", "CommittedIsOnAQuorum", "EpochHasHistory"])
+    {
+        assert!(broken.contains_key(name), "{name}: {broken:?}");
+    }
+}
