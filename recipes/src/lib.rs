@@ -5,6 +5,7 @@
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
 //! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
+//! | `chubby` | Chubby's files, locks and sequencers |
 //! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
@@ -22,6 +23,7 @@
 
 mod alive;
 mod barrier;
+pub mod chubby;
 mod double_barrier;
 mod election;
 mod fence;
