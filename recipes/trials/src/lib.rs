@@ -14,11 +14,13 @@
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `chubby` | Chubby's files, locks and sequencers |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
 //! | `shared_lock`, `revocable_lock` | readers and writers, and who is asked to give back what it holds |
 
 pub mod barrier;
+pub mod chubby;
 pub mod common;
 pub mod double_barrier;
 pub mod election;
@@ -47,6 +49,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         timed_lock::catalogue(),
         shared_lock::catalogue(),
         revocable_lock::catalogue(),
+        chubby::catalogue(),
         election::catalogue(),
         barrier::catalogue(),
         double_barrier::catalogue(),

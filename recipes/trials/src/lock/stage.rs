@@ -203,6 +203,21 @@ where
         self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why: why.into() });
     }
 
+    /// Tells the promises.
+    pub fn tells(&self, what: Observation) {
+        self.probe.observe(what);
+    }
+
+    /// Works for a while.
+    pub fn works(&self) -> Pending<()> {
+        self.probe.work()
+    }
+
+    /// Writes to a resource.
+    pub fn writes(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        self.probe.write(resource, token)
+    }
+
     /// Who plays which part.
     pub fn part(&self) -> Part {
         self.part

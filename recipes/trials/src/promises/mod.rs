@@ -25,6 +25,7 @@ mod nothing_left_behind;
 mod one_term_per_election;
 mod one_woken_per_deletion;
 mod revocation_heeded;
+mod sequencer_names_a_holder;
 mod session_end_noticed;
 mod sharers_meet;
 mod sharers_wake_together;
@@ -39,7 +40,9 @@ pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use commit_validity::CommitValidity;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
-pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
+pub use exclusion_at_resource::{
+    ExclusionAtCheckedResource, ExclusionAtFencedResource, ExclusionAtUnfencedResource,
+};
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
 pub use measured::Measured;
@@ -52,6 +55,7 @@ pub use nothing_left_behind::NothingLeftBehind;
 pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
 pub use revocation_heeded::RevocationHeeded;
+pub use sequencer_names_a_holder::SequencerNamesAHolder;
 pub use session_end_noticed::SessionEndNoticed;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;

@@ -24,6 +24,7 @@ pub use guid_directory::GuidDirectory;
 pub use java::Java;
 pub use name_order::NameOrder;
 pub use right::Right;
+pub(crate) use stage::of_reader;
 pub use writer_watches_writers::WriterWatchesWriters;
 
 use crate::lock::OnTrial;

@@ -46,7 +46,7 @@ pub(super) fn promises_without_tokens() -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// A reader's place: behind the next lower writer.
-pub(super) fn of_reader(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
+pub(crate) fn of_reader(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
     match names.iter().find(|name| ***name == *own.name()).and_then(|name| sequence_of(name)) {
         None => Place::Absent,
         Some(mine) => behind_writers(lock, names, mine),
