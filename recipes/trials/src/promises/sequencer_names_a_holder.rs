@@ -109,7 +109,9 @@ mod tests {
     }
 
     fn presented(p: u8, node: &str, alone: i64) -> Vec<Event> {
-        vec![notes(p, "presents", node, alone), notes(p, "is accepted with", node, alone)]
+        ["presents", "is accepted with"]
+            .map(|what| Event::Says { actor: actor(p), what: Observation::note(what, node, alone) })
+            .into()
     }
 
     #[test]
