@@ -115,16 +115,16 @@ fn the_next_leader_is_waited_for_by_a_watch_and_across_a_lost_connection() {
     let script = Script::new();
     let (zk, parent) = (script.clone(), parent());
     let mut next = start(next_leader(&zk, &parent, Some(Zxid::new(1, 6))));
-    let fire = script.answer_watch("getData /election", data("4294967302 z-candidate-0000000004\nthere"));
+    let fire = script.answer_watch("getData /election watch", data("4294967302 z-candidate-0000000004\nthere"));
     next.waits();
     fire.complete(event(EventType::NodeDataChanged));
     next.waits();
     script.set_state(KeeperState::Disconnected);
-    script.fail("getData /election", ErrorCode::ConnectionLoss);
+    script.fail("getData /election watch", ErrorCode::ConnectionLoss);
     next.waits();
     script.set_state(KeeperState::SyncConnected);
     next.waits();
-    let _watch = script.answer_watch("getData /election", data(ANNOUNCED));
+    let _watch = script.answer_watch("getData /election watch", data(ANNOUNCED));
     assert_eq!(next.ends().unwrap().epoch, Zxid::new(1, 7));
 }
 
@@ -133,7 +133,7 @@ fn who_waits_for_a_leader_notices_the_end_of_its_session() {
     let script = Script::new();
     let (zk, parent) = (script.clone(), parent());
     let next = start(next_leader(&zk, &parent, None));
-    let fire = script.answer_watch("getData /election", data(""));
+    let fire = script.answer_watch("getData /election watch", data(""));
     script.set_state(KeeperState::Expired);
     fire.complete(zk_api::WatchedEvent::session_ended(KeeperState::Expired));
     assert_eq!(next.ends(), Err(RecipeError::SessionLost));

@@ -298,7 +298,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::ServerPause { .. }
         | Fault::LeaderPause { .. }
         | Fault::ServerLag { .. }
-        | Fault::LinkBreak { .. } => return Some(timed),
+        | Fault::LinkBreak { .. }
+        | Fault::AdminDelete { .. }
+        | Fault::AdminWrite { .. } => return Some(timed),
     };
     match (*client).cmp(&gone) {
         std::cmp::Ordering::Equal => return None,
@@ -367,7 +369,9 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::ExpireOwner { .. }
         | Fault::ClockSkew { .. }
         | Fault::ClockJump { .. }
-        | Fault::LinkBreak { .. } => {}
+        | Fault::LinkBreak { .. }
+        | Fault::AdminDelete { .. }
+        | Fault::AdminWrite { .. } => {}
     }
     all
 }
