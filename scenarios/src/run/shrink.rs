@@ -286,7 +286,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::Expire { client }
         | Fault::ExpireOwner { reader: client }
         | Fault::ClientCrash { client, .. }
-        | Fault::ClientPause { client, .. } => client,
+        | Fault::ClientPause { client, .. }
+        | Fault::AdminDelete { client, .. }
+        | Fault::AdminWrite { client, .. } => client,
         Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
             zk_world::schedule::Node::Client(client) => client,
             zk_world::schedule::Node::Server(_) => return Some(timed),
@@ -298,9 +300,7 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::ServerPause { .. }
         | Fault::LeaderPause { .. }
         | Fault::ServerLag { .. }
-        | Fault::LinkBreak { .. }
-        | Fault::AdminDelete { .. }
-        | Fault::AdminWrite { .. } => return Some(timed),
+        | Fault::LinkBreak { .. } => return Some(timed),
     };
     match (*client).cmp(&gone) {
         std::cmp::Ordering::Equal => return None,
