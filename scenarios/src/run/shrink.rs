@@ -286,7 +286,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::Expire { client }
         | Fault::ExpireOwner { reader: client }
         | Fault::ClientCrash { client, .. }
-        | Fault::ClientPause { client, .. } => client,
+        | Fault::ClientPause { client, .. }
+        | Fault::AdminDelete { client, .. }
+        | Fault::AdminWrite { client, .. } => client,
         Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
             zk_world::schedule::Node::Client(client) => client,
             zk_world::schedule::Node::Server(_) => return Some(timed),
@@ -301,9 +303,7 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::LinkBreak { .. }
         | Fault::DiskRot { .. }
         | Fault::DiskError { .. }
-        | Fault::DiskFull { .. }
-        | Fault::AdminDelete { .. }
-        | Fault::AdminWrite { .. } => return Some(timed),
+        | Fault::DiskFull { .. } => return Some(timed),
     };
     match (*client).cmp(&gone) {
         std::cmp::Ordering::Equal => return None,
