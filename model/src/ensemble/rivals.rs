@@ -112,14 +112,14 @@ impl<N: Node> Scene<'_, N> {
         Some(())
     }
 
-    /// The link between two breaks, and both hear of it.
+    /// The link between two breaks with what is on its way, and both hear of it.
     fn part(&mut self, a: ServerId, b: ServerId) -> Option<()> {
         let is_theirs = |ends: [ServerId; 2]| ends == [a, b] || ends == [b, a];
         let link = *self.state.links.iter().find(|(_, at)| is_theirs(at.ends))?.0;
         self.act(Action::Break { link });
         for end in [0, 1] {
-            while self.state.links.get(&link).is_some_and(|at| at.open[end]) {
-                self.act(Action::Packet { link, end });
+            if self.state.links.get(&link).is_some_and(|at| at.open[end]) {
+                self.act(Action::Lose { link, end });
             }
         }
         Some(())
