@@ -168,20 +168,25 @@ fn watched() -> impl Iterator<Item = &'static str> {
 fn beyond(chaos: &Chaos, never_broken: &mut Vec<String>) -> Result<Vec<Beyond>, BadInput> {
     let mut found = Vec::new();
     for invariant in std::mem::take(never_broken) {
-        let own = Mutant::ALL.into_iter().filter(|mutant| mutant.family().contains(&invariant.as_str()));
-        let mut first = None;
-        for mutant in own {
-            first = chaos.breaks(&invariant, mutant)?.map(|seed| (mutant, seed));
-            if first.is_some() {
-                break;
-            }
-        }
-        match first {
+        match first_beyond(chaos, &invariant)? {
             Some((mutant, seed)) => found.push(Beyond { invariant, mutant: mutant.name().into(), seed }),
             None => never_broken.push(invariant),
         }
     }
     Ok(found)
+}
+
+fn first_beyond(chaos: &Chaos, invariant: &str) -> Result<Option<(Mutant, u64)>, BadInput> {
+    let own = Mutant::ALL.into_iter().filter(|mutant| mutant.family().contains(&invariant));
+    let own: Vec<Mutant> = own.collect();
+    for seeds in chaos.parts() {
+        for mutant in &own {
+            if let Some(seed) = chaos.breaks(invariant, *mutant, &seeds)? {
+                return Ok(Some((*mutant, seed)));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn wrong(unmutated: &[Kill], results: &[MutantResult], never_broken: &[String]) -> Vec<String> {

@@ -41,7 +41,8 @@ pub(super) fn rivals<N: Node>(model: &EnsembleModel<N>, fresh: &dyn Fn() -> Stat
                 2 => scene.chose_before(),
                 _ => scene.lacks_what_was(),
             };
-            scene.end()
+            // In the last one, 2 was away in the first round.
+            scene.end(nth < 3)
         })
         .collect()
 }
@@ -112,14 +113,14 @@ impl<N: Node> Scene<'_, N> {
         Some(())
     }
 
-    /// The link between two breaks, and both hear of it.
+    /// The link between two breaks with what is on its way, and both hear of it.
     fn part(&mut self, a: ServerId, b: ServerId) -> Option<()> {
         let is_theirs = |ends: [ServerId; 2]| ends == [a, b] || ends == [b, a];
         let link = *self.state.links.iter().find(|(_, at)| is_theirs(at.ends))?.0;
         self.act(Action::Break { link });
         for end in [0, 1] {
-            while self.state.links.get(&link).is_some_and(|at| at.open[end]) {
-                self.act(Action::Packet { link, end });
+            if self.state.links.get(&link).is_some_and(|at| at.open[end]) {
+                self.act(Action::Lose { link, end });
             }
         }
         Some(())
@@ -179,15 +180,17 @@ impl<N: Node> Scene<'_, N> {
         self.state.seal();
     }
 
-    /// All hear of each other again, and what 2 said in the first round is still on its way to 1.
-    fn end(mut self) -> State<N> {
+    /// All hear of each other again, and what 2 said in the first round may still be on its way to 1.
+    fn end(mut self, has_said: bool) -> State<N> {
         let state = &mut self.state;
         state.cut.clear();
         state.left = Left::all(&self.model.config.bounds);
         let vote = Some(Vote { epoch: 0, zxid: Zxid::ZERO, leader: THREE });
         let late = Notification { round: 1, vote, stand: Stand::Following };
         let mut datagrams = Datagrams::clone(&state.datagrams);
-        datagrams.insert((TWO, ONE), VecDeque::from([late]));
+        if has_said {
+            datagrams.insert((TWO, ONE), VecDeque::from([late]));
+        }
         state.datagrams = Part::new(Kind::Datagrams, datagrams);
         state.seal();
         self.state
@@ -211,7 +214,28 @@ fn leads<N: Node>(state: &State<N>, server: ServerId, epoch: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode};
+    use crate::ensemble::{EnsembleBounds, EnsembleConfig, Level, PeerNode, Tune, check_ensemble};
+    use std::sync::Arc;
+    use zk_proto::mutant::Mutant;
+
+    #[test]
+    fn bugs_that_need_a_rival_are_found() {
+        for mutant in [
+            Mutant::EpochBeforePromises,
+            Mutant::PromiseCountsTwice,
+            Mutant::LeadsBehind,
+            Mutant::DoesNotGiveWay,
+        ] {
+            let bounds = EnsembleBounds { txns: 1, elections: 1, ..EnsembleBounds::servers(3) };
+            let tune = Tune(Arc::new(move |peer| peer.mutant = Some(mutant)));
+            let config =
+                EnsembleConfig { tune, max_states: Some(5000), ..EnsembleConfig::new(Level::Rivals, bounds) };
+            let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
+            let broken = check.promises.iter().filter(|promise| promise.broken.is_some());
+            let names: Vec<&str> = broken.map(|promise| promise.name).collect();
+            assert!(mutant.family().iter().any(|name| names.contains(name)), "{}: {names:?}", mutant.name());
+        }
+    }
 
     fn starts() -> Vec<State<PeerNode>> {
         let bounds = EnsembleBounds { elections: 1, ..EnsembleBounds::servers(3) };

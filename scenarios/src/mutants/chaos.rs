@@ -4,6 +4,7 @@ use super::requests::Requests;
 use crate::run::{SeedRange, Target, each_seed};
 use crate::{BadInput, Zoo};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_proto::mutant::Mutant;
@@ -40,8 +41,10 @@ impl Chaos {
 
     fn run(&self, seed: u64, mutant: Option<Mutant>, beyond: bool) -> Run {
         let turn = (seed % 2) as usize;
-        // All that is looked at among peers costs much; there it is looked at now and then where clients ask most.
-        let options = RunOptions { mutant, beyond, check_always: turn == 0, ..RunOptions::default() };
+        // To look at all peers so often costs much. Where clients ask most, and beyond what was broken first, it is
+        // enough to do so now and then: what is wrong in what ever happened stays so.
+        let check_always = turn == 0 && !beyond;
+        let options = RunOptions { mutant, beyond, check_always, ..RunOptions::default() };
         let trial = &self.trials[turn];
         zk_world::run(trial, &self.scenario, seed, &options)
     }
@@ -55,30 +58,32 @@ impl Chaos {
         Ok(tally)
     }
 
-    /// The first seed in which an invariant is broken by a bug, be it after others.
-    pub(super) fn breaks(&self, invariant: &str, mutant: Mutant) -> Result<Option<u64>, BadInput> {
+    /// The seeds in parts, where it is enough to find one.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        let seeds = self.seeds;
+        (0..seeds.div_ceil(AT_A_TIME)).map(move |n| n * AT_A_TIME..seeds.min((n + 1) * AT_A_TIME))
+    }
+
+    /// The first of these seeds in which an invariant is broken by a bug, be it after others.
+    pub(super) fn breaks(
+        &self,
+        invariant: &str,
+        mutant: Mutant,
+        seeds: &Range<u64>,
+    ) -> Result<Option<u64>, BadInput> {
         // What goes on though something is broken may come to where nothing of ours was made to be.
         let one = |seed: u64, _: bool| {
             let run = catch_unwind(AssertUnwindSafe(|| self.run(seed, Some(mutant), true)));
             run.unwrap_or_else(|_| self.run(seed, Some(mutant), false))
         };
-        let mut first = 0;
-        while first < self.seeds {
-            let mut found = None;
-            let end = self.seeds.min(first + AT_A_TIME);
-            each_seed(&SeedRange::new(first, end)?, self.jobs, &one, &mut |run| {
-                let names = run.violations.iter().filter(|violation| violation.excuse.is_none());
-                let is_broken = names.into_iter().any(|violation| named(violation.promise) == invariant);
-                if is_broken && run.deviations > 0 {
-                    found.get_or_insert(run.seed);
-                }
-            })?;
-            if found.is_some() {
-                return Ok(found);
+        let mut found = None;
+        each_seed(&SeedRange::new(seeds.start, seeds.end)?, self.jobs, &one, &mut |run| {
+            let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none());
+            if owed.any(|violation| named(violation.promise) == invariant) && run.deviations > 0 {
+                found.get_or_insert(run.seed);
             }
-            first = end;
-        }
-        Ok(None)
+        })?;
+        Ok(found)
     }
 }
 

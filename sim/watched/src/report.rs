@@ -111,9 +111,13 @@ impl Report {
         }
     }
 
-    /// By name, how often each was put to the test.
+    /// By name, how often each was put to the test. Who has asked for no multi is not concerned with those.
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
-        let concerned = |i: &Invariant| !self.is_alone || *i != Invariant::ServersAgree;
+        let concerned = |i: &Invariant| match i {
+            Invariant::ServersAgree => !self.is_alone,
+            Invariant::MultiIsAtomic => self.tested[*i as usize] > 0,
+            _ => true,
+        };
         Invariant::ALL.into_iter().filter(concerned).map(|i| (i.name(), self.tested[i as usize])).collect()
     }
 }

@@ -339,6 +339,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
             "PrimaryIntegrity",
             "EpochHasHistory",
             "ProcessConsistency",
+            "InitialHistoryIntegrity",
         ],
     ),
     row(
@@ -391,7 +392,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "establishes-alone",
         "our own",
         "a leader takes its history to stand when it is on its own disk",
-        &["CommittedIsOnAQuorum", "LeaderLogCompleteness", "PrimaryIntegrity"],
+        &["CommittedIsOnAQuorum", "LeaderLogCompleteness", "PrimaryIntegrity", "InitialHistoryIntegrity"],
     ),
     row(
         Mutant::CommitsOnOneAcknowledgement,
