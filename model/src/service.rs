@@ -110,6 +110,8 @@ pub struct Rules {
     pub lost_answers_bind: bool,
     /// A server serves a session that is over until it has heard of that.
     pub outlives: bool,
+    /// A new connection's watches come to its server some time after the news of the connection.
+    pub registers_late: bool,
     /// Every transaction takes a number.
     pub true_zxids: bool,
     /// Work out what processes see.
@@ -221,8 +223,8 @@ impl Service {
     /// Whether there is anything to forget of a client that will never look again. A server tells of a persistent watch
     /// that has fired whether anybody looks or not.
     pub fn remembers(&self, client: usize) -> bool {
-        let view = &self.views[client];
-        view.heard.is_some() || view.served && view.now.watches.is_empty()
+        let View { served, now, heard, .. } = &self.views[client];
+        if *served { now.watches.is_empty() } else { heard.is_some() }
     }
 
     /// The tree.
@@ -561,7 +563,7 @@ impl At<'_> {
     /// Where views lag, its watches come to its new server some time after the news that it is connected.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
         self.service.views[client].connected = true;
-        match self.rules.lag > 0 && !watches.is_empty() {
+        match self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty() {
             true => self.service.views[client].registers = true,
             false => self.register(client, watches),
         }

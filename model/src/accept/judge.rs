@@ -58,6 +58,7 @@ impl<'a> Judge<'a> {
             goes_back: narrowed != Some(Narrowed::ViewsNeverGoBack),
             lost_answers_bind: narrowed == Some(Narrowed::LostAnswersBind),
             outlives: narrowed != Some(Narrowed::EndsAreKnownAtOnce),
+            registers_late: narrowed != Some(Narrowed::WatchesComeAtOnce),
             true_zxids: true,
             symmetry: false,
             ranks: false,
@@ -497,6 +498,9 @@ impl<'a> Judge<'a> {
         }
         let watches = watchings(watches);
         self.clients[me].registers_at = self.later.watched_at.get(&self.at).copied();
+        if let (false, Some(at)) = (self.rules.registers_late, self.clients[me].registers_at) {
+            self.catch_up(me, self.place(at));
+        }
         self.clients[me].state = State::Connected;
         self.order(&Order::Reconnect { client: me as u8, watches: &watches }, None, MISSED);
         self.clients[me].watches = watches;
