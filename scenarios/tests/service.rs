@@ -27,8 +27,18 @@ fn calm(servers: u8) -> Scenario {
 
 /// That of the suite in which everything of an ensemble fails.
 fn suite() -> Scenario {
-    let path = format!("{}/suite/ensemble.toml", env!("CARGO_MANIFEST_DIR"));
-    toml::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("a scenario")
+    suites().remove("ensemble").expect("it is there")
+}
+
+/// The whole suite, by name.
+fn suites() -> BTreeMap<String, Scenario> {
+    let files = std::fs::read_dir(format!("{}/suite", env!("CARGO_MANIFEST_DIR"))).expect("it is there");
+    let paths = files.map(|file| file.expect("it can be read").path());
+    let scenario = |path: std::path::PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        (name, toml::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("a scenario"))
+    };
+    paths.map(scenario).collect()
 }
 
 /// Servers that differ as often as they can, sessions that are short, clients that move: what only such runs show.
@@ -117,6 +127,15 @@ fn service_allows_all_that_three_faulty_servers_show() {
 }
 
 #[test]
+fn service_allows_all_that_the_suite_shows() {
+    for (name, scenario) in suites() {
+        let (rejected, accepted) = rejected(&scenario, 5, None);
+        assert_eq!(rejected, BTreeMap::new(), "{name}");
+        assert!(sum(&accepted, |a| a.answers) > 0, "{name}");
+    }
+}
+
+#[test]
 fn service_allows_all_that_servers_show_dead_sessions() {
     let (rejected, accepted) = rejected(&rough(), 40, None);
     assert_eq!(rejected, BTreeMap::new());
@@ -190,7 +209,8 @@ fn a_service_that_never_ends_a_session_before_its_answers_is_found_out() {
 #[ignore = "takes long, and prints"]
 fn survey() {
     let seeds = std::env::var("SERVICE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let mut scenarios = vec![("rough".to_owned(), rough()), ("suite/ensemble".to_owned(), suite())];
+    let mut scenarios = vec![("rough".to_owned(), rough())];
+    scenarios.extend(suites().into_iter().map(|(name, scenario)| (format!("suite/{name}"), scenario)));
     for trial in zk_trials::catalogue() {
         let recipe = trial.about().name.to_owned();
         scenarios.push((format!("rough, {recipe}"), Scenario { recipe, ..rough() }));
