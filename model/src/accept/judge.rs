@@ -431,9 +431,20 @@ impl<'a> Judge<'a> {
     }
 
     fn gets_event(&mut self, me: usize, zxid: Option<Zxid>, event: &WatchedEvent) -> Judged {
+        // Where the news that its watches are set is lost, nobody says how far the server was: far enough for this.
+        let is_unknown = zxid.is_none() && self.clients[me].registers_at.is_none();
+        while is_unknown && self.service.registers(me) && !self.service.has_missed(me, &event.path) {
+            if !self.service.lags(me) {
+                break;
+            }
+            self.catch_up(me, self.view(me) + 1);
+        }
         self.registers(me);
         let up_to = zxid.map_or(0, |zxid| self.place(zxid));
         self.catch_up(me, up_to);
+        while is_unknown && self.clients[me].inbox.is_empty() && self.service.lags(me) {
+            self.catch_up(me, self.view(me) + 1);
+        }
         if !self.clients[me].take_event(event) {
             let sent: Vec<_> = self.clients[me].inbox.iter().map(|letter| &letter.message).take(2).collect();
             let why = match (self.service.serves(me), sent.is_empty()) {
