@@ -97,6 +97,7 @@ impl RecipeModel {
                 goes_back: bounds.drops > 0,
                 lost_answers_bind: false,
                 outlives: true,
+                registers_late: true,
                 true_zxids: config.true_zxids,
                 symmetry,
                 ranks: config.ranks,

@@ -19,13 +19,14 @@
 //! that is armed has seen no change before the client's last zxid, and it does not depend on the numbers. What
 //! is told follows from `set_watches`, the servers' own.
 
+mod seal;
 mod view;
 
-use crate::digest::{Digest, Digester, digest_of};
+use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::shell::{Watching, watching_of};
-use crate::symmetry::{Eyes, process_of};
-use std::collections::{BTreeSet, VecDeque};
+use crate::symmetry::process_of;
+use std::collections::VecDeque;
 use std::hash::Hash;
 use std::sync::Arc;
 use view::{Moment, View, kind_of, listed};
@@ -110,6 +111,8 @@ pub struct Rules {
     pub lost_answers_bind: bool,
     /// A server serves a session that is over until it has heard of that.
     pub outlives: bool,
+    /// A new connection's watches come to its server some time after the news of the connection.
+    pub registers_late: bool,
     /// Every transaction takes a number.
     pub true_zxids: bool,
     /// Work out what processes see.
@@ -213,6 +216,11 @@ impl Service {
         self.views[client].registers
     }
 
+    /// Whether something that a client watches there has happened while it was away.
+    pub fn has_missed(&self, client: usize, path: &Text) -> bool {
+        self.views[client].now.missed.iter().any(|(missed, _)| missed == path)
+    }
+
     /// How many answers are on their way to a client, as far as anybody counts.
     pub fn unheard(&self, client: usize) -> usize {
         self.views[client].unheard.len()
@@ -221,8 +229,8 @@ impl Service {
     /// Whether there is anything to forget of a client that will never look again. A server tells of a persistent watch
     /// that has fired whether anybody looks or not.
     pub fn remembers(&self, client: usize) -> bool {
-        let view = &self.views[client];
-        view.heard.is_some() || view.served && view.now.watches.is_empty()
+        let View { served, now, heard, .. } = &self.views[client];
+        if *served { now.watches.is_empty() } else { heard.is_some() }
     }
 
     /// The tree.
@@ -232,58 +240,6 @@ impl Service {
 
     fn last(&self) -> usize {
         self.moments.len() - 1
-    }
-
-    fn sealed(mut self, rules: &Rules) -> Service {
-        let oldest = self.views.iter().filter_map(View::oldest).min().unwrap_or(self.last());
-        self.moments.drain(..oldest);
-        self.views.iter_mut().flat_map(View::sights).for_each(|sight| sight.at -= oldest);
-        // The numbers of trees that lag have an order with those of the others.
-        let ranks = rules.ranks && self.moments.len() == 1;
-        let moments = match ranks {
-            true => self.ranked(),
-            false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
-        };
-        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, &self.views));
-        self.seen = match rules.symmetry {
-            true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
-            false => Vec::new(),
-        };
-        self
-    }
-
-    /// All moments; what led to the first no longer matters.
-    fn joined(&self, of: impl Fn(&Moment, bool) -> Digest) -> Digest {
-        let mut digester = Digester::new(self.moments.len() as u64);
-        let moments = self.moments.iter().enumerate();
-        moments.for_each(|(nth, moment)| digester.digest(of(moment, nth > 0)));
-        digester.end()
-    }
-
-    /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
-    fn ranked(&self) -> Digest {
-        let tree = self.tree();
-        let zxids: BTreeSet<Zxid> = tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
-        let rank = |zxid: Zxid| zxids.range(..zxid).count();
-        let mut digester = Digester::new(0x5e43);
-        for (path, node) in tree.nodes() {
-            (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
-            (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
-        }
-        digester.end()
-    }
-
-    /// Other clients in no order, as it is not known who is who.
-    fn seen_by(&self, me: usize) -> Digest {
-        let views = self.views.iter().enumerate().map(|(i, view)| {
-            let mut eyes = Eyes::new(0x5e41, me);
-            (i == me, view).hash(&mut eyes);
-            eyes.end()
-        });
-        let mut digester = Digester::new(0x5e41);
-        digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
-        digester.digest(views.fold(0, Digest::wrapping_add));
-        digester.end()
     }
 }
 
@@ -572,7 +528,7 @@ impl At<'_> {
     /// Where views lag, its watches come to its new server some time after the news that it is connected.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
         self.service.views[client].connected = true;
-        match self.rules.lag > 0 && !watches.is_empty() {
+        match self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty() {
             true => self.service.views[client].registers = true,
             false => self.register(client, watches),
         }

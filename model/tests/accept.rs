@@ -154,7 +154,32 @@ fn what_a_client_missed_while_it_was_away_it_is_told() {
     let away = [list(B, 1), listed(B, 1, 2, &[]), loses(B)].into_iter().chain(a_creates());
     let set = Step::Gets { session: B, message: ToClient::WatchesSet { zxid: zxid(3) } };
     let back = away.chain([connects(B, &["/"]), event(B, None), set]);
-    assert_eq!(judged(back).expect("it is told").events, 1);
+    let judged = judged(back).expect("it is told");
+    assert_eq!((judged.events, judged.registered_late), (1, 1));
+}
+
+#[test]
+fn what_happens_while_watches_are_on_their_way_is_told_as_one_or_not_at_all() {
+    let exist = vec![Text::from("/x")];
+    let looks = sends(B, 1, Request::Exists { path: "/x".into(), watch: true });
+    let watches = WatchList { exist, ..WatchList::default() };
+    let [made, gone] = [create(A, 1, "/x", CreateMode::Persistent), delete(A, 2, "/x")];
+    let steps = after([
+        looks,
+        gets(B, 1, 2, Ok(Response::Exists(None))),
+        loses(B),
+        Step::Connects { session: B, watches },
+        made,
+        commits(3, A, 1),
+        gone,
+        commits(4, A, 2),
+        Step::Gets { session: B, message: ToClient::WatchesSet { zxid: zxid(4) } },
+        list(B, 2),
+        listed(B, 2, 4, &[]),
+    ]);
+    accept(&steps, None).expect("its watch came when the znode was gone again");
+    let narrowed = accept(&steps, Some(Narrowed::WatchesComeAtOnce)).expect_err("it was there before");
+    assert_eq!(narrowed.why, Why::DifferentEvent);
 }
 
 #[test]

@@ -107,6 +107,19 @@ fn the_lock_holds_with_pauses_and_old_reads() {
     }
 }
 
+/// Where a sync may lie, one create may be lost; where it tells the truth, two.
+#[test]
+fn the_lock_finds_lost_creates_on_servers_that_lag() {
+    for (drops, lying_syncs) in [(1, true), (2, false)] {
+        let mut config = CheckConfig::new(Bounds { drops, lag: 1, ..Bounds::clients(2) });
+        config.lying_syncs = lying_syncs;
+        let check = run(trial("lock"), &config);
+        assert_eq!(check.verdict, Verdict::Holds, "drops {drops}");
+        let old = check.sometimes.iter().find(|(what, _)| what.contains("old state"));
+        assert!(old.is_some_and(|(_, count)| *count > 0), "no read was old");
+    }
+}
+
 #[test]
 fn writing_after_the_session_has_ended_breaks_the_unfenced_resource_with_an_excuse() {
     let mut config = full(2, 1, 0, 0);

@@ -58,6 +58,7 @@ impl<'a> Judge<'a> {
             goes_back: narrowed != Some(Narrowed::ViewsNeverGoBack),
             lost_answers_bind: narrowed == Some(Narrowed::LostAnswersBind),
             outlives: narrowed != Some(Narrowed::EndsAreKnownAtOnce),
+            registers_late: narrowed != Some(Narrowed::WatchesComeAtOnce),
             true_zxids: true,
             symmetry: false,
             ranks: false,
@@ -430,9 +431,20 @@ impl<'a> Judge<'a> {
     }
 
     fn gets_event(&mut self, me: usize, zxid: Option<Zxid>, event: &WatchedEvent) -> Judged {
+        // Where the news that its watches are set is lost, nobody says how far the server was: far enough for this.
+        let is_unknown = zxid.is_none() && self.clients[me].registers_at.is_none();
+        while is_unknown && self.service.registers(me) && !self.service.has_missed(me, &event.path) {
+            if !self.service.lags(me) {
+                break;
+            }
+            self.catch_up(me, self.view(me) + 1);
+        }
         self.registers(me);
         let up_to = zxid.map_or(0, |zxid| self.place(zxid));
         self.catch_up(me, up_to);
+        while is_unknown && self.clients[me].inbox.is_empty() && self.service.lags(me) {
+            self.catch_up(me, self.view(me) + 1);
+        }
         if !self.clients[me].take_event(event) {
             let sent: Vec<_> = self.clients[me].inbox.iter().map(|letter| &letter.message).take(2).collect();
             let why = match (self.service.serves(me), sent.is_empty()) {
@@ -497,6 +509,9 @@ impl<'a> Judge<'a> {
         }
         let watches = watchings(watches);
         self.clients[me].registers_at = self.later.watched_at.get(&self.at).copied();
+        if let (false, Some(at)) = (self.rules.registers_late, self.clients[me].registers_at) {
+            self.catch_up(me, self.place(at));
+        }
         self.clients[me].state = State::Connected;
         self.order(&Order::Reconnect { client: me as u8, watches: &watches }, None, MISSED);
         self.clients[me].watches = watches;

@@ -47,11 +47,13 @@ pub enum Narrowed {
     LostAnswersBind,
     /// Every server knows at once that a session is over.
     EndsAreKnownAtOnce,
+    /// A new connection's watches come to its server with the news of the connection.
+    WatchesComeAtOnce,
 }
 
 impl Narrowed {
     /// All of them.
-    pub const ALL: [Narrowed; 8] = [
+    pub const ALL: [Narrowed; 9] = [
         Narrowed::NoLag,
         Narrowed::AnswersNeverLost,
         Narrowed::NoExpiryBeforeAnswer,
@@ -60,6 +62,7 @@ impl Narrowed {
         Narrowed::ViewsNeverGoBack,
         Narrowed::LostAnswersBind,
         Narrowed::EndsAreKnownAtOnce,
+        Narrowed::WatchesComeAtOnce,
     ];
 }
 

@@ -1,0 +1,64 @@
+//! What tells ensembles apart.
+
+use super::view::{Moment, View};
+use super::{Rules, Service};
+use crate::digest::{Digest, Digester, digest_of};
+use crate::symmetry::Eyes;
+use std::collections::BTreeSet;
+use std::hash::Hash;
+use zk_api::Zxid;
+
+impl Service {
+    /// Forgets what nobody can look at any more, and works out the digests.
+    pub(super) fn sealed(mut self, rules: &Rules) -> Service {
+        let oldest = self.views.iter().filter_map(View::oldest).min().unwrap_or(self.last());
+        self.moments.drain(..oldest);
+        self.views.iter_mut().flat_map(View::sights).for_each(|sight| sight.at -= oldest);
+        // The numbers of trees that lag have an order with those of the others.
+        let ranks = rules.ranks && self.moments.len() == 1;
+        let moments = match ranks {
+            true => self.ranked(),
+            false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
+        };
+        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, &self.views));
+        self.seen = match rules.symmetry {
+            true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
+            false => Vec::new(),
+        };
+        self
+    }
+
+    /// All moments; what led to the first no longer matters.
+    fn joined(&self, of: impl Fn(&Moment, bool) -> Digest) -> Digest {
+        let mut digester = Digester::new(self.moments.len() as u64);
+        let moments = self.moments.iter().enumerate();
+        moments.for_each(|(nth, moment)| digester.digest(of(moment, nth > 0)));
+        digester.end()
+    }
+
+    /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
+    fn ranked(&self) -> Digest {
+        let tree = self.tree();
+        let zxids: BTreeSet<Zxid> = tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
+        let rank = |zxid: Zxid| zxids.range(..zxid).count();
+        let mut digester = Digester::new(0x5e43);
+        for (path, node) in tree.nodes() {
+            (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
+            (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
+        }
+        digester.end()
+    }
+
+    /// Other clients in no order, as it is not known who is who.
+    fn seen_by(&self, me: usize) -> Digest {
+        let views = self.views.iter().enumerate().map(|(i, view)| {
+            let mut eyes = Eyes::new(0x5e41, me);
+            (i == me, view).hash(&mut eyes);
+            eyes.end()
+        });
+        let mut digester = Digester::new(0x5e41);
+        digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
+        digester.digest(views.fold(0, Digest::wrapping_add));
+        digester.end()
+    }
+}
