@@ -34,8 +34,8 @@ use zk_api::{
 /// their lives. That an administrator has deleted a member's znode is noticed when its round begins or ends, not
 /// before.
 ///
-/// To enter costs one write, or two for the last, and four reads; to leave one write and two reads at least. A
-/// beginning and an end wake all members, as they must; another's leaving wakes one.
+/// To enter costs one write and five reads, or two and four for the last one; to leave one write and two reads at
+/// least. A beginning and an end wake all members, as they must; another's leaving wakes one.
 pub struct DoubleBarrier<Z> {
     zk: Z,
     parent: ZPath,

@@ -217,7 +217,7 @@ const CLAIM: &str = "claim-of-";
 ///   same `Consumer` removes it. It ends with the session in any case. With [`Delivery::AtMostOnce`], an item may be
 ///   lost if the future is dropped while it is removed.
 ///
-/// An uncontended take costs five writes and five reads. The number of items and claims ever made is bounded by the
+/// An uncontended take costs four writes and four reads. The number of items and claims ever made is bounded by the
 /// parent's counter, 2^31 - 1: then a put fails with [`RecipeError::Exhausted`].
 pub struct Consumer<Z> {
     zk: Z,
@@ -256,7 +256,8 @@ impl<Z: ZooKeeper + Clone> Consumer<Z> {
         let turn = line.stand("taker").await?.turn(next_lower).await?;
         let (item, data) = (places.items.clone(), Data::NULL);
         let mut taken = Taken { zk: zk.clone(), places: places.clone(), claim, is_sure: false, item, data };
-        while !taken.look().await? {}
+        let place = turn.node().clone();
+        while !taken.look(&place).await? {}
         alive.set(&[&taken.item.text(), &String::from_utf8_lossy(taken.data.bytes())]);
         turn.release().await?;
         alive.set(&[]);
@@ -356,11 +357,12 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         }
     }
 
-    /// One look at the items, and what is to be done about it. Tells whether one was claimed and read.
-    async fn look(&mut self) -> Result<bool, RecipeError> {
+    /// One look at the items, and what is to be done about it. Tells whether one was claimed and read. `place` is that in
+    /// line, which is held meanwhile.
+    async fn look(&mut self, place: &ZPath) -> Result<bool, RecipeError> {
         let claim = self.claim.clone();
         let told = claim.as_ref().map_or("", |claim| claim.as_str());
-        self.zk.checkpoint("queue/look", &[Local::Text(self.places.items.as_str()), Local::Text(told)]);
+        self.zk.checkpoint("queue/look", &[Local::Text(place.as_str()), Local::Text(told)]);
         // A watch is used up by this one's own claim. Where that may be there already, a watch would outlive the look,
         // and wake this one beside the next in line.
         let listed = match claim {
@@ -394,7 +396,7 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         self.item = self.places.items.join(&item).expect("a child's name is valid");
         let claim = self.places.items.join(&claim_of).expect("a name is valid");
         let ours = if claimed { self.is_ours(&claim).await? } else { self.make(&claim).await? };
-        Ok(ours && self.read().await?)
+        Ok(ours && self.read(place).await?)
     }
 
     /// Tries to make the claim, if the item is there still.
@@ -430,11 +432,12 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
     }
 
     /// Reads the item that was claimed. `false` if it is gone all the same, by an administrator's hand.
-    async fn read(&mut self) -> Result<bool, RecipeError> {
+    async fn read(&mut self, place: &ZPath) -> Result<bool, RecipeError> {
         self.is_sure = true;
         loop {
             let claim = self.claim.as_ref().map_or("", |claim| claim.as_str());
-            self.zk.checkpoint("queue/read", &[Local::Text(self.item.as_str()), Local::Text(claim)]);
+            let locals = [place.as_str(), self.item.as_str(), claim].map(Local::Text);
+            self.zk.checkpoint("queue/read", &locals);
             match self.zk.data(&self.item).await {
                 Ok((data, _)) => {
                     self.data = data;

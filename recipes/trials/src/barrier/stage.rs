@@ -18,6 +18,11 @@ pub trait BarrierKind: Send + Sync + 'static {
     /// What is on trial.
     fn about(&self) -> About;
 
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Which engines find what is wrong with it.
     fn found_by(&self) -> FoundBy {
         FoundBy::Both
@@ -50,6 +55,10 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
             Box::new(BarrierReleases::of(BARRIER)),
             Box::new(NoOpeningMissed::of(BARRIER)),
         ]
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
     }
 
     fn found_by(&self) -> FoundBy {

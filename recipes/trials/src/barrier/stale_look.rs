@@ -29,6 +29,11 @@ impl BarrierKind for StaleLook {
         }
     }
 
+    /// A single server is never behind.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("servers", "3")]
+    }
+
     async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

@@ -16,6 +16,7 @@
 //! | `double-barrier/null-waits` | `published` | waits for an event of a znode that was gone as it was looked for |
 //! | `double-barrier/create-after-look` | `published` | looks for the flag after it has counted, and does not mind that it is there |
 //! | `double-barrier/timeout-leaves-node` | `published` | a member that gives up waiting leaves its znode behind |
+//! | `double-barrier/newcomer-joins` | `published` | one more comes while the others leave: they wait for it |
 //! | `double-barrier/tutorial` | `published` | a slow one counts too late |
 //!
 //! `stage` is what they have in common, `steps` the published steps, of which each variant is one reading.

@@ -12,6 +12,8 @@ use zk_api::ZooKeeper;
 pub struct Published {
     about: fn() -> About,
     scenario: &'static [(&'static str, &'static str)],
+    /// How many clients there are beyond those that a round needs.
+    spare: u8,
     steps: How,
 }
 
@@ -31,6 +33,10 @@ impl DoubleBarrierKind for Published {
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         self.scenario
+    }
+
+    fn size(&self, clients: u8) -> u8 {
+        clients.saturating_sub(self.spare).max(1)
     }
 
     async fn round<Z, P>(&self, stage: &Stage<Z, P>) -> Result<bool, Stop>
@@ -60,6 +66,7 @@ pub fn published() -> Vec<Published> {
         NULL_WAITS,
         CREATE_AFTER_LOOK,
         TIMEOUT_LEAVES_NODE,
+        NEWCOMER_JOINS,
         TUTORIAL,
     ]
 }
@@ -83,6 +90,7 @@ const PROCESS_NODES_ONLY: Published = Published {
         )
     },
     scenario: NO_DEATHS,
+    spare: 0,
     steps: How::Steps(SOUND),
 };
 
@@ -98,6 +106,7 @@ const MISSING_SLASH: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { flag: "/barrierready", ..SOUND }),
 };
 
@@ -114,6 +123,7 @@ const READY_NEVER_REMOVED: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(SOUND),
 };
 
@@ -129,6 +139,7 @@ const READY_COUNTED: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { counts_flag: true, ..SOUND }),
 };
 
@@ -144,6 +155,7 @@ const READY_WAITED_FOR: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { waits_for_flag: true, ..SOUND }),
 };
 
@@ -159,6 +171,7 @@ const ANY_EVENT: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { any_event: true, ..SOUND }),
 };
 
@@ -174,6 +187,7 @@ const READY_EXISTS: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { flag_exists_fails: true, ..SOUND }),
 };
 
@@ -189,6 +203,7 @@ const OWN_EXISTS: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { own_exists_fails: true, ..SOUND }),
 };
 
@@ -205,6 +220,7 @@ const NO_NODE_FAILS: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { no_node_fails: true, ..SOUND }),
 };
 
@@ -220,6 +236,7 @@ const NULL_WAITS: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { null_waits: true, ..SOUND }),
 };
 
@@ -235,6 +252,7 @@ const CREATE_AFTER_LOOK: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { looks_first: false, ..SOUND }),
 };
 
@@ -250,7 +268,24 @@ const TIMEOUT_LEAVES_NODE: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Steps(Steps { is_impatient: true, ..SOUND }),
+};
+
+/// One more comes while the others leave. They wait for its znode, and it for a flag that is there already (S-025).
+const NEWCOMER_JOINS: Published = Published {
+    about: || About {
+        breaks: breaks("barrier-opens", "S-025", "none"),
+        ..about(
+            "double-barrier/newcomer-joins",
+            "One more comes while the others leave: they wait for it, and it for an event that is past.",
+            "ZooKeeper's recipes page, all editions",
+            Bounds::clients(3),
+        )
+    },
+    scenario: &[],
+    spare: 1,
+    steps: How::Steps(SOUND),
 };
 
 /// The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
@@ -266,6 +301,7 @@ const TUTORIAL: Published = Published {
         )
     },
     scenario: &[],
+    spare: 0,
     steps: How::Tutorial,
 };
 
@@ -276,4 +312,8 @@ const NO_DEATHS: &[(&str, &str)] = &[
     ("faults.client-crashes", "0"),
     ("faults.client-pauses", "0"),
     ("faults.server-crashes", "0"),
+    ("faults.server-pauses", "0"),
+    ("faults.server-lags", "0"),
+    ("faults.leader-crashes", "0"),
+    ("faults.partitions", "0"),
 ];

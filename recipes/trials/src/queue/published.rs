@@ -274,7 +274,7 @@ const POP_BEFORE_GET: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { pops_first: true, ..SOUND }),
-    found_by: FoundBy::Both,
+    found_by: FoundBy::Model,
 };
 
 /// The list is old by nature; what is in it may be gone (S-035).
@@ -312,10 +312,10 @@ const WATCH_LOST: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { watch_lost: true, ..SOUND }),
-    found_by: FoundBy::Both,
+    found_by: FoundBy::Model,
 };
 
-/// Nothing is wrong with it but what it costs (S-038), which the others only have measured.
+/// Held to what the recipe declares, one client woken by a change (S-038); of the others it is only measured.
 const HERD: Published = Published {
     about: || {
         about(

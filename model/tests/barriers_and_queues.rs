@@ -1,0 +1,42 @@
+//! Barriers and queues hold with every kind of fault, in every run.
+
+mod common;
+
+use common::{run, trial};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::trial::Bounds;
+
+/// Every run within these bounds keeps every promise.
+fn holds(name: &str, bounds: Bounds) {
+    let check = run(trial(name), &CheckConfig::new(bounds));
+    assert_eq!(check.verdict, Verdict::Holds, "{name} at {bounds:?}");
+}
+
+/// Two clients, and one of each fault.
+const FAULTY: Bounds = Bounds { expiries: 1, drops: 1, crashes: 1, ..Bounds::clients(2) };
+
+#[test]
+fn a_barrier_holds_with_every_fault_in_two_rounds_and_with_views_that_lag() {
+    holds("barrier", Bounds { rounds: 2, lag: 1, ..FAULTY });
+}
+
+#[test]
+fn a_double_barrier_holds_with_every_fault_in_two_rounds() {
+    // In the second round, members of the first one may still be leaving.
+    holds("double-barrier", Bounds { rounds: 2, ..FAULTY });
+    holds("double-barrier", Bounds { lag: 1, ..FAULTY });
+}
+
+#[test]
+fn a_queue_holds_with_every_fault_and_with_views_that_lag() {
+    for name in ["queue", "queue/at-most-once", "priority-queue"] {
+        holds(name, FAULTY);
+        holds(name, Bounds { drops: 1, lag: 1, ..Bounds::clients(2) });
+    }
+}
+
+#[test]
+fn two_consumers_hold_without_faults() {
+    holds("queue", Bounds::clients(3));
+    holds("queue/at-most-once", Bounds::clients(3));
+}
