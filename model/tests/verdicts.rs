@@ -90,7 +90,7 @@ fn the_lock_holds_with_every_fault_and_with_effects() {
         let check = run(trial("lock"), &config);
         assert_eq!(check.verdict, Verdict::Holds);
         for (what, count) in check.sometimes {
-            let out_of_bounds = what.contains("paused") || what.contains("old state");
+            let out_of_bounds = ["paused", "old state", "administrator"].iter().any(|no| what.contains(no));
             assert!(count > 0 || out_of_bounds, "never happened: {what}");
         }
     }
@@ -101,12 +101,10 @@ fn the_lock_holds_with_pauses_and_old_reads() {
     let bounds = Bounds { expiries: 1, pauses: 1, lag: 1, effects: true, ..Bounds::clients(2) };
     let check = run(trial("lock"), &CheckConfig::new(bounds));
     assert_eq!(check.verdict, Verdict::Holds);
-    assert!(
-        check
-            .sometimes
-            .iter()
-            .all(|(what, count)| what.contains("dropped") || what.contains("crashed") || *count > 0)
-    );
+    for (what, count) in check.sometimes {
+        let out_of_bounds = ["dropped", "crashed", "administrator"].iter().any(|no| what.contains(no));
+        assert!(count > 0 || out_of_bounds, "never happened: {what}");
+    }
 }
 
 #[test]

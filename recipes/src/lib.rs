@@ -5,9 +5,11 @@
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
 //! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
+//! | `chubby` | Chubby's files, locks and sequencers |
 //! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
+//! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
 //! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
@@ -22,6 +24,7 @@
 
 mod alive;
 mod barrier;
+pub mod chubby;
 mod configuration;
 mod double_barrier;
 mod election;
@@ -31,6 +34,7 @@ mod lock;
 mod membership;
 pub mod names;
 pub mod queue;
+mod revoke;
 mod session;
 mod shared_lock;
 mod two_phase_commit;
@@ -43,6 +47,7 @@ pub use fence::{Fence, Mode};
 pub use line::Held;
 pub use lock::Lock;
 pub use membership::{Ghost, Membership, Roster};
+pub use revoke::{Ended, Revoked, Revoker, Standing, UNLOCK};
 pub use session::{Lost, OnDisconnect, RecipeError};
 pub use shared_lock::{SharedLock, Writing};
 pub use two_phase_commit::{Decided, Participant, Terms, Transaction, Verdict, Watching};

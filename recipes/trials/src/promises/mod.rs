@@ -25,6 +25,9 @@ mod no_waiter_stuck;
 mod nothing_left_behind;
 mod one_term_per_election;
 mod one_woken_per_deletion;
+mod queue;
+mod revocation_heeded;
+mod sequencer_names_a_holder;
 mod session_end_noticed;
 mod sharers_meet;
 mod sharers_wake_together;
@@ -40,7 +43,9 @@ pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use commit_validity::CommitValidity;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
-pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
+pub use exclusion_at_resource::{
+    ExclusionAtCheckedResource, ExclusionAtFencedResource, ExclusionAtUnfencedResource,
+};
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
 pub use live_members_listed::LiveMembersListed;
@@ -53,6 +58,9 @@ pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
 pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use queue::{NothingLost, QueueProgress, TakenOnce, TakesInOrder};
+pub use revocation_heeded::RevocationHeeded;
+pub use sequencer_names_a_holder::SequencerNamesAHolder;
 pub use session_end_noticed::SessionEndNoticed;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
@@ -138,8 +146,8 @@ struct Crew {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode an administrator has deleted, and who has made no new one since.
-    robbed: BTreeMap<ActorId, Text>,
+    /// Whose znode another has deleted, whether that was an administrator, and who has made no new one since.
+    robbed: BTreeMap<ActorId, (Text, bool)>,
 }
 
 impl Crew {
@@ -179,7 +187,8 @@ impl Crew {
                 }
             }
             Fact::NodeDeleted { path, .. } => {
-                self.robbed.extend(self.victim(fact).map(|actor| (actor, path.clone())));
+                let by_administrator = self.victim(fact).is_some();
+                self.robbed.extend(self.loser(fact).map(|actor| (actor, (path.clone(), by_administrator))));
             }
             _ => {}
         }
@@ -197,12 +206,12 @@ impl Crew {
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.contains_key(&actor)
+        self.robbed.get(&actor).is_some_and(|(_, by_administrator)| *by_administrator)
     }
 
-    /// Whether it was this znode: another one may stand for the attempt as well.
+    /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
     fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.get(&actor) == Some(node)
+        self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
     }
 
     fn knows(&self, session: SessionId) -> bool {
@@ -343,6 +352,11 @@ mod testing {
     pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
         Event::Is(Fact::Fired { path: path.into(), kind, woken })
+    }
+    /// By somebody else's session.
+    pub fn asked_back(path: &str) -> Event {
+        let (path, by, mzxid) = (path.into(), session(50), Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, data: "unlock".into(), mzxid })
     }
     pub fn wrote(resource: Resource, p: u8, accepted: bool) -> Event {
         Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })
