@@ -63,15 +63,18 @@ impl<Z: ZooKeeper> Setting<Z> {
     }
 
     /// The value as it is now, or newer: at least as new as whatever anybody had been answered before this call.
+    ///
+    /// It asks for a transaction that changes nothing and reads behind it, which costs a write. A `sync` would cost less
+    /// and is not enough: a leader that was deposed and does not know it answers one by itself.
     pub async fn synced(&mut self) -> Result<Option<Value>, RecipeError> {
         loop {
             self.checkpoint("setting/sync");
-            // The read comes behind it, on the same connection, or both are lost.
-            let synced = self.zk.sync(&self.path);
+            // The read comes behind it, on the same connection, or both are lost. Failing, it is in the order as well.
+            let ordered = self.zk.multi(vec![Op::Check { path: self.path.text(), version: -1 }]);
             let read = self.zk.data(&self.path);
-            let now = match (synced.await, read.await) {
-                (Ok(()), Ok((data, stat))) => Some(Value { data, version: stat.mzxid }),
-                (Ok(()), Err(e)) if e.code == ErrorCode::NoNode => None,
+            let now = match (ordered.await, read.await) {
+                (Ok(_), Ok((data, stat))) => Some(Value { data, version: stat.mzxid }),
+                (Ok(_), Err(e)) if e.code == ErrorCode::NoNode => None,
                 (Err(e), _) | (_, Err(e)) => {
                     session::passing(&self.zk, e, &self.path).await?;
                     continue;

@@ -103,17 +103,18 @@ fn a_follower_reads_again_after_a_lost_connection_and_notices_the_end_of_its_ses
 }
 
 #[test]
-fn who_was_told_by_others_syncs_and_reads_behind_it() {
+fn who_was_told_by_others_reads_behind_a_transaction_of_its_own() {
     let script = Script::new();
     let mut setting = setting(&script);
     let mut read = start(setting.synced());
-    assert_eq!(script.asked(), ["sync /c", PLAIN], "both at once");
-    script.fail("sync /c", ErrorCode::ConnectionLoss);
+    assert_eq!(script.asked(), ["multi ", PLAIN], "both at once");
+    script.fail("multi ", ErrorCode::ConnectionLoss);
     script.fail(PLAIN, ErrorCode::ConnectionLoss);
     read.waits();
-    script.answer("sync /c", synced());
+    let failed = vec![Some(ErrorCode::NoNode)];
+    script.answer("multi ", Response::Multi(MultiOutcome::Failed(failed)));
     script.answer(PLAIN, data("x", 3));
-    assert_eq!(read.ends().unwrap().unwrap().data, Data::from("x"));
+    assert_eq!(read.ends().unwrap().unwrap().data, Data::from("x"), "it was made in between");
 }
 
 #[test]

@@ -118,7 +118,11 @@ fn leaving_deletes_the_own_znode_and_nobody_elses() {
         let script = Script::new();
         let member = member(&script, Ghost::Await);
         let mut leave = start(member.leave());
-        script.answer("sync /group/me", Response::Synced { path: "/group/me".into() });
+        let outcome = match stat {
+            Response::Exists(None) => MultiOutcome::Failed(vec![Some(ErrorCode::NoNode)]),
+            _ => MultiOutcome::Applied(vec![OpResult::Checked]),
+        };
+        script.answer("multi ", Response::Multi(outcome));
         script.answer("exists /group/me", stat);
         leave.go();
         if deletes {

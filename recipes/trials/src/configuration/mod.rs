@@ -5,6 +5,7 @@
 //! | `configuration` | `followed` | nothing: the recipe of this project for many values |
 //! | `configuration/setting` | `followed` | nothing: that for one value |
 //! | `configuration/notified` | `notified` | nothing, for readers who are told by others |
+//! | `configuration/sync-asks-nobody` | `notified` | a sync that a deposed leader answers is relied upon |
 //! | `configuration/no-sync` | `notified` | reads from a server that is behind |
 //! | `configuration/torn` | `torn` | reads several values one after the other |
 //! | `configuration/no-watch-on-absent` | `careless` | waits for a watch that was not set |
@@ -34,6 +35,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     vec![
         Arc::new(OnTrial(Whole)),
         Arc::new(OnTrial(Named)),
+        Arc::new(OnTrial(Told::Orders)),
         Arc::new(OnTrial(Told::Syncs)),
         Arc::new(OnTrial(Told::Reads)),
         Arc::new(OnTrial(Torn)),

@@ -1,18 +1,21 @@
-//! `configuration/notified` and `configuration/no-sync`: readers are told by others that there is something new.
+//! `configuration/notified`, `configuration/sync-asks-nobody` and `configuration/no-sync`: readers are told by others that
+//! there is something new.
 
 use super::stage::{CONFIG, ConfigKind, Stage, promises};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{Of, Views};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{Data, ErrorCode, Local, ZooKeeper, Zxid};
 use zk_recipes::Setting;
 
 /// Process 0 sets the value and then tells of its version, not by way of the ensemble. Who is told reads again.
 #[derive(Clone, Copy, Debug)]
 pub enum Told {
-    /// By [`Setting::synced`]. A sound reading, as far as a `sync` tells the truth.
+    /// By [`Setting::synced`], behind a transaction of its own.
+    Orders,
+    /// Behind a `sync`, which a leader that was deposed and does not know it answers by itself (S-004).
     Syncs,
     /// From the server that it happens to be connected to, which may be behind (S-003).
     Reads,
@@ -21,10 +24,15 @@ pub enum Told {
 impl ConfigKind for Told {
     fn about(&self) -> About {
         let (name, summary, source) = match self {
-            Told::Syncs => (
+            Told::Orders => (
                 "configuration/notified",
-                "Who is told by others of a new value syncs before it reads.",
+                "Who is told by others of a new value reads behind a transaction of its own.",
                 "zk-recipes",
+            ),
+            Told::Syncs => (
+                "configuration/sync-asks-nobody",
+                "Who is told by others of a new value syncs before it reads, and the leader may be none.",
+                "an article on ZooKeeper: sync waits for all pending updates; ZOOKEEPER-1675, ZOOKEEPER-2136",
             ),
             Told::Reads => (
                 "configuration/no-sync",
@@ -32,15 +40,24 @@ impl ConfigKind for Told {
                 "an article on ZooKeeper, which has the read alone",
             ),
         };
+        let promise = "reads-what-it-was-told";
         let breaks = match self {
-            Told::Syncs => None,
-            Told::Reads => {
-                let promise = "reads-what-it-was-told";
-                Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" })
+            Told::Orders => None,
+            Told::Syncs => {
+                Some(Breaks { promise, defect: "S-004", fault: "a deposed leader that does not know it" })
             }
+            Told::Reads => Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" }),
         };
         let bounds = Bounds { lag: 1, effects: true, ..Bounds::clients(2) };
         About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
+    }
+
+    /// Seeds hardly ever have a reader at a deposed leader in the moment in which it is told.
+    fn found_by(&self) -> FoundBy {
+        match self {
+            Told::Orders | Told::Reads => FoundBy::Both,
+            Told::Syncs => FoundBy::Model,
+        }
     }
 
     /// Several servers, and many rounds without work, so that readers ask while one is behind.
@@ -76,7 +93,11 @@ impl ConfigKind for Told {
         stage.sees_value(first.as_ref());
         if stage.is_told(first.map_or(Zxid::ZERO, |value| value.version)).await {
             match self {
-                Told::Syncs => stage.sees_value(setting.synced().await?.as_ref()),
+                Told::Orders => stage.sees_value(setting.synced().await?.as_ref()),
+                Told::Syncs => {
+                    sync(stage).await?;
+                    stage.sees_setting(read(stage).await?.as_ref())
+                }
                 Told::Reads => stage.sees_setting(read(stage).await?.as_ref()),
             };
         }
@@ -98,6 +119,22 @@ where
         match zk.data(&name).await {
             Ok((data, _)) => return Ok(Some(data)),
             Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
+            Err(e) => plain::passing(&zk, e).await?,
+        }
+    }
+}
+
+/// Syncs, however often it takes.
+async fn sync<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, name) = (stage.zk(), stage.name());
+    loop {
+        zk.checkpoint("told/sync", &[]);
+        match zk.sync(&name).await {
+            Ok(()) => return Ok(()),
             Err(e) => plain::passing(&zk, e).await?,
         }
     }

@@ -16,6 +16,7 @@
 //! | `leader-latch/adopts-ghost` | `latch_adopts_ghost` | leads by the candidate of a former session |
 //! | `leader-latch/reset-race` | `latch_reset_race` | leads by a list from before it began anew |
 //! | `leader-latch/close-race` | `latch_close_race` | closed while a create is under way, it leaves a candidate |
+//! | `leader-latch/no-parent-ignored` | `latch_no_parent_ignored` | the election's znode is gone, and it waits on |
 //!
 //! `stage` is what they have in common: standing, and the term of a leader.
 
@@ -26,6 +27,7 @@ mod first_never_leads;
 mod goes_on;
 mod latch_adopts_ghost;
 mod latch_close_race;
+mod latch_no_parent_ignored;
 mod latch_reset_race;
 mod name_order;
 mod no_guid;
@@ -42,6 +44,7 @@ pub use first_never_leads::FirstNeverLeads;
 pub use goes_on::GoesOn;
 pub use latch_adopts_ghost::AdoptsGhost;
 pub use latch_close_race::CloseRace;
+pub use latch_no_parent_ignored::NoParentIgnored;
 pub use latch_reset_race::ResetRace;
 pub use name_order::NameOrder;
 pub use no_guid::NoGuid;
@@ -71,5 +74,6 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(AdoptsGhost)),
         Arc::new(OnTrial(ResetRace)),
         Arc::new(OnTrial(CloseRace)),
+        Arc::new(OnTrial(NoParentIgnored)),
     ]
 }

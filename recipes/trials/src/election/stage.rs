@@ -33,6 +33,11 @@ pub trait ElectionKind: Send + Sync + 'static {
         FoundBy::Both
     }
 
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Comes to lead, goes through [`Stage::term`], and resigns.
     fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
     where
@@ -74,6 +79,10 @@ impl<K: ElectionKind> Trial for OnTrial<K> {
 
     fn found_by(&self) -> FoundBy {
         self.0.found_by()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -130,6 +139,14 @@ where
     /// A scheduling point.
     pub fn point(&self) -> Pending<()> {
         self.probe.point()
+    }
+
+    /// A piece of work that is no leader's. Fails if it is told meanwhile that the session is over.
+    pub async fn other_work(&self) -> Result<(), Stop> {
+        match race(pin!(self.session_over()), self.probe.work()).await {
+            Either::Left(()) => Err(Stop::SessionLost),
+            Either::Right(()) => Ok(()),
+        }
     }
 
     /// The path that creates of a candidate are tried with.
@@ -209,7 +226,7 @@ where
                 Ok(())
             }
             Either::Right(Ok(())) => {
-                self.work(lost, epoch).await;
+                self.reigns(lost, epoch).await;
                 Ok(())
             }
             Either::Right(Err(stop)) => Err(stop),
@@ -218,7 +235,7 @@ where
         begun
     }
 
-    async fn work<L: Future>(&self, mut lost: Pin<&mut L>, epoch: Option<Zxid>) {
+    async fn reigns<L: Future>(&self, mut lost: Pin<&mut L>, epoch: Option<Zxid>) {
         if !self.part.effects {
             if let Either::Left(_) = race(lost, self.probe.point()).await {
                 self.stops();

@@ -156,10 +156,13 @@ where
         return Ok(());
     }
     full(stage, 0).await?;
-    tolerant(&zk, &first, |zk, path| zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))).await?;
-    tolerant(&zk, &first, |zk, path| zk.delete(path, -1)).await?;
+    tolerant(&zk, "operator/sets", &first, |zk, path| {
+        zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))
+    })
+    .await?;
+    tolerant(&zk, "operator/deletes", &first, |zk, path| zk.delete(path, -1)).await?;
     full(stage, 1).await?;
-    tolerant(&zk, &end(stage), |zk, path| {
+    tolerant(&zk, "operator/ends", &end(stage), |zk, path| {
         zk.create(path, Data::NULL, zk_api::CreateMode::Persistent).map(|r| r.map(|_| ()))
     })
     .await
@@ -185,11 +188,12 @@ where
 /// Does something, however often it takes; that the znode is not there, or there already, is as good.
 async fn tolerant<Z: ZooKeeper>(
     zk: &Z,
+    label: &'static str,
     path: &ZPath,
     request: impl Fn(&Z, &ZPath) -> zk_api::Reply<()>,
 ) -> Result<(), Stop> {
     loop {
-        zk.checkpoint("operator/does", &[Local::Text(path.as_str())]);
+        zk.checkpoint(label, &[Local::Text(path.as_str())]);
         match request(zk, path).await {
             Err(e) if e.code != ErrorCode::NoNode && e.code != ErrorCode::NodeExists => {
                 plain::passing(zk, e).await?;

@@ -1,0 +1,125 @@
+//! `leader-latch/no-parent-ignored`: the election's znode is gone, and nobody makes it anew.
+
+use super::stage::{ElectionKind, Stage};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
+
+/// So often process 0 looks in a round whether the election's znode may go.
+const LOOKS: u8 = 4;
+
+/// Makes the election's znode where it is missing, but after a reconnection with a new session it only looks who
+/// stands, and takes no notice when there is nothing to look at.
+///
+/// The znode may go when nobody stands: process 0 removes it then, as an ensemble removes an empty container. With the
+/// only session its candidate went, and with that the znode: the latch waits for an answer that it has had.
+#[derive(Clone, Copy, Debug)]
+pub struct NoParentIgnored;
+
+impl ElectionKind for NoParentIgnored {
+    fn about(&self) -> About {
+        About {
+            name: "leader-latch/no-parent-ignored",
+            summary: "With a new session it lists the candidates, and ignores that their parent is gone.",
+            source: "CURATOR-724, Druid pull request 17786: LeaderLatch",
+            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "R-04", fault: "session expiry" }),
+            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    /// A model has no second lives.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Chaos
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("clients", "2"), ("rounds", "10")]
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        if stage.part().me.process == 0 {
+            return tidies_up(stage).await;
+        }
+        let (zk, guid) = (stage.zk(), stage.guid());
+        if stage.part().me.life > 0 {
+            look(&zk, &stage.election()).await?;
+        }
+        let own = stand(&zk, &stage.election(), &stage.prefix(&guid)).await?;
+        loop {
+            match stage.place(&own).await? {
+                Place::First => return stage.leads(&own).await,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(before) => {
+                    if let Some(watch) = stage.watch(&before, &own).await? {
+                        plain::event(watch).await?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Removes the election's znode when nobody stands.
+async fn tidies_up<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let zk = stage.zk();
+    for look in 0..LOOKS {
+        zk.checkpoint("latch/tidy", &[Local::Number(look.into())]);
+        match zk.delete(&stage.election(), -1).await {
+            Ok(()) => {}
+            Err(e) if e.code == ErrorCode::NotEmpty || e.code == ErrorCode::NoNode => {}
+            Err(e) => plain::passing(&zk, e).await?,
+        }
+        stage.other_work().await?;
+    }
+    Ok(())
+}
+
+/// Looks who stands. Where nobody can, it waits to be called again, and nobody calls.
+async fn look(zk: &impl ZooKeeper, election: &ZPath) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("latch/look", &[]);
+        match zk.children(election).await {
+            Ok(_) => return Ok(()),
+            Err(e) if e.code == ErrorCode::NoNode => std::future::pending().await,
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}
+
+/// Makes a candidate, and the election's znode where it is missing.
+async fn stand(zk: &impl ZooKeeper, election: &ZPath, prefix: &ZPath) -> Result<ZPath, Stop> {
+    loop {
+        zk.checkpoint("latch/stand", &[Local::Text(prefix.as_str())]);
+        match zk.create(prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            Ok(made) => return Ok(plain::path(&made)),
+            Err(e) if e.code == ErrorCode::NoNode => {
+                match zk.create(election, Data::NULL, CreateMode::Persistent).await {
+                    Ok(_) => continue,
+                    Err(e) if e.code == ErrorCode::NodeExists => continue,
+                    Err(e) => plain::passing(zk, e).await?,
+                }
+            }
+            Err(e) => plain::passing(zk, e).await?,
+        }
+        match zk.children(election).await {
+            Ok(names) => {
+                if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
+                    return Ok(plain::child(election, name));
+                }
+            }
+            Err(e) if e.code == ErrorCode::NoNode => {}
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}
