@@ -5,12 +5,15 @@
 //! | `lock` | [`Lock`], an exclusive, fair, fenced lock |
 //! | `alive` | what is alive while one recipe uses another |
 //! | `barrier` | [`Barrier`], which holds everybody up as long as it is there |
+//! | `chubby` | Chubby's files, locks and sequencers |
 //! | `double_barrier` | [`DoubleBarrier`], which so many enter and leave together |
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
+//! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
-//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
+//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
+//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
@@ -21,6 +24,8 @@
 
 mod alive;
 mod barrier;
+pub mod chubby;
+mod configuration;
 mod double_barrier;
 mod election;
 mod fence;
@@ -29,17 +34,20 @@ mod lock;
 mod membership;
 pub mod names;
 pub mod queue;
+mod revoke;
 mod session;
 mod shared_lock;
 mod two_phase_commit;
 
 pub use barrier::Barrier;
+pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use double_barrier::{DoubleBarrier, Inside};
 pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use fence::{Fence, Mode};
 pub use line::Held;
 pub use lock::Lock;
 pub use membership::{Ghost, Membership, Roster};
+pub use revoke::{Ended, Revoked, Revoker, Standing, UNLOCK};
 pub use session::{Lost, OnDisconnect, RecipeError};
 pub use shared_lock::{SharedLock, Writing};
 pub use two_phase_commit::{Decided, Participant, Terms, Transaction, Verdict, Watching};

@@ -1,5 +1,6 @@
 //! What every recipe makes of errors, of a lost connection and of the end of its session.
 
+use crate::revoke::{Revoked, UNLOCK};
 use std::fmt;
 use std::future::Future;
 use std::time::Duration;
@@ -133,6 +134,36 @@ pub(crate) async fn node_lost<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconne
             Either::Left(Ok(_)) => return Lost::NodeGone,
             Either::Left(Err(e)) if e.is_session_over() => return Lost::SessionOver,
             // The connection's loss is about to be told, or the server could not answer this time.
+            Either::Left(Err(_)) => {
+                race(change, zk.sleep(Duration::from_secs(1))).await;
+            }
+            Either::Right(_) => {}
+        }
+    }
+}
+
+/// Resolves when the data of an own ephemeral znode ask for it back, or when it is lost.
+pub(crate) async fn asked_back<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconnect) -> Revoked {
+    loop {
+        let mut change = zk.state_change();
+        if let Some(lost) = lost_by(zk.state(), on) {
+            return Revoked::Lost(lost);
+        }
+        if zk.state() != KeeperState::SyncConnected {
+            change.await;
+            continue;
+        }
+        match race(zk.data_watch(node), &mut change).await {
+            Either::Left(Ok(((data, stat), watch))) if stat.ephemeral_owner == zk.session() => {
+                if data.bytes() == UNLOCK.as_bytes() {
+                    return Revoked::Asked;
+                }
+                // Whatever it is, the data tell what to make of it; where they are gone, so is what was held.
+                race(watch, change).await;
+            }
+            Either::Left(Ok(_)) => return Revoked::Lost(Lost::NodeGone),
+            Either::Left(Err(e)) if e.code == ErrorCode::NoNode => return Revoked::Lost(Lost::NodeGone),
+            Either::Left(Err(e)) if e.is_session_over() => return Revoked::Lost(Lost::SessionOver),
             Either::Left(Err(_)) => {
                 race(change, zk.sleep(Duration::from_secs(1))).await;
             }

@@ -9,9 +9,11 @@ use std::time::Duration;
 use zk_api::{Either, Error, PathError, ZPath, ZooKeeper, race};
 
 /// The kind of those who share it.
-const READ: &str = "read";
+pub(crate) const READ: &str = "read";
 /// The kind of those who want it alone.
 const WRITE: &str = "write";
+/// Both.
+pub(crate) const KINDS: &[&str] = &[READ, WRITE];
 
 /// A reader waits for the next lower writer: when that one is gone, the list tells whether another is before it.
 fn next_lower_writer(all: &[Contender<'_>], own: usize) -> Option<usize> {
@@ -49,7 +51,7 @@ impl<Z: ZooKeeper> SharedLock<Z> {
     /// A contender for the lock at `parent`, a znode that exists. `guid` must be unlike any other contender's.
     /// Fails if it is empty or not fit for a znode's name.
     pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<SharedLock<Z>, PathError> {
-        Ok(SharedLock(Line::new(zk, parent, guid, &[READ, WRITE])?))
+        Ok(SharedLock(Line::new(zk, parent, guid, KINDS)?))
     }
 
     /// Waits until it may read, together with others that do.

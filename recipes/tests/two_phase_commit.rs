@@ -10,9 +10,10 @@ use zk_api::{
 use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
 
 const TX: &str = "/tx/1";
-const DECISION: &str = "getData /tx/1/decision";
+const DECISION: &str = "getData /tx/1/decision watch";
 const DECIDE: &str = "setData /tx/1/decision";
 const OTHER: &str = "getData /tx/1/b";
+const OTHER_WATCHED: &str = "getData /tx/1/b watch";
 const OTHER_MEMBER: &str = "exists /sites/b watch";
 const OWN_VOTE: &str = "setData /tx/1/a";
 
@@ -177,7 +178,7 @@ fn a_coordinator_commits_when_it_has_seen_every_vote() {
     decision.waits();
     script.answer_watch(OTHER_MEMBER, there(SessionId(2)));
     script.answer_watch(DECISION, holds(Data::NULL));
-    let voted = script.answer_watch(OTHER, holds(Data::NULL));
+    let voted = script.answer_watch(OTHER_WATCHED, holds(Data::NULL));
     decision.waits();
     assert_eq!(script.asked(), [""; 0]);
     voted.complete(event(EventType::NodeDataChanged));
@@ -206,7 +207,7 @@ fn a_site_that_is_gone_without_a_vote_is_not_waited_for() {
         decision.waits();
         script.answer_watch(OTHER_MEMBER, Response::Exists(None));
         script.answer_watch(DECISION, holds(Data::NULL));
-        script.answer_watch(OTHER, holds(vote.clone()));
+        script.answer_watch(OTHER_WATCHED, holds(vote.clone()));
         decision.waits();
         // One that has voted before it went has voted.
         assert_eq!(script.asked(), [if vote.is_null() { DECIDE } else { OTHER }]);
@@ -319,11 +320,11 @@ fn a_coordinator_waits_until_all_are_there() {
     let a = participant(&script, "a");
     let sites = terms(Watching::Coordinator).sites;
     let mut all = start(a.wait_for(&sites));
-    let changed = script.answer_watch("getChildren /sites", names(&["a", "x"]));
+    let changed = script.answer_watch("getChildren /sites watch", names(&["a", "x"]));
     all.waits();
     changed.complete(event(EventType::NodeChildrenChanged));
     all.waits();
-    script.answer_watch("getChildren /sites", names(&["x", "b", "a"]));
+    script.answer_watch("getChildren /sites watch", names(&["x", "b", "a"]));
     assert_eq!(all.ends(), Ok(()));
 }
 

@@ -13,22 +13,31 @@
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
+//! | `membership` | group membership and its published variants on trial |
+//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `queue` | the queue, with priorities and without, and its published variants on trial |
+//! | `chubby` | Chubby's files, locks and sequencers |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
-//! | `shared_lock` | readers and writers |
+//! | `shared_lock`, `revocable_lock` | readers and writers, and who is asked to give back what it holds |
 
 pub mod barrier;
+pub mod chubby;
 pub mod common;
+pub mod configuration;
 pub mod double_barrier;
 pub mod election;
 pub mod event;
 pub mod lock;
+pub mod membership;
 pub mod outside;
 pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod queue;
+pub mod revocable_lock;
 pub mod shared_lock;
 pub mod timed_lock;
 pub mod trial;
@@ -45,10 +54,15 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         try_lock::catalogue(),
         timed_lock::catalogue(),
         shared_lock::catalogue(),
+        revocable_lock::catalogue(),
+        chubby::catalogue(),
         election::catalogue(),
         barrier::catalogue(),
         double_barrier::catalogue(),
+        queue::catalogue(),
         two_phase_commit::catalogue(),
+        membership::catalogue(),
+        configuration::catalogue(),
     ]
     .concat()
 }

@@ -286,7 +286,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::Expire { client }
         | Fault::ExpireOwner { reader: client }
         | Fault::ClientCrash { client, .. }
-        | Fault::ClientPause { client, .. } => client,
+        | Fault::ClientPause { client, .. }
+        | Fault::AdminDelete { client, .. }
+        | Fault::AdminWrite { client, .. } => client,
         Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
             zk_world::schedule::Node::Client(client) => client,
             zk_world::schedule::Node::Server(_) => return Some(timed),
@@ -299,8 +301,9 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::LeaderPause { .. }
         | Fault::ServerLag { .. }
         | Fault::LinkBreak { .. }
-        | Fault::AdminDelete { .. }
-        | Fault::AdminWrite { .. } => return Some(timed),
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. } => return Some(timed),
     };
     match (*client).cmp(&gone) {
         std::cmp::Ordering::Equal => return None,
@@ -370,6 +373,9 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::ClockSkew { .. }
         | Fault::ClockJump { .. }
         | Fault::LinkBreak { .. }
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => {}
     }

@@ -60,14 +60,19 @@ pub async fn passing(zk: &impl ZooKeeper, error: Error) -> Result<(), Stop> {
 
 /// Makes a contender's znode; a lost answer is looked up by the guid.
 pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
-    let prefix = child(lock, &format!("{guid}-lock-"));
+    contend_as(zk, lock, guid, "lock").await
+}
+
+/// The same of a kind.
+pub async fn contend_as(zk: &impl ZooKeeper, lock: &ZPath, guid: &str, kind: &str) -> Result<ZPath, Stop> {
+    let prefix = child(lock, &format!("{guid}-{kind}-"));
     loop {
-        zk.checkpoint("plain/create", &[Local::Text(guid)]);
+        zk.checkpoint("plain/create", &[Local::Text(prefix.as_str())]);
         match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
             Ok(made) => return Ok(path(&made)),
             Err(e) => passing(zk, e).await?,
         }
-        let names = children(zk, lock, guid).await?;
+        let names = children(zk, lock, prefix.as_str()).await?;
         if let Some(name) = names.iter().find(|name| name.starts_with(prefix.name())) {
             return Ok(child(lock, name));
         }
@@ -76,9 +81,19 @@ pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZP
 
 /// Waits until the own znode is the first.
 pub async fn turn(zk: &impl ZooKeeper, lock: &ZPath, own: &ZPath) -> Result<(), Stop> {
+    turn_by(zk, lock, own, place).await
+}
+
+/// Waits for whomever a rule names.
+pub async fn turn_by(
+    zk: &impl ZooKeeper,
+    lock: &ZPath,
+    own: &ZPath,
+    rule: fn(&ZPath, &[Text], &ZPath) -> Place,
+) -> Result<(), Stop> {
     loop {
         let names = children(zk, lock, own.as_str()).await?;
-        match place(lock, &names, own) {
+        match rule(lock, &names, own) {
             Place::First => return Ok(()),
             Place::Absent => return Err(gone(own)),
             Place::Behind(lower) => {

@@ -6,7 +6,7 @@ use crate::common::plain::{self, Place};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
 
 /// The recipe of this project, but for one line: no sync before the look for a lost create.
@@ -31,6 +31,11 @@ impl LockKind for NoSync {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_fair_lock(LOCK)
+    }
+
+    fn found_by(&self) -> FoundBy {
+        // Chaos would need two lost answers and a server that lags at one moment.
+        FoundBy::Model
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

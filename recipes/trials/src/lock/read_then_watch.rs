@@ -7,7 +7,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
+use zk_api::{Local, Watch, ZPath, ZooKeeper};
 
 /// The lock with guids, but it looks first and sets its watch then.
 ///
@@ -46,7 +46,7 @@ impl LockKind for ReadThenWatch {
                 Place::Absent => return Err(plain::gone(&own)),
                 Place::Behind(lower) => {
                     if plain::exists(&zk, &lower, own.as_str()).await?.0.is_some() {
-                        let (_, watch) = plain::exists(&zk, &lower, own.as_str()).await?;
+                        let watch = watch(&zk, &lower, &own).await?;
                         plain::event(watch).await?;
                     }
                 }
@@ -54,5 +54,16 @@ impl LockKind for ReadThenWatch {
         }
         stage.section(&own, None, std::future::pending::<()>()).await;
         plain::remove(&zk, &own).await
+    }
+}
+
+/// Sets the watch, and does not look what there is.
+async fn watch(zk: &impl ZooKeeper, lower: &ZPath, own: &ZPath) -> Result<Watch, Stop> {
+    loop {
+        zk.checkpoint("read-then-watch/watch", &[Local::Text(lower.as_str()), Local::Text(own.as_str())]);
+        match zk.exists_watch(lower).await {
+            Ok((_, watch)) => return Ok(watch),
+            Err(e) => plain::passing(zk, e).await?,
+        }
     }
 }

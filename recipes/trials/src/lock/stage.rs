@@ -21,6 +21,16 @@ pub trait LockKind: Send + Sync + 'static {
     /// What is promised.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
 
+    /// The lock's znode, and whatever else there is from the beginning.
+    fn setup(&self) -> Vec<Text> {
+        vec![LOCK.into()]
+    }
+
+    /// As [`Trial::keeps`].
+    fn keeps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// As [`Trial::scenario`].
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         &[]
@@ -48,11 +58,15 @@ impl<K: LockKind> Trial for OnTrial<K> {
     }
 
     fn setup(&self) -> Vec<Text> {
-        vec![LOCK.into()]
+        self.0.setup()
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.0.promises()
+    }
+
+    fn keeps(&self) -> &'static [&'static str] {
+        self.0.keeps()
     }
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
@@ -69,11 +83,10 @@ impl<K: LockKind> Trial for OnTrial<K> {
         P: Probe + Clone + 'static,
     {
         for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, round };
-            stage.zk.checkpoint("trial/round", &[]);
-            probe.observe(Observation::Attempts { lock: LOCK.into() });
+            let stage = Stage::new(&zk, &probe, part, round);
+            stage.attempts();
             match self.0.turn(&stage).await {
-                Ok(()) => probe.observe(Observation::Released { lock: LOCK.into() }),
+                Ok(()) => stage.released(),
                 Err(stop) => return stage.gives_up(stop),
             }
         }
@@ -95,6 +108,22 @@ where
     Z: ZooKeeper + Clone + 'static,
     P: Probe + Clone + 'static,
 {
+    /// A round of an actor.
+    pub(crate) fn new(zk: &Z, probe: &P, part: Part, round: u8) -> Stage<Z, P> {
+        Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, round }
+    }
+
+    /// It begins to ask for the lock.
+    pub(crate) fn attempts(&self) {
+        self.zk.checkpoint("trial/round", &[]);
+        self.probe.observe(Observation::Attempts { lock: LOCK.into() });
+    }
+
+    /// It holds the lock no more.
+    pub(crate) fn released(&self) {
+        self.probe.observe(Observation::Released { lock: LOCK.into() });
+    }
+
     /// The session. Checkpoints made with it know which round it is.
     pub fn zk(&self) -> InRound<Z> {
         self.zk.clone()
@@ -174,6 +203,21 @@ where
         self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why: why.into() });
     }
 
+    /// Tells the promises.
+    pub fn tells(&self, what: Observation) {
+        self.probe.observe(what);
+    }
+
+    /// Works for a while.
+    pub fn works(&self) -> Pending<()> {
+        self.probe.work()
+    }
+
+    /// Writes to a resource.
+    pub fn writes(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        self.probe.write(resource, token)
+    }
+
     /// Who plays which part.
     pub fn part(&self) -> Part {
         self.part
@@ -200,7 +244,8 @@ where
         false
     }
 
-    fn gives_up(&self, stop: Stop) -> End {
+    /// The attempt has ended without the lock, and the actor with it.
+    pub(crate) fn gives_up(&self, stop: Stop) -> End {
         let (end, why) = stop.end();
         self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why });
         end

@@ -260,6 +260,36 @@ impl Promise for ExclusionAtUnfencedResource {
     }
 }
 
+/// Exclusion by effects at a resource that asks the ensemble before each write whether its writer still holds the lock, and
+/// then accepts it. Who claims that this makes it safe owes it whatever happens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExclusionAtCheckedResource(AtResource);
+
+impl ExclusionAtCheckedResource {
+    /// For one lock. Its writes are those at the resource that accepts all: they are only sent behind a check.
+    pub fn of(lock: &'static str) -> Self {
+        ExclusionAtCheckedResource(AtResource::of(lock, Resource::Unfenced))
+    }
+}
+
+impl Promise for ExclusionAtCheckedResource {
+    fn name(&self) -> &'static str {
+        "exclusion-at-checked-resource"
+    }
+
+    fn about(&self) -> &'static str {
+        "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match self.0.see(event) {
+            Effect::None => {}
+            Effect::Passes => found.push(Finding::Tested),
+            Effect::Breaks(actor) => found.push(broken(self.0.what(actor), None)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
@@ -356,6 +386,12 @@ mod tests {
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
         );
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoAdministrator))]);
+    }
+
+    #[test]
+    fn a_dead_session_is_no_excuse_where_a_check_was_to_help() {
+        let found = findings(ExclusionAtCheckedResource::of(LOCK), aba(Unfenced, true, vec![closed(0)]));
+        assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod irrevocability;
+mod live_members_listed;
 mod measured;
 mod no_failure;
 mod no_foreign_delete;
@@ -24,12 +25,16 @@ mod no_waiter_stuck;
 mod nothing_left_behind;
 mod one_term_per_election;
 mod one_woken_per_deletion;
+mod queue;
+mod revocation_heeded;
+mod sequencer_names_a_holder;
 mod session_end_noticed;
 mod sharers_meet;
 mod sharers_wake_together;
 mod stops_at_loss;
 mod tokens_increase;
 mod try_succeeds_uncontended;
+mod views;
 
 pub use abort_validity::AbortValidity;
 pub use agreement::Agreement;
@@ -38,9 +43,12 @@ pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
 pub use commit_validity::CommitValidity;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
-pub use exclusion_at_resource::{ExclusionAtFencedResource, ExclusionAtUnfencedResource};
+pub use exclusion_at_resource::{
+    ExclusionAtCheckedResource, ExclusionAtFencedResource, ExclusionAtUnfencedResource,
+};
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
+pub use live_members_listed::LiveMembersListed;
 pub use measured::Measured;
 pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
@@ -50,12 +58,16 @@ pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
 pub use one_term_per_election::OneTermPerElection;
 pub use one_woken_per_deletion::OneWokenPerDeletion;
+pub use queue::{NothingLost, QueueProgress, TakenOnce, TakesInOrder};
+pub use revocation_heeded::RevocationHeeded;
+pub use sequencer_names_a_holder::SequencerNamesAHolder;
 pub use session_end_noticed::SessionEndNoticed;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
 pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
+pub use views::{Of, Views, shown};
 
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{AnyPromise, Assumption, Finding, Violation};
@@ -134,8 +146,8 @@ struct Crew {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode an administrator has deleted, and who has made no new one since.
-    robbed: BTreeMap<ActorId, Text>,
+    /// Whose znode another has deleted, whether that was an administrator, and who has made no new one since.
+    robbed: BTreeMap<ActorId, (Text, bool)>,
 }
 
 impl Crew {
@@ -175,7 +187,8 @@ impl Crew {
                 }
             }
             Fact::NodeDeleted { path, .. } => {
-                self.robbed.extend(self.victim(fact).map(|actor| (actor, path.clone())));
+                let by_administrator = self.victim(fact).is_some();
+                self.robbed.extend(self.loser(fact).map(|actor| (actor, (path.clone(), by_administrator))));
             }
             _ => {}
         }
@@ -193,12 +206,12 @@ impl Crew {
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.contains_key(&actor)
+        self.robbed.get(&actor).is_some_and(|(_, by_administrator)| *by_administrator)
     }
 
-    /// Whether it was this znode: another one may stand for the attempt as well.
+    /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
     fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.get(&actor) == Some(node)
+        self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
     }
 
     fn knows(&self, session: SessionId) -> bool {
@@ -339,6 +352,11 @@ mod testing {
     pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
         Event::Is(Fact::Fired { path: path.into(), kind, woken })
+    }
+    /// By somebody else's session.
+    pub fn asked_back(path: &str) -> Event {
+        let (path, by, mzxid) = (path.into(), session(50), Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, data: "unlock".into(), mzxid })
     }
     pub fn wrote(resource: Resource, p: u8, accepted: bool) -> Event {
         Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_end_is_a_test_it_passes_and_who_is_done_before_is_not_judged() {
-        let events = vec![learns(0), ends(0, End::SessionLost), ends(1, End::Done), learns(1), crashed(2)];
+        let events = [learns(0), ends(0, End::SessionLost), ends(1, End::Done), learns(1), crashed(2)];
         let mut promise = SessionEndNoticed::default();
         let mut found = Vec::new();
         events.iter().for_each(|event| promise.see(event, &mut found));

@@ -4,7 +4,7 @@ use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Assumption, Finding, Promise};
 use std::collections::BTreeSet;
-use zk_api::EventType;
+use zk_api::{EventType, Text};
 
 /// The deletion of a contender's znode wakes one client, or only such as ask for a share: these go on together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,13 +16,16 @@ pub struct SharersWakeTogether {
     /// Whose newest znode is such a one.
     alone: BTreeSet<ActorId>,
     meddled: bool,
+    /// What was deleted just now. A server that is behind fires its watches later, when those who were woken may ask for
+    /// something else already: that is not judged.
+    deleted: Option<Text>,
 }
 
 impl SharersWakeTogether {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
         let crew = Crew::of(lock);
-        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), meddled: false }
+        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), meddled: false, deleted: None }
     }
 }
 
@@ -55,10 +58,12 @@ impl Promise for SharersWakeTogether {
             }
             Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
                 self.meddled |= self.crew.loser(fact).is_some();
+                self.deleted = Some(path.clone());
             }
             Event::Is(Fact::Fired { path, kind: EventType::NodeDeleted, woken })
-                if within(self.lock, path) =>
+                if self.deleted.as_ref() == Some(path) =>
             {
+                self.deleted = None;
                 let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
                 match (woken().count(), woken().any(|actor| self.alone.contains(actor))) {
                     (0, _) => {}
@@ -88,7 +93,8 @@ mod tests {
         let nodes =
             [(1, kinds[0]), (2, kinds[1])].map(|(p, kind)| created(&format!("/lock/{kind}-000000000{p}"), p));
         let before = vec![opened(0), opened(1), opened(2), created(W, 0)];
-        let events = [before, nodes.into(), vec![fired(W, NodeDeleted, &[1, 2])]].concat();
+        let fires = vec![deleted(W, 0, 0), fired(W, NodeDeleted, &[1, 2])];
+        let events = [before, nodes.into(), fires].concat();
         findings(SharersWakeTogether::of(LOCK, "-write-"), events)
     }
 

@@ -1,10 +1,13 @@
 //! What all shared locks on trial have in common: who reads and who writes.
 
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
 use crate::lock::{LOCK, Stage};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use zk_api::ZooKeeper;
+use zk_api::{Text, ZPath, ZooKeeper, sequence_of};
+use zk_recipes::Mode;
 
 /// What an actor does in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,4 +36,48 @@ where
 /// What a shared lock with tokens promises.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     promises::of_shared_lock(LOCK, "-write-")
+}
+
+/// The same for those that give no tokens.
+pub(super) fn promises_without_tokens() -> Vec<Box<dyn AnyPromise>> {
+    let mut all = promises();
+    all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
+    all
+}
+
+/// A reader's place: behind the next lower writer.
+pub(crate) fn of_reader(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
+    match names.iter().find(|name| ***name == *own.name()).and_then(|name| sequence_of(name)) {
+        None => Place::Absent,
+        Some(mine) => behind_writers(lock, names, mine),
+    }
+}
+
+/// Behind the writer with the next number below this one.
+pub(super) fn behind_writers(lock: &ZPath, names: &[Text], mine: i32) -> Place {
+    let writers = names.iter().filter(|name| name.contains("-write-"));
+    let lower = writers.filter_map(|name| Some((sequence_of(name)?, name))).filter(|(n, _)| *n < mine);
+    lower.max().map_or(Place::First, |(_, name)| Place::Behind(plain::child(lock, name)))
+}
+
+/// A round of a variant: a znode of its kind, a turn by its rule, the critical section, the release. Nobody downgrades.
+pub(super) async fn round<Z, P>(
+    stage: &Stage<Z, P>,
+    reader: fn(&ZPath, &[Text], &ZPath) -> Place,
+    writer: fn(&ZPath, &[Text], &ZPath) -> Place,
+) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let (mode, kind, rule) = match role(stage) {
+        Role::Reads => (Mode::Shared, "read", reader),
+        Role::Writes | Role::Downgrades => (Mode::Exclusive, "write", writer),
+    };
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
+    plain::turn_by(&zk, &lock, &own, rule).await?;
+    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+    stage.leave();
+    plain::remove(&zk, &own).await
 }

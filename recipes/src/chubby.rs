@@ -1,0 +1,382 @@
+//! Chubby's interface on ZooKeeper: files that are opened, read, written and locked, and sequencers.
+//!
+//! | Chubby | here |
+//! |---|---|
+//! | Open, Close, Poison | [`Handle::open`], [`Handle::close`], [`File::poison`] |
+//! | GetContentsAndStat, GetStat, ReadDir | [`File::contents_and_stat`], [`File::stat`], [`File::read_dir`] |
+//! | SetContents, Delete | [`File::set_contents`], [`File::delete`] |
+//! | Acquire, TryAcquire, Release | [`Handle::acquire`], [`Handle::try_acquire`], [`Locked::release`] |
+//! | GetSequencer, SetSequencer, CheckSequencer | [`Locked::sequencer`], [`Handle::set_sequencer`], [`check_sequencer`] |
+//!
+//! There is no lock-delay: a resource that cannot compare sequencers is not safe from late writes of a former holder.
+
+use crate::fence::Mode;
+use crate::line::Held;
+use crate::names;
+use crate::session::{self, Lost, OnDisconnect, RecipeError};
+use crate::shared_lock::{KINDS, READ, SharedLock};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zk_api::{
+    Data, Error, ErrorCode, Local, MultiOutcome, Op, SessionId, Stat, Text, ZPath, ZooKeeper, Zxid,
+};
+
+/// Why an operation on a file did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// The handle is poisoned.
+    Poisoned,
+    /// There is no such file, or another one by now: it was deleted since it was opened.
+    NotThere(ZPath),
+    /// The handle's sequencer is not valid any more.
+    SequencerInvalid,
+    /// The file has another version than was asked for.
+    OtherVersion,
+    /// It has children, or somebody stands in line for its lock.
+    InUse,
+    /// A write whose answer was lost: it may have taken effect. Read before writing again.
+    Unknown(Error),
+    /// The session is over, or a request failed for good.
+    Recipe(RecipeError),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Poisoned => f.write_str("the handle is poisoned"),
+            FileError::NotThere(path) => write!(f, "the file {path} that was opened is not there"),
+            FileError::SequencerInvalid => f.write_str("the handle's sequencer is not valid any more"),
+            FileError::OtherVersion => f.write_str("the file has another version"),
+            FileError::InUse => f.write_str("the file has children, or its lock is asked for"),
+            FileError::Unknown(error) => write!(f, "it may have been written: {error}"),
+            FileError::Recipe(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl From<RecipeError> for FileError {
+    fn from(error: RecipeError) -> FileError {
+        FileError::Recipe(error)
+    }
+}
+
+/// What a holder shows to resources: which lock it holds, in which mode, and since when.
+///
+/// Sequencers of one file are ordered by `token`, as their holders were: [`Fence`](crate::Fence) admits by mode and token,
+/// without asking anybody, and is what makes a resource safe. [`check_sequencer`] tells more, but only of a moment.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sequencer {
+    /// The file.
+    pub file: ZPath,
+    /// The znode that stands for the lock held. Its path is never another's.
+    pub node: ZPath,
+    /// In which mode it is held.
+    pub mode: Mode,
+    /// The fencing token.
+    pub token: Zxid,
+    /// Who holds it.
+    pub session: SessionId,
+}
+
+/// Whether a sequencer's holder held the lock at some moment since this was called, in this mode or a stronger one.
+///
+/// It looks behind a sync at who stands in line, so a waiter's znode does not pass, nor does that of a reader where writing
+/// is asked for, nor one that was seen by a server that lags. The answer is about the past when it is there: a resource that
+/// acts on it alone may be too late, and must compare tokens as well.
+pub async fn check_sequencer<Z: ZooKeeper>(
+    zk: &Z,
+    sequencer: &Sequencer,
+    needs: Mode,
+) -> Result<bool, RecipeError> {
+    if needs == Mode::Exclusive && sequencer.mode == Mode::Shared {
+        return Ok(false);
+    }
+    loop {
+        zk.checkpoint("chubby/check", &[Local::Text(sequencer.node.as_str())]);
+        let (synced, listed) = (zk.sync(&sequencer.file), zk.children(&sequencer.file));
+        let stat = zk.exists(&sequencer.node);
+        match (synced.await, listed.await, stat.await) {
+            (Ok(()), Ok(names), Ok(Some(stat))) => {
+                let is_it = stat.czxid == sequencer.token && stat.ephemeral_owner == sequencer.session;
+                return Ok(is_it && is_held(&names, sequencer));
+            }
+            (Ok(()), Ok(_), Ok(None)) => return Ok(false),
+            (_, Err(e), _) if e.code == ErrorCode::NoNode => return Ok(false),
+            (Err(e), _, _) | (_, Err(e), _) | (_, _, Err(e)) => {
+                session::passing(zk, e, &sequencer.file).await?;
+            }
+        }
+    }
+}
+
+/// Whether nobody stands before it whom it would wait for.
+fn is_held(names: &[Text], sequencer: &Sequencer) -> bool {
+    let all = names::in_order(names, KINDS);
+    let Some(at) = all.iter().position(|contender| contender.name == sequencer.node.name()) else {
+        return false;
+    };
+    match sequencer.mode {
+        Mode::Exclusive => at == 0,
+        Mode::Shared => all[..at].iter().all(|contender| contender.kind == READ),
+    }
+}
+
+/// A file as it was opened: of one that is deleted and made again, a handle knows nothing.
+pub struct File<Z> {
+    zk: Z,
+    path: ZPath,
+    /// Its creation: another file of this name has another.
+    instance: Zxid,
+    under: Option<Sequencer>,
+    poisoned: AtomicBool,
+}
+
+impl<Z> fmt::Debug for File<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let File { path, instance, under, .. } = self;
+        f.debug_struct("File")
+            .field("path", path)
+            .field("instance", instance)
+            .field("under", under)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<Z: ZooKeeper> File<Z> {
+    /// From now on all operations fail, also those that are under way; what is held stays held. Any task may do so.
+    pub fn poison(&self) {
+        self.poisoned.store(true, Ordering::SeqCst);
+    }
+
+    /// What is in the file, and its Stat.
+    pub async fn contents_and_stat(&self) -> Result<(Data, Stat), FileError> {
+        loop {
+            self.checkpoint("chubby/read");
+            match self.zk.data(&self.path).await {
+                Ok((data, stat)) => return self.seen(&stat).await.map(|()| (data, stat)),
+                Err(e) => self.passing(e).await?,
+            }
+        }
+    }
+
+    /// The file's Stat.
+    pub async fn stat(&self) -> Result<Stat, FileError> {
+        Ok(self.contents_and_stat().await?.1)
+    }
+
+    /// The names of the files below this one. Who stands in line for its lock is not among them.
+    pub async fn read_dir(&self) -> Result<Vec<Text>, FileError> {
+        loop {
+            self.checkpoint("chubby/dir");
+            match self.zk.children2(&self.path).await {
+                Ok((mut names, stat)) => {
+                    names.retain(|name| names::Contender::parse(name, KINDS).is_none());
+                    return self.seen(&stat).await.map(|()| names);
+                }
+                Err(e) => self.passing(e).await?,
+            }
+        }
+    }
+
+    /// Writes the file if it has this version; -1 stands for any. Under a sequencer, only if that is still valid as the
+    /// write takes effect: the ensemble itself compares.
+    pub async fn set_contents(&self, data: Data, version: i32) -> Result<(), FileError> {
+        self.write(Op::SetData { path: self.path.text(), data, version }).await
+    }
+
+    /// Deletes the file if it has this version and no children; -1 stands for any.
+    pub async fn delete(&self, version: i32) -> Result<(), FileError> {
+        self.write(Op::Delete { path: self.path.text(), version }).await
+    }
+
+    async fn write(&self, op: Op) -> Result<(), FileError> {
+        // Whether it is still the file that was opened.
+        self.stat().await?;
+        let mut ops = vec![op];
+        if let Some(sequencer) = &self.under {
+            ops.insert(0, Op::Check { path: sequencer.node.text(), version: -1 });
+        }
+        let guarded = ops.len() > 1;
+        match self.zk.multi(ops).await {
+            Ok(MultiOutcome::Applied(_)) => self.awake(),
+            Ok(MultiOutcome::Failed(codes)) => Err(self.refused(&codes, guarded)),
+            Err(e) if e.is_session_over() => Err(RecipeError::SessionLost.into()),
+            Err(e) => Err(FileError::Unknown(e)),
+        }
+    }
+
+    fn refused(&self, codes: &[Option<ErrorCode>], guarded: bool) -> FileError {
+        if guarded && codes.first().is_some_and(Option::is_some) {
+            return FileError::SequencerInvalid;
+        }
+        match codes.last().copied().flatten() {
+            Some(ErrorCode::BadVersion) => FileError::OtherVersion,
+            Some(ErrorCode::NotEmpty) => FileError::InUse,
+            Some(ErrorCode::NoNode) | None => FileError::NotThere(self.path.clone()),
+            Some(code) => {
+                let error = Error { code, tried: "write", path: self.path.text() };
+                RecipeError::Failed(error).into()
+            }
+        }
+    }
+
+    /// What was read is of this file, and the handle may tell it.
+    async fn seen(&self, stat: &Stat) -> Result<(), FileError> {
+        self.awake()?;
+        if stat.czxid != self.instance {
+            return Err(FileError::NotThere(self.path.clone()));
+        }
+        match &self.under {
+            // Behind the read, so what was read was so while it held.
+            Some(sequencer) if !check_sequencer(&self.zk, sequencer, sequencer.mode).await? => {
+                Err(FileError::SequencerInvalid)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn awake(&self) -> Result<(), FileError> {
+        match self.poisoned.load(Ordering::SeqCst) {
+            true => Err(FileError::Poisoned),
+            false => Ok(()),
+        }
+    }
+
+    async fn passing(&self, error: Error) -> Result<(), FileError> {
+        self.awake()?;
+        match error.code {
+            ErrorCode::NoNode => Err(FileError::NotThere(self.path.clone())),
+            _ => Ok(session::passing(&self.zk, error, &self.path).await?),
+        }
+    }
+
+    fn checkpoint(&self, label: &'static str) {
+        let under = self.under.as_ref().map_or("", |sequencer| sequencer.node.as_str());
+        let locals = [Local::Number(self.instance.to_i64()), Local::Text(under)];
+        self.zk.checkpoint(label, &locals);
+    }
+}
+
+/// An open file, and a place in the line for its lock. Reads and writes are those of [`File`].
+pub struct Handle<Z> {
+    file: File<Z>,
+    lock: SharedLock<Z>,
+}
+
+impl<Z> fmt::Debug for Handle<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("file", &self.file).field("lock", &self.lock).finish()
+    }
+}
+
+impl<Z> std::ops::Deref for Handle<Z> {
+    type Target = File<Z>;
+
+    fn deref(&self) -> &File<Z> {
+        &self.file
+    }
+}
+
+impl<Z: ZooKeeper + Clone> Handle<Z> {
+    /// Opens a file that exists. `guid` must be unlike that of any other handle, and fit for a znode's name.
+    pub async fn open(zk: Z, path: &ZPath, guid: &str) -> Result<Handle<Z>, FileError> {
+        let bad = |_| {
+            let error = Error { code: ErrorCode::BadArguments, tried: "open", path: path.text() };
+            FileError::from(RecipeError::Failed(error))
+        };
+        let lock = SharedLock::new(zk.clone(), path, guid).map_err(bad)?;
+        let instance = loop {
+            zk.checkpoint("chubby/open", &[Local::Text(guid)]);
+            match zk.exists(path).await {
+                Ok(Some(stat)) => break stat.czxid,
+                Ok(None) => return Err(FileError::NotThere(path.clone())),
+                Err(e) => session::passing(&zk, e, path).await?,
+            }
+        };
+        let file = File { zk, path: path.clone(), instance, under: None, poisoned: AtomicBool::new(false) };
+        Ok(Handle { file, lock })
+    }
+
+    /// Closes it. Nothing is left behind, also of attempts that were dropped; a lock is released before, as it borrows the
+    /// handle.
+    pub async fn close(mut self) -> Result<(), RecipeError> {
+        self.lock.abandon().await
+    }
+
+    /// Waits for the file's lock.
+    pub async fn acquire(&mut self, mode: Mode) -> Result<Locked<'_, Z>, FileError> {
+        self.file.awake()?;
+        let held = match mode {
+            Mode::Shared => self.lock.read().await?,
+            Mode::Exclusive => self.lock.write().await?.into_held(),
+        };
+        Ok(Locked { file: &self.file, held, mode })
+    }
+
+    /// Takes the lock if nobody stands before it. When it gives `None`, nothing is left behind.
+    pub async fn try_acquire(&mut self, mode: Mode) -> Result<Option<Locked<'_, Z>>, FileError> {
+        self.file.awake()?;
+        let held = match mode {
+            Mode::Shared => self.lock.try_read().await?,
+            Mode::Exclusive => self.lock.try_write().await?.map(|held| held.into_held()),
+        };
+        let file = &self.file;
+        Ok(held.map(|held| Locked { file, held, mode }))
+    }
+
+    /// From now on, operations succeed only while this sequencer is valid.
+    pub fn set_sequencer(&mut self, sequencer: Sequencer) {
+        self.file.under = Some(sequencer);
+    }
+}
+
+/// A file whose lock is held. Dropping it releases the lock without making sure.
+#[must_use = "dropping it gives away what is held"]
+pub struct Locked<'a, Z: ZooKeeper> {
+    file: &'a File<Z>,
+    held: Held<'a, Z>,
+    mode: Mode,
+}
+
+impl<Z: ZooKeeper> fmt::Debug for Locked<'_, Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Locked")
+            .field("file", &self.file)
+            .field("held", &self.held)
+            .field("mode", &self.mode)
+            .finish()
+    }
+}
+
+impl<Z: ZooKeeper> std::ops::Deref for Locked<'_, Z> {
+    type Target = File<Z>;
+
+    fn deref(&self) -> &File<Z> {
+        self.file
+    }
+}
+
+impl<Z: ZooKeeper> Locked<'_, Z> {
+    /// What it shows to resources.
+    pub fn sequencer(&self) -> Sequencer {
+        Sequencer {
+            file: self.file.path.clone(),
+            node: self.held.node().clone(),
+            mode: self.mode,
+            token: self.held.token(),
+            session: self.file.zk.session(),
+        }
+    }
+
+    /// Resolves when the lock is lost.
+    pub async fn lost(&self, on: OnDisconnect) -> Lost {
+        self.held.lost(on).await
+    }
+
+    /// Gives the lock back, and returns when it is known that it is.
+    pub async fn release(self) -> Result<(), RecipeError> {
+        self.held.release().await
+    }
+}

@@ -1,0 +1,145 @@
+//! Asking holders to give back what they hold, and taking it from them.
+
+use crate::line::Held;
+use crate::names::Contender;
+use crate::session::{self, Lost, OnDisconnect, RecipeError};
+use std::fmt;
+use std::time::Duration;
+use zk_api::{Either, Error, ErrorCode, EventType, Local, SessionId, ZPath, ZooKeeper, race};
+
+/// What is written to a contender's znode to ask for it back.
+pub const UNLOCK: &str = "unlock";
+
+/// Why a holder is to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Revoked {
+    /// Somebody asks for it back. It is still held, and is to be released soon.
+    Asked,
+    /// It is lost.
+    Lost(Lost),
+}
+
+impl<Z: ZooKeeper> Held<'_, Z> {
+    /// Resolves when somebody asks for it back, by [`Revoker::ask`], or when it is lost, as [`Held::lost`] tells. Race it
+    /// against the work.
+    ///
+    /// It is told at once if it was asked for before, also while it still waited in line. Who is not connected is told
+    /// when it is again: nobody can say how long that takes, so whoever asks must not count on an answer.
+    pub async fn revoked(&self, on: OnDisconnect) -> Revoked {
+        session::asked_back(&self.line().zk, self.node(), on).await
+    }
+}
+
+/// Somebody who stands in line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Standing {
+    /// Its znode.
+    pub node: ZPath,
+    /// What it asks for: `lock`, `read`, `write`.
+    pub kind: &'static str,
+    /// The session that owns it; `None` if it was gone as it was looked at.
+    pub session: Option<SessionId>,
+}
+
+/// How a revocation has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Ended {
+    /// The holder has given it back, or was gone already.
+    GivenBack,
+    /// Its znode was deleted. It may not know yet, and go on for a while: only a resource that compares tokens is safe.
+    Taken,
+}
+
+/// Sees who stands in line for a lock, asks holders to give it back, and takes it from those who do not.
+///
+/// It works on any lock of this crate. What it asks for is heeded by holders that listen to [`Held::revoked`]; waiters that
+/// are asked hear of it when they are granted the lock. What it takes is gone: the next in line holds the lock at once,
+/// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's, so
+/// a late or repeated one hits nobody else.
+pub struct Revoker<Z> {
+    zk: Z,
+    parent: ZPath,
+}
+
+impl<Z> fmt::Debug for Revoker<Z> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revoker").field("parent", &self.parent).finish_non_exhaustive()
+    }
+}
+
+/// The kinds of all locks.
+const KINDS: &[&str] = &["lock", "read", "write"];
+
+impl<Z: ZooKeeper> Revoker<Z> {
+    /// For the lock at `parent`.
+    pub fn new(zk: Z, parent: &ZPath) -> Revoker<Z> {
+        Revoker { zk, parent: parent.clone() }
+    }
+
+    /// Who stands in line, first come first. It may be old when it arrives.
+    pub async fn contenders(&self) -> Result<Vec<Standing>, Error> {
+        let names = self.zk.children(&self.parent).await?;
+        let mut all = Vec::new();
+        for Contender { name, kind, .. } in crate::names::in_order(&names, KINDS) {
+            let node = self.parent.join(name).expect("a child's name is valid");
+            let session = self.zk.exists(&node).await?.map(|stat| stat.ephemeral_owner);
+            all.push(Standing { node, kind, session });
+        }
+        Ok(all)
+    }
+
+    /// Asks whoever owns a contender's znode to give back what it holds by it. Returns when the request stands there;
+    /// `false` if the znode is gone already.
+    pub async fn ask(&self, node: &ZPath) -> Result<bool, RecipeError> {
+        loop {
+            self.zk.checkpoint("revoke/ask", &[Local::Text(node.as_str())]);
+            // Written twice is the same as once.
+            match self.zk.set_data(node, UNLOCK.into(), -1).await {
+                Ok(_) => return Ok(true),
+                Err(e) if e.code == ErrorCode::NoNode => return Ok(false),
+                Err(e) => session::passing(&self.zk, e, &self.parent).await?,
+            }
+        }
+    }
+
+    /// Waits until a contender's znode is gone.
+    pub async fn gone(&self, node: &ZPath) -> Result<(), RecipeError> {
+        loop {
+            self.zk.checkpoint("revoke/gone", &[Local::Text(node.as_str())]);
+            match self.zk.exists_watch(node).await {
+                Ok((None, _)) => return Ok(()),
+                Ok((Some(_), watch)) => match race(watch, self.zk.state_change()).await {
+                    Either::Left(event) if event.kind == EventType::None => {
+                        return Err(RecipeError::SessionLost);
+                    }
+                    Either::Left(_) => {}
+                    Either::Right(_) => session::connected(&self.zk).await?,
+                },
+                Err(e) => session::passing(&self.zk, e, &self.parent).await?,
+            }
+        }
+    }
+
+    /// Deletes a contender's znode. Returns when it is known to be gone.
+    pub async fn take(&self, node: &ZPath) -> Result<(), RecipeError> {
+        loop {
+            self.zk.checkpoint("revoke/take", &[Local::Text(node.as_str())]);
+            match self.zk.delete(node, -1).await {
+                Err(e) if e.code != ErrorCode::NoNode => session::passing(&self.zk, e, &self.parent).await?,
+                Ok(()) | Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Asks for it back, waits for so long by this client's clock, and takes it then.
+    pub async fn revoke(&self, node: &ZPath, patience: Duration) -> Result<Ended, RecipeError> {
+        if !self.ask(node).await? {
+            return Ok(Ended::GivenBack);
+        }
+        let end = self.zk.sleep(patience);
+        match race(self.gone(node), end).await {
+            Either::Left(gone) => gone.map(|()| Ended::GivenBack),
+            Either::Right(()) => self.take(node).await.map(|()| Ended::Taken),
+        }
+    }
+}

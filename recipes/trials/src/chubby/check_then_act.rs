@@ -1,0 +1,81 @@
+//! `chubby/check-then-act`: what was checked is over when it is acted upon.
+
+use super::presents;
+use crate::common::Stop;
+use crate::common::plain;
+use crate::event::{Observation, Resource};
+use crate::lock::LOCK;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::ExclusionAtCheckedResource;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Local, ZPath, ZooKeeper};
+use zk_recipes::Mode;
+
+/// The resource asks the ensemble whether the sequencer is good, and then lets the write pass.
+///
+/// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind it
+/// (S-110). No check can help, only an order of sequencers that the resource remembers.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckThenAct;
+
+impl LockKind for CheckThenAct {
+    fn about(&self) -> About {
+        About {
+            name: "chubby/check-then-act",
+            summary: "The resource has the sequencer checked, and acts a little later.",
+            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
+            breaks: Some(Breaks {
+                promise: "exclusion-at-checked-resource",
+                defect: "S-110",
+                fault: "session expiry",
+            }),
+            bounds: Bounds { expiries: 1, effects: true, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let mut all = super::promises();
+        all.push(Box::new(ExclusionAtCheckedResource::of(LOCK)));
+        all
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+        plain::turn(&zk, &lock, &own).await?;
+        stage.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
+        stage.tells(Observation::Enters { lock: lock.text() });
+        for nth in 0..2 {
+            zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth)]);
+            presents(stage, &own, Mode::Exclusive, None);
+            let accepted = check(&zk, &own).await?;
+            presents(stage, &own, Mode::Exclusive, Some(accepted));
+            if accepted && stage.part().effects {
+                stage.writes(Resource::Unfenced, None).await;
+            }
+            if stage.part().effects && nth == 0 {
+                stage.works().await;
+            }
+        }
+        stage.leave();
+        plain::remove(&zk, &own).await
+    }
+}
+
+/// CheckSequencer: the znode exists, and its version is still 0.
+async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
+    loop {
+        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
+        match zk.exists(node).await {
+            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version == 0)),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

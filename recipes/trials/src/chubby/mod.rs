@@ -1,0 +1,82 @@
+//! Chubby's interface on trial, and the readings of its mapping that are published.
+//!
+//! | trial | file | what is wrong with it |
+//! |---|---|---|
+//! | `chubby` | `right` | nothing: [`zk_recipes::chubby`] |
+//! | `chubby/version-zero` | `version_zero` | the sequencer of a waiter is accepted |
+//! | `chubby/no-mode` | `no_mode` | a reader's is accepted for writing |
+//! | `chubby/set-sequencer` | `set_sequencer` | one that is deleted stays valid |
+//! | `chubby/check-then-act` | `check_then_act` | what was checked is over when it is acted upon |
+
+mod check_then_act;
+mod no_mode;
+mod right;
+mod set_sequencer;
+mod version_zero;
+
+pub use check_then_act::CheckThenAct;
+pub use no_mode::NoMode;
+pub use right::Right;
+pub use set_sequencer::SetSequencer;
+pub use version_zero::VersionZero;
+
+use crate::event::Observation;
+use crate::lock::{LOCK, OnTrial, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    ExclusionAmongLiveSessions, Fifo, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, SequencerNamesAHolder,
+};
+use crate::trial::AnyTrial;
+use std::sync::Arc;
+use zk_api::{ZPath, ZooKeeper};
+use zk_recipes::Mode;
+
+/// All of them, the right one first.
+pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
+    vec![
+        Arc::new(OnTrial(Right)),
+        Arc::new(OnTrial(VersionZero)),
+        Arc::new(OnTrial(NoMode)),
+        Arc::new(OnTrial(SetSequencer)),
+        Arc::new(OnTrial(CheckThenAct)),
+    ]
+}
+
+/// What all of them promise.
+fn promises() -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(LOCK)),
+        Box::new(Fifo::of_shared(LOCK, "-write-")),
+        Box::new(SequencerNamesAHolder::of(LOCK, "-write-")),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(LOCK)),
+        Box::new(NoForeignDelete::of(LOCK)),
+    ]
+}
+
+/// Who holds it in which mode: by turns.
+fn mode<Z, P>(stage: &Stage<Z, P>) -> Mode
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    match (stage.part().me.process + stage.round()) % 3 {
+        1 => Mode::Shared,
+        _ => Mode::Exclusive,
+    }
+}
+
+/// A sequencer is presented, for what needs this mode, and accepted or not.
+fn presents<Z, P>(stage: &Stage<Z, P>, node: &ZPath, needs: Mode, accepted: Option<bool>)
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let what = match accepted {
+        None => "presents",
+        Some(true) => "is accepted with",
+        Some(false) => "is refused with",
+    };
+    stage.tells(Observation::note(what, node.as_str(), i64::from(needs == Mode::Exclusive)));
+}

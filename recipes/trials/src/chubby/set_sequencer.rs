@@ -1,0 +1,60 @@
+//! `chubby/set-sequencer`: only a new version makes a sequencer invalid.
+
+use super::presents;
+use crate::common::Stop;
+use crate::common::plain;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Local, ZPath, ZooKeeper};
+use zk_recipes::Mode;
+
+/// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
+/// versions. That the znode is gone is no other version: there is none to compare (S-114).
+#[derive(Clone, Copy, Debug)]
+pub struct SetSequencer;
+
+impl LockKind for SetSequencer {
+    fn about(&self) -> About {
+        About {
+            name: "chubby/set-sequencer",
+            summary: "A sequencer whose znode is deleted has no other version, and stays valid.",
+            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
+            breaks: Some(Breaks { promise: "sequencer-names-a-holder", defect: "S-114", fault: "none" }),
+            bounds: Bounds::clients(1),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        super::promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+        plain::turn(&zk, &lock, &own).await?;
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await?;
+        presents(stage, &own, Mode::Exclusive, None);
+        let accepted = check(&zk, &own).await?;
+        presents(stage, &own, Mode::Exclusive, Some(accepted));
+        Ok(())
+    }
+}
+
+/// What an operation of the handle asks first: whether the version is another.
+async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
+    loop {
+        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
+        match zk.exists(node).await {
+            Ok(stat) => return Ok(stat.is_none_or(|stat| stat.version == 0)),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `chubby/version-zero`: a sequencer is a path and a version.
+
+use super::presents;
+use crate::common::Stop;
+use crate::common::plain;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Local, ZPath, ZooKeeper};
+use zk_recipes::Mode;
+
+/// The sequencer is the path of the own znode and its version, and it is good as long as the znode exists so.
+///
+/// A waiter has such a znode as well, and nothing says that whoever presents it holds the lock (S-108).
+#[derive(Clone, Copy, Debug)]
+pub struct VersionZero;
+
+impl LockKind for VersionZero {
+    fn about(&self) -> About {
+        About {
+            name: "chubby/version-zero",
+            summary: "The sequencer is the znode that was made first of all, which a waiter has as well.",
+            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
+            breaks: Some(Breaks { promise: "sequencer-names-a-holder", defect: "S-108", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        super::promises()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+        presents(stage, &own, Mode::Exclusive, None);
+        let accepted = check(&zk, &own).await?;
+        presents(stage, &own, Mode::Exclusive, Some(accepted));
+        plain::turn(&zk, &lock, &own).await?;
+        stage.section(&own, None, std::future::pending::<()>()).await;
+        plain::remove(&zk, &own).await
+    }
+}
+
+/// CheckSequencer: the znode exists, and its version is still 0.
+async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
+    loop {
+        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
+        match zk.exists(node).await {
+            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version == 0)),
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `sequencer-names-a-holder`.
+
+use super::{below, broken};
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Text, sequence_of};
+
+/// A sequencer is accepted only if its znode held the lock, in the mode that is asked for, at some moment since it was
+/// presented.
+///
+/// Trials note `presents` about the znode, with 1 where exclusive mode is asked for and 0 where shared mode will do, and
+/// then `is accepted with` about the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SequencerNamesAHolder {
+    lock: &'static str,
+    /// What the names of those have in them who hold it alone.
+    exclusive: &'static str,
+    /// The contenders' znodes that exist, by their numbers.
+    line: BTreeMap<(Option<i32>, Text), ()>,
+    /// What is presented: by whom, what, for which mode, and whether it was good at some moment since.
+    presented: BTreeMap<ActorId, (Text, bool, bool)>,
+}
+
+impl SequencerNamesAHolder {
+    /// For one lock; whoever holds it alone has `exclusive` in the name of its znode.
+    pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
+        SequencerNamesAHolder { lock, exclusive, line: BTreeMap::new(), presented: BTreeMap::new() }
+    }
+
+    fn is_held(&self, node: &Text, alone: bool) -> bool {
+        let own = (sequence_of(node), node.clone());
+        let is_exclusive = |path: &Text| path.contains(self.exclusive);
+        let mut before = self.line.range(..own.clone()).map(|((_, path), ())| path);
+        self.line.contains_key(&own)
+            && match (is_exclusive(node), alone) {
+                (true, _) => before.next().is_none(),
+                (false, false) => !before.any(is_exclusive),
+                (false, true) => false,
+            }
+    }
+
+    fn look(&mut self) {
+        let mut presented = std::mem::take(&mut self.presented);
+        for (node, alone, good) in presented.values_mut() {
+            *good |= self.is_held(node, *alone);
+        }
+        self.presented = presented;
+    }
+}
+
+impl Promise for SequencerNamesAHolder {
+    fn name(&self) -> &'static str {
+        "sequencer-names-a-holder"
+    }
+
+    fn about(&self) -> &'static str {
+        "A sequencer is accepted only if its holder held the lock in that mode since it was presented."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(Fact::NodeCreated { path, owner, .. })
+                if *owner != SessionId::NONE && below(self.lock, path) =>
+            {
+                self.line.insert((sequence_of(path), path.clone()), ());
+                self.look();
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.lock, path) => {
+                self.line.remove(&(sequence_of(path), path.clone()));
+                self.look();
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.presented.remove(actor);
+            }
+            Event::Says { actor, what: Observation::Notes { what, about, number } } => match &**what {
+                "presents" => {
+                    let good = self.is_held(about, *number == 1);
+                    self.presented.insert(*actor, (about.clone(), *number == 1, good));
+                }
+                "is accepted with" => match self.presented.remove(actor) {
+                    Some((node, _, true)) if node == *about => found.push(Finding::Tested),
+                    Some(_) | None => {
+                        let what =
+                            format!("{actor} was accepted with {about}, which did not hold the lock so");
+                        found.push(broken(what, None));
+                    }
+                },
+                "is refused with" => {
+                    self.presented.remove(actor);
+                }
+                _ => {}
+            },
+            Event::Is(_) | Event::Says { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const W: &str = "/lock/a-write-0000000000";
+    const R: &str = "/lock/b-read-0000000001";
+
+    fn judge(events: Vec<Event>) -> Vec<Finding> {
+        findings(SequencerNamesAHolder::of(LOCK, "-write-"), events)
+    }
+
+    fn presented(p: u8, node: &str, alone: i64) -> Vec<Event> {
+        ["presents", "is accepted with"]
+            .map(|what| Event::Says { actor: actor(p), what: Observation::note(what, node, alone) })
+            .into()
+    }
+
+    #[test]
+    fn a_waiters_znode_breaks_it_and_a_holders_is_a_test_it_passes() {
+        let line = vec![created(W, 0), created(R, 1)];
+        let what = "p1 was accepted with /lock/b-read-0000000001, which did not hold the lock so";
+        assert_eq!(broken_by(&judge([line.clone(), presented(1, R, 0)].concat())), [(what, None)]);
+        assert_eq!(judge([line, presented(0, W, 1)].concat()), [Finding::Tested]);
+    }
+
+    #[test]
+    fn a_readers_znode_breaks_it_where_writing_is_asked_for() {
+        assert_eq!(judge([vec![created(R, 1)], presented(1, R, 0)].concat()), [Finding::Tested]);
+        assert_eq!(broken_by(&judge([vec![created(R, 1)], presented(1, R, 1)].concat())).len(), 1);
+    }
+
+    #[test]
+    fn what_is_gone_breaks_it_unless_it_held_since_it_was_presented() {
+        let [presents, accepted] = [0, 1].map(|at| presented(0, W, 1)[at].clone());
+        let gone = vec![created(W, 0), deleted(W, 0, 0), presents.clone(), accepted.clone()];
+        assert_eq!(broken_by(&judge(gone)).len(), 1);
+        let just = vec![created(W, 0), presents, deleted(W, 0, 0), accepted];
+        assert_eq!(judge(just), [Finding::Tested]);
+    }
+}

@@ -1,0 +1,57 @@
+//! `shared-lock/downgrade-new-node`: a downgrade to the end of the line.
+
+use super::stage::promises_without_tokens;
+use crate::common::Stop;
+use crate::common::plain;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+use zk_recipes::Mode;
+
+/// A writer that is to go on as a reader asks for a reader's znode like any other, and deletes its own then.
+///
+/// A writer that has come meanwhile stands between the two numbers, waits for the first alone, and enters beside the reader
+/// (S-125, R-11).
+#[derive(Clone, Copy, Debug)]
+pub struct DowngradeNewNode;
+
+impl LockKind for DowngradeNewNode {
+    fn about(&self) -> About {
+        About {
+            name: "shared-lock/downgrade-new-node",
+            summary: "Goes on as a reader with a znode at the end of the line.",
+            source: "a client library (CURATOR-621); no published recipe has a rule for it",
+            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-125", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises_without_tokens()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, lock) = (stage.zk(), stage.lock());
+        let guid = stage.guid();
+        let own = plain::contend_as(&zk, &lock, &guid, "write").await?;
+        plain::turn(&zk, &lock, &own).await?;
+        stage.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
+        if stage.part().me.process % 2 == 1 {
+            stage.leave();
+            return plain::remove(&zk, &own).await;
+        }
+        let reads = plain::contend_as(&zk, &lock, &guid, "read").await?;
+        plain::remove(&zk, &own).await?;
+        // Only its own place is looked at: it has come from the front of the line, or so it believes.
+        stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
+        stage.leave();
+        plain::remove(&zk, &reads).await
+    }
+}

@@ -1,0 +1,65 @@
+//! `shared-lock/guid-directory`: everybody stands alone in a directory.
+
+use super::stage::{Role, role};
+use super::stage::{of_reader, promises_without_tokens};
+use crate::common::Stop;
+use crate::common::plain;
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
+use zk_recipes::Mode;
+
+/// The contender's path has a slash behind the guid: `GUID-/read-`. Whoever makes the directory that is missing then stands
+/// in a line of its own, and nobody waits for anybody (S-120).
+#[derive(Clone, Copy, Debug)]
+pub struct GuidDirectory;
+
+impl LockKind for GuidDirectory {
+    fn about(&self) -> About {
+        About {
+            name: "shared-lock/guid-directory",
+            summary: "Makes its znode below one that is named with its guid, where it is always the first.",
+            source: "ZooKeeper's recipes page since ZOOKEEPER-1262, as it is printed",
+            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-120", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises_without_tokens()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        let guid = stage.guid();
+        let directory = plain::child(&stage.lock(), &format!("{guid}-"));
+        make(&zk, &directory).await?;
+        let (mode, kind, rule) = match role(stage) {
+            Role::Reads => (Mode::Shared, "read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
+            Role::Writes | Role::Downgrades => (Mode::Exclusive, "write", plain::place as _),
+        };
+        let own = plain::contend_as(&zk, &directory, &guid, kind).await?;
+        plain::turn_by(&zk, &directory, &own, rule).await?;
+        stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+        stage.leave();
+        plain::remove(&zk, &own).await
+    }
+}
+
+/// Makes the directory, however often it takes.
+async fn make(zk: &impl ZooKeeper, directory: &ZPath) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("guid-directory/make", &[Local::Text(directory.as_str())]);
+        match zk.create(directory, Data::NULL, CreateMode::Persistent).await {
+            Err(e) if e.code != ErrorCode::NodeExists => plain::passing(zk, e).await?,
+            Ok(_) | Err(_) => return Ok(()),
+        }
+    }
+}

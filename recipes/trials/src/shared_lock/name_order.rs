@@ -1,0 +1,53 @@
+//! `shared-lock/name-order`: names are compared, not numbers.
+
+use super::stage::{promises_without_tokens, round};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::lock::{LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Text, ZPath, ZooKeeper};
+
+/// Stands in order of names, and each kind has another: every `read-` comes before every `write-`.
+///
+/// A reader never waits, not even for a writer that holds the lock; and a writer waits for readers that came later, one after
+/// the other (S-122).
+#[derive(Clone, Copy, Debug)]
+pub struct NameOrder;
+
+impl LockKind for NameOrder {
+    fn about(&self) -> About {
+        About {
+            name: "shared-lock/name-order",
+            summary: "Sorts read- and write- by name, so that every reader stands before every writer.",
+            source: "ZooKeeper's recipes page, with names compared as texts",
+            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-122", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises_without_tokens()
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        round(stage, of_name, of_name).await
+    }
+}
+
+/// What is behind the guid is compared. A reader waits for writers alone.
+fn of_name(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
+    let mut names: Vec<(&str, &Text)> =
+        names.iter().filter_map(|name| Some((name.split_once('-')?.1, name))).collect();
+    names.sort_unstable();
+    let Some(at) = names.iter().position(|(_, name)| ***name == *own.name()) else { return Place::Absent };
+    let reads = own.name().contains("-read-");
+    let before = names[..at].iter().rfind(|(order, _)| !reads || order.starts_with("write-"));
+    before.map_or(Place::First, |(_, name)| Place::Behind(plain::child(lock, name)))
+}
