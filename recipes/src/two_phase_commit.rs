@@ -50,11 +50,11 @@ const DECISION: &str = "decision";
 /// a timer, and [`abort`](Transaction::abort). A transaction whose proposer dies before it is there is nobody's to wait
 /// for; any site may propose it. What is left at rest are transactions that a site has not acknowledged.
 ///
-/// **Limits and cost.** Who proposes takes part. An id must not be used again. A coordinator that watches alone makes 2
-/// reads for each site, 3 more for each that it has to wait for; a site that waits makes 2 and is woken once. If the
-/// coordinator dies, and always with [`Watching::EachOther`], that is what each site does: n² in all. Writes are one
-/// multi, a vote and two deletions a site, and the decision. A lost answer is looked up by doing it again, which does
-/// nothing twice. Any future may be dropped at any time.
+/// **Limits and cost.** Who proposes takes part. An id must not be used again. Who collects makes one read for each site,
+/// and four more for each that it has to wait for, one at a time. Who waits for the coordinator makes four, and is woken
+/// once. If the coordinator dies, and always with [`Watching::EachOther`], everybody collects: n² reads in all. Writes
+/// are one multi and the decision, and for each site its presence, a vote and two deletions. A lost answer is looked up
+/// by doing it again, which does nothing twice. Any future may be dropped at any time.
 pub struct Participant<Z> {
     zk: Z,
     transactions: ZPath,

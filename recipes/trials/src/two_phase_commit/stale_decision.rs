@@ -34,7 +34,7 @@ impl CommitKind for StaleDecision {
         promises::of_published_commitment(TRANSACTIONS)
     }
 
-    /// Of 300 seeds, three see it: the news must pass a server that is seconds behind.
+    /// Of 100 seeds, one sees it: the news must pass a server that is seconds behind.
     fn found_by(&self) -> FoundBy {
         FoundBy::Model
     }

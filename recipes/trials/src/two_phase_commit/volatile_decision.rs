@@ -6,7 +6,7 @@ use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{CreateMode, Either, ErrorCode, EventType, Local, Text, ZPath, ZooKeeper, race};
 use zk_recipes::{Verdict, Watching};
 
@@ -31,6 +31,11 @@ impl CommitKind for VolatileDecision {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    /// Of 100 seeds, one sees it: a site must be gone as it is decided, and vote before the coordinator has told it.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Model
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
