@@ -153,6 +153,7 @@ impl<Z: ZooKeeper> File<Z> {
     /// What is in the file, and its Stat.
     pub async fn contents_and_stat(&self) -> Result<(Data, Stat), FileError> {
         loop {
+            self.awake()?;
             self.checkpoint("chubby/read");
             match self.zk.data(&self.path).await {
                 Ok((data, stat)) => return self.seen(&stat).await.map(|()| (data, stat)),
@@ -169,6 +170,7 @@ impl<Z: ZooKeeper> File<Z> {
     /// The names of the files below this one. Who stands in line for its lock is not among them.
     pub async fn read_dir(&self) -> Result<Vec<Text>, FileError> {
         loop {
+            self.awake()?;
             self.checkpoint("chubby/dir");
             match self.zk.children2(&self.path).await {
                 Ok((mut names, stat)) => {
@@ -245,7 +247,6 @@ impl<Z: ZooKeeper> File<Z> {
     }
 
     async fn passing(&self, error: Error) -> Result<(), FileError> {
-        self.awake()?;
         match error.code {
             ErrorCode::NoNode => Err(FileError::NotThere(self.path.clone())),
             _ => Ok(session::passing(&self.zk, error, &self.path).await?),

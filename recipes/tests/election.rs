@@ -115,7 +115,8 @@ fn the_next_leader_is_waited_for_by_a_watch_and_across_a_lost_connection() {
     let script = Script::new();
     let (zk, parent) = (script.clone(), parent());
     let mut next = start(next_leader(&zk, &parent, Some(Zxid::new(1, 6))));
-    let fire = script.answer_watch("getData /election watch", data("4294967302 z-candidate-0000000004\nthere"));
+    let fire =
+        script.answer_watch("getData /election watch", data("4294967302 z-candidate-0000000004\nthere"));
     next.waits();
     fire.complete(event(EventType::NodeDataChanged));
     next.waits();

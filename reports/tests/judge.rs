@@ -24,7 +24,17 @@ fn promise(name: &str, expected: Expected, model: Verdict, chaos: Verdict) -> Ju
 }
 
 fn report() -> JudgeReport {
-    let bounds = Bounds { clients: 2, rounds: 1, expiries: 0, drops: 0, crashes: 0, pauses: 0, lag: 0, lying_syncs: true, false_ends: true };
+    let bounds = Bounds {
+        clients: 2,
+        rounds: 1,
+        expiries: 0,
+        drops: 0,
+        crashes: 0,
+        pauses: 0,
+        lag: 0,
+        lying_syncs: true,
+        false_ends: true,
+    };
     let right = JudgedTrial {
         name: "lock".into(),
         about: "A lock.".into(),
