@@ -1,17 +1,22 @@
 //! Unique states per second on one thread: the lock with three clients and one expiry, nothing reduced, beside
-//! stateright's search of a two-phase commit, in the same run on the same machine.
+//! stateright's search of a two-phase commit, in the same run on the same machine. Then each recipe of the catalogue
+//! with two clients and one of each fault, as far as [`MOST_STATES`] go.
 //!
 //! The two-phase commit is written here for the purpose (the one that stateright bundles is an example of its
 //! repository and not part of the crate), so its rate is a yardstick for the machine and no ranking.
 
 use stateright::{Checker, Model, Property};
 use std::io::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zk_model::{CheckConfig, Engine, Verdict, check};
-use zk_trials::trial::Bounds;
+use zk_trials::trial::{AnyTrial, Bounds};
 
 /// Each measurement is repeated for so long; the best counts, as other work on the machine only slows.
 const REPEAT: Duration = Duration::from_secs(2);
+
+/// A recipe's search ends there, if it does not end before.
+const MOST_STATES: u64 = 200_000;
 
 fn main() {
     let lock = |engine| {
@@ -28,6 +33,18 @@ fn main() {
     report("lock n=3 e=1, our search", best(lock(Engine::Own)));
     report("lock n=3 e=1, stateright's search", best(lock(Engine::Stateright)));
     report("two-phase commit n=7, stateright's search", best(two_phase_commit));
+    for trial in zk_trials::catalogue().iter().filter(|trial| trial.about().breaks.is_none()) {
+        report(trial.about().name, best(|| explored(trial.clone())));
+    }
+}
+
+/// A right recipe, with two clients and one of each fault.
+fn explored(trial: Arc<dyn AnyTrial>) -> u64 {
+    let bounds = Bounds { expiries: 1, drops: 1, crashes: 1, ..Bounds::clients(2) };
+    let config = CheckConfig { max_states: Some(MOST_STATES), ..CheckConfig::new(bounds) };
+    let check = check(trial, &config, &mut |_| ());
+    assert!(!matches!(check.verdict, Verdict::Violated { .. }), "{:?}", check.verdict);
+    check.states
 }
 
 fn report(what: &str, (states, rate): (u64, f64)) {

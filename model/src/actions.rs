@@ -24,6 +24,8 @@ pub enum Action {
     Take(u8, u8),
     /// It connects again.
     Reconnect(u8),
+    /// The watches that it registers again come to its server.
+    Register(u8),
     /// Its server applies one transaction more.
     CatchUp(u8),
     /// It goes on after a pause.
@@ -38,6 +40,10 @@ pub enum Action {
     Crash(u8),
     /// It is paused.
     Pause(u8),
+    /// An administrator deletes the trial's znode of this number.
+    Delete(u8),
+    /// He sets its data to the text of this number.
+    Set(u8, u8),
 }
 
 impl RecipeModel {
@@ -54,6 +60,14 @@ impl RecipeModel {
                 actions.push(Action::FalseEnd(nth as u8));
             }
         }
+        if state.left.admin > 0 {
+            for (nth, path) in self.administered(state).enumerate() {
+                if state.service.tree().node(path).is_some_and(|node| node.children.is_empty()) {
+                    actions.push(Action::Delete(nth as u8));
+                }
+                actions.extend((0..self.texts()).map(|text| Action::Set(nth as u8, text)));
+            }
+        }
         free
     }
 
@@ -61,7 +75,8 @@ impl RecipeModel {
         let me = nth as u8;
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
-        let can_serve = client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
+        let can_serve = !state.service.registers(nth)
+            && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
             if !client.inbox.is_empty() {
                 actions.push(Action::Deliver(me));
@@ -86,6 +101,9 @@ impl RecipeModel {
         let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
         if unfinished && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
+        }
+        if state.service.registers(nth) {
+            actions.push(Action::Register(me));
         }
         if state.service.lags(nth) {
             actions.push(Action::CatchUp(me));

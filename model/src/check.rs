@@ -31,6 +31,8 @@ pub struct CheckConfig {
     /// leader that is deposed and does not know it. Each counts as an expiry. On unless asked otherwise, but only where
     /// [`Bounds::lag`] is not 0: without lag, nobody is deposed and does not know it.
     pub false_ends: bool,
+    /// An administrator may delete or set znodes of the trial's setup, too, and not only those below.
+    pub admin_parents: bool,
     /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
@@ -149,6 +151,7 @@ impl CheckConfig {
             effects: bounds.effects,
             lying_syncs: true,
             false_ends: true,
+            admin_parents: false,
             true_zxids: false,
             ranks: false,
             engine: Engine::Own,

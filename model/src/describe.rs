@@ -5,7 +5,7 @@ use crate::link::{Client, Phase};
 use crate::message::Message;
 use crate::model::Taken;
 use crate::state::State;
-use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response};
+use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response, Text};
 use zk_trials::event::{Event, Resource};
 
 /// One line for the step from a state to what was taken from there, with what it makes actors say.
@@ -52,6 +52,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             )
         }
         Action::Reconnect(me) => format!("{} learns that its session is dead", client(me).actor()),
+        Action::Register(me) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),
         Action::Expire(me) => {
@@ -67,8 +68,25 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),
+        Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),
+        Action::Set(..) => "an administrator sets ".to_owned() + &changed(before, after),
         Action::Pause(me) => format!("{} is paused", client(me).actor()),
     }
+}
+
+/// The znode that is not in the one state what it is in the other.
+fn changed(before: &State, after: &State) -> String {
+    let (old, new) = (before.service.tree(), after.service.tree());
+    let differs = |path: &&Text| match (old.node(path), new.node(path)) {
+        (Some(old), Some(new)) => old.version != new.version,
+        (Some(_), None) => true,
+        (None, _) => false,
+    };
+    let path = old.nodes().map(|(path, _)| path).find(differs);
+    path.map_or(String::new(), |path| match new.node(path) {
+        Some(node) => format!("{path} to {:?}", node.data),
+        None => path.to_string(),
+    })
 }
 
 fn mode(mode: CreateMode) -> &'static str {

@@ -58,10 +58,10 @@ pub fn label(action: Action) -> u16 {
         Action::CatchUp(me) => (8, me, 0),
         Action::Resume(me) => (9, me, 0),
         Action::Expire(me) => (10, me, 0),
-        Action::Drop(me, ghosts) => (11, me, ghosts),
-        Action::Crash(me) => (12, me, 0),
-        Action::Pause(me) => (13, me, 0),
-        Action::FalseEnd(me) => (14, me, 0),
+        Action::Register(me) => (11, me, 0),
+        // A fault is no free action, and not recorded.
+        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
+        Action::Delete(_) | Action::Set(..) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)
 }

@@ -12,7 +12,7 @@ use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::symmetry::session_of;
 use std::sync::Arc;
-use zk_api::{KeeperState, Text};
+use zk_api::{Data, KeeperState, Request, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
@@ -48,6 +48,9 @@ pub struct RecipeModel {
 struct Start {
     trial: Arc<dyn AnyTrial>,
     setup: Vec<Text>,
+    texts: Vec<Text>,
+    /// An administrator may delete znodes of the setup, too.
+    parents: bool,
 }
 
 impl std::fmt::Debug for Start {
@@ -99,7 +102,12 @@ impl RecipeModel {
                 ranks: config.ranks,
             },
             replayer: Replayer::new(trial.clone(), setup),
-            start: Start { setup: trial.setup(), trial },
+            start: Start {
+                setup: trial.setup(),
+                texts: trial.administered(),
+                parents: config.admin_parents,
+                trial,
+            },
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
@@ -124,7 +132,7 @@ impl RecipeModel {
             [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
         });
         let state = State {
-            service: Service::new(&self.start.trial.setup(), &actors, &self.rules),
+            service: Service::new(&self.start.setup, &self.start.trial.counters(), &actors, &self.rules),
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
             outside: Outside::default(),
@@ -163,6 +171,24 @@ impl RecipeModel {
     /// Whether a promise was broken on the way to this state where it was owed.
     pub fn is_broken(&self, state: &State) -> bool {
         state.monitors.broken != 0 || state.clients.iter().any(|client| client.node.trouble.is_some())
+    }
+
+    /// What an administrator may change: all below what the trial has set up, or that, too.
+    pub fn administered<'a>(&'a self, state: &'a State) -> impl Iterator<Item = &'a Text> {
+        let Start { setup, parents, .. } = &self.start;
+        let is_below = move |path: &Text| {
+            setup.iter().any(|own| path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/')))
+        };
+        let may = move |path: &&Text| match setup.contains(path) {
+            true => *parents,
+            false => is_below(path),
+        };
+        state.service.tree().nodes().map(|(path, _)| path).filter(may)
+    }
+
+    /// How many texts an administrator may set a znode's data to.
+    pub fn texts(&self) -> u8 {
+        self.start.texts.len() as u8
     }
 
     fn own(&self, nth: usize) -> usize {
@@ -210,6 +236,7 @@ impl Turn<'_> {
             Action::Arrive(me, nth) => self.arrive(me, nth),
             Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
             Action::Reconnect(me) => self.reconnect(me),
+            Action::Register(me) => self.register(me),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
             Action::Expire(me) => self.expire(me),
@@ -222,6 +249,15 @@ impl Turn<'_> {
                 self.state.left.crashes -= 1;
                 self.plain(me, 3, &Order::Forget { client: me });
                 self.go(me, &Op::Crash);
+            }
+            Action::Delete(nth) => {
+                let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
+                self.administer(&Request::Delete { path: path.clone(), version: -1 });
+            }
+            Action::Set(nth, text) => {
+                let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
+                let data = Data::from(&*self.model.start.texts[usize::from(text)]);
+                self.administer(&Request::SetData { path: path.clone(), data, version: -1 });
             }
             Action::Pause(me) => {
                 self.state.left.pauses -= 1;
@@ -361,6 +397,19 @@ impl Turn<'_> {
         let digest = crate::digest::digest_of(6, &(me, watches));
         let post = self.order(&Order::Reconnect { client: me, watches }, digest, Some(me));
         self.go(me, &Op::Reconnected(post));
+    }
+
+    fn administer(&mut self, request: &Request) {
+        self.state.left.admin -= 1;
+        let digest = crate::digest::digest_of(11, request);
+        self.order(&Order::Administer { request }, digest, None);
+    }
+
+    fn register(&mut self, me: u8) {
+        let node = self.state.clients[usize::from(me)].node.clone();
+        let watches = &node.waits.watches;
+        let digest = crate::digest::digest_of(10, &(me, watches));
+        self.order(&Order::Register { client: me, watches }, digest, None);
     }
 
     fn expire(&mut self, me: u8) {

@@ -307,6 +307,7 @@ struct Sometimes {
     in_flight: u64,
     crash: u64,
     pause: u64,
+    admin: u64,
     stale: u64,
     finished: u64,
 }
@@ -319,6 +320,7 @@ impl Sometimes {
             Action::Expire(_) => self.expiry += 1,
             Action::Crash(_) => self.crash += 1,
             Action::Pause(_) => self.pause += 1,
+            Action::Delete(_) | Action::Set(..) => self.admin += 1,
             Action::Drop(me, ghosts) => {
                 let client = &state.clients[usize::from(me)];
                 self.unanswered += u64::from(!client.inbox.is_empty());
@@ -337,6 +339,7 @@ impl Sometimes {
             ("a connection dropped with a write in flight", self.in_flight),
             ("a process crashed", self.crash),
             ("a process was paused", self.pause),
+            ("an administrator changed something", self.admin),
             ("a read was served from an old state", self.stale),
             ("every process came to its end", self.finished),
             ("nothing moved any more", self.quiet),

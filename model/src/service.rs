@@ -35,12 +35,15 @@ use zk_api::{
 };
 use zk_proto::message::Xid;
 use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
-use zk_proto::tree::{Change, DataTree};
+use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, Fact};
 
 const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
+
+/// A session that nobody is told of.
+const ADMINISTRATOR: SessionId = SessionId(0xad);
 
 /// The ensemble.
 #[derive(Clone, Debug)]
@@ -65,8 +68,12 @@ pub enum Order<'a> {
     Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
     /// A client is back, with these watches.
     Reconnect { client: u8, watches: &'a [Watching] },
+    /// They have come to its server.
+    Register { client: u8, watches: &'a [Watching] },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
+    /// An administrator changes something.
+    Administer { request: &'a Request },
     /// Nobody waits for these watches any more.
     Unwatch { client: u8, watches: &'a [Watching] },
     /// All answers but the last so many that were sent to the client have come to it.
@@ -112,8 +119,10 @@ pub struct Rules {
 }
 
 impl Service {
-    /// With these znodes, and a session for each actor.
-    pub fn new(setup: &[Text], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
+    /// With these znodes, some of which have had so many children, and a session for each actor.
+    ///
+    /// Panics if a counter is of a znode that is not there.
+    pub fn new(setup: &[Text], counters: &[(Text, i32)], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
         let goes_back = rules.goes_back && rules.lag > 0;
         let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), goes_back);
         let mut tree = DataTree::new();
@@ -131,6 +140,10 @@ impl Service {
             let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms: 0, body };
             tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
         }
+        for (path, created) in counters {
+            let node = tree.node(path).expect("a trial's counters are of znodes that it sets up");
+            tree.restore(path.clone(), Node { created: *created, ..node.clone() });
+        }
         let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
         let views = actors.iter().map(view).collect();
         Arc::new(Service { moments, views, digest: 0, seen: Vec::new() }.sealed(rules))
@@ -144,7 +157,13 @@ impl Service {
             Order::Expire { client } => at.expire(usize::from(*client)),
             Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
             Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
+            Order::Register { client, watches } => at.register(usize::from(*client), watches),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
+            Order::Administer { request } => {
+                let caller = Caller { session: ADMINISTRATOR, identities: &[] };
+                let body = prepare(at.service.tree(), &TREE, caller, request);
+                let _ = at.commit(ADMINISTRATOR, body, false);
+            }
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
                 for sight in view.sights() {
@@ -187,6 +206,11 @@ impl Service {
     pub fn behind(&self, client: usize) -> usize {
         let View { served, now, .. } = &self.views[client];
         if *served { self.last() - now.at } else { 0 }
+    }
+
+    /// Whether a client is connected, and its watches are still on their way to its server.
+    pub fn registers(&self, client: usize) -> bool {
+        self.views[client].registers
     }
 
     /// How many answers are on their way to a client, as far as anybody counts.
@@ -431,7 +455,8 @@ impl At<'_> {
         let mut parents = Vec::new();
         for &client in clients {
             let view = &mut self.service.views[client];
-            let before = if view.connected { None } else { Some(view.now.watches.clone()) };
+            let is_here = view.connected && !view.registers;
+            let before = if is_here { None } else { Some(view.now.watches.clone()) };
             // Nobody has proven anything here.
             let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
             let fired = view.now.watches.fire_for(std::slice::from_ref(change), may_read);
@@ -523,7 +548,7 @@ impl At<'_> {
     fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>], watches: &[Watching]) {
         let name = client as u8;
         let view = &mut self.service.views[client];
-        view.connected = false;
+        (view.connected, view.registers) = (false, false);
         let has =
             |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
         match view.heard.clone() {
@@ -544,13 +569,22 @@ impl At<'_> {
         }
     }
 
-    /// What it has missed it is told by its new server, as far as that one knows.
+    /// Where views lag, its watches come to its new server some time after the news that it is connected.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
+        self.service.views[client].connected = true;
+        match self.rules.lag > 0 && !watches.is_empty() {
+            true => self.service.views[client].registers = true,
+            false => self.register(client, watches),
+        }
+    }
+
+    /// What it has missed it is told by its new server, as far as that one knows.
+    fn register(&mut self, client: usize, watches: &[Watching]) {
         let name = client as u8;
         let Service { moments, views, .. } = &mut self.service;
-        let View { connected, now, .. } = &mut views[client];
+        let View { registers, now, .. } = &mut views[client];
         let tree = &moments[now.at].tree;
-        *connected = true;
+        *registers = false;
         let missed = std::mem::take(&mut now.missed);
         now.watches.forget(name);
         let has_missed =

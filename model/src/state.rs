@@ -41,13 +41,15 @@ pub struct Left {
     pub crashes: u8,
     /// Pauses.
     pub pauses: u8,
+    /// An administrator's changes.
+    pub admin: u8,
 }
 
 impl Left {
     /// All that the bounds allow.
     pub fn of(bounds: &Bounds) -> Left {
-        let Bounds { expiries, drops, crashes, pauses, .. } = *bounds;
-        Left { expiries, drops, crashes, pauses }
+        let Bounds { expiries, drops, crashes, pauses, admin, .. } = *bounds;
+        Left { expiries, drops, crashes, pauses, admin }
     }
 }
 
@@ -55,8 +57,8 @@ impl State {
     /// Works out the fingerprint.
     pub fn sealed(mut self, symmetry: bool) -> State {
         let mut digester = Digester::new(0x57a7e);
-        let Left { expiries, drops, crashes, pauses } = self.left;
-        digester.word(u64::from(u32::from_le_bytes([expiries, drops, crashes, pauses])));
+        let Left { expiries, drops, crashes, pauses, admin } = self.left;
+        digester.word(u64::from_le_bytes([expiries, drops, crashes, pauses, admin, 0, 0, 0]));
         for seen in [self.outside.exclusive, self.outside.shared] {
             digester.word(seen.map_or(0, |zxid| zxid.to_i64() as u64 + 1));
         }

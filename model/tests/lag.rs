@@ -26,6 +26,8 @@ enum Way {
     Writes,
     /// It is told that its session is dead, and says so while it lives.
     IsToldTooEarly,
+    /// It is connected when a znode is deleted that it watches, and is told that it was set: it was made again, too.
+    IsToldAsOne,
 }
 
 struct Lags(Way);
@@ -36,6 +38,8 @@ struct Never {
     after_the_end: bool,
     is_over: bool,
     asked: bool,
+    /// And something is to be deleted between.
+    lacks_deletion: bool,
 }
 
 const ME: ActorId = ActorId { process: 0, life: 0 };
@@ -51,9 +55,10 @@ impl Promise for Never {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.is_over |= matches!(event, Event::Is(Fact::SessionClosed { actor: ME, .. }));
+        self.lacks_deletion &= !(self.asked && matches!(event, Event::Is(Fact::NodeDeleted { .. })));
         let Event::Says { actor: ME, what: Observation::Notes { what, .. } } = event else { return };
         self.asked |= &**what == "asks" && self.is_over == self.after_the_end;
-        if &**what == "saw" && self.asked && self.is_over == self.after_the_end {
+        if &**what == "saw" && self.asked && self.is_over == self.after_the_end && !self.lacks_deletion {
             found.push(Finding::Broken(Violation { what: "it happened".into(), excuse: None }));
         }
     }
@@ -77,7 +82,8 @@ impl Trial for Lags {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let after_the_end = matches!(self.0, Way::IsServed | Way::IsConnected | Way::Writes);
-        vec![Box::new(Never { after_the_end, is_over: false, asked: false })]
+        let lacks_deletion = self.0 == Way::IsToldAsOne;
+        vec![Box::new(Never { after_the_end, is_over: false, asked: false, lacks_deletion })]
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -88,6 +94,11 @@ impl Trial for Lags {
         let x: ZPath = "/a/x".parse().expect("a path");
         if part.me != ME {
             let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+            if self.0 == Way::IsToldAsOne {
+                probe.point().await;
+                let _ = zk.delete(&x, -1).await;
+                let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+            }
         } else if see(self.0, &zk, &probe, &x).await.unwrap_or(false) {
             probe.observe(Observation::note("saw", "it", 0));
         }
@@ -138,6 +149,12 @@ async fn see(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Re
             zk.delete(&own, -1).await?;
             Ok(true)
         }
+        Way::IsToldAsOne => {
+            let (_, watch) = zk.data_watch(x).await?;
+            next_connection(zk).await;
+            asks();
+            Ok(watch.await.kind == EventType::NodeDataChanged)
+        }
         Way::IsToldTooEarly => {
             next_connection(zk).await;
             asks();
@@ -165,6 +182,13 @@ fn the_next_server_may_be_behind_an_event_but_not_behind_an_answer() {
     }
     for lag in [1, 2] {
         assert!(!happens(Way::GoesBackBehindAnAnswer, Bounds { drops: 2, lag, ..TWO }, |_| {}), "lag {lag}");
+    }
+}
+
+#[test]
+fn what_happens_while_watches_are_on_their_way_is_told_as_one() {
+    for (lag, may) in [(0, false), (1, true)] {
+        assert_eq!(happens(Way::IsToldAsOne, Bounds { drops: 1, lag, ..TWO }, |_| {}), may, "lag {lag}");
     }
 }
 

@@ -10,7 +10,7 @@ use zk_trials::trial::AnyTrial;
 
 /// The lock and its variants, each at bounds that show its defect.
 fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
-    let bounds = zk_trials::catalogue().into_iter().map(|trial| {
+    let bounds = zk_trials::lock::catalogue().into_iter().map(|trial| {
         let config = CheckConfig::new(trial.about().bounds);
         (trial, config)
     });

@@ -5,12 +5,15 @@ mod common;
 
 use common::{broken, full, run, trial};
 use zk_model::{CheckConfig, Verdict};
-use zk_trials::trial::Bounds;
+use zk_trials::trial::{Bounds, FoundBy};
 
 #[test]
 fn each_variant_breaks_its_promise_at_its_bounds() {
     for trial in zk_trials::catalogue() {
         let about = trial.about();
+        if trial.found_by() == FoundBy::Chaos {
+            continue;
+        }
         let check = run(trial, &CheckConfig::new(about.bounds));
         match about.breaks {
             None => assert_eq!(check.verdict, Verdict::Holds, "{}", about.name),
@@ -87,7 +90,7 @@ fn the_lock_holds_with_every_fault_and_with_effects() {
         let check = run(trial("lock"), &config);
         assert_eq!(check.verdict, Verdict::Holds);
         for (what, count) in check.sometimes {
-            let out_of_bounds = what.contains("paused") || what.contains("old state");
+            let out_of_bounds = ["paused", "old state", "administrator"].iter().any(|no| what.contains(no));
             assert!(count > 0 || out_of_bounds, "never happened: {what}");
         }
     }
@@ -98,12 +101,10 @@ fn the_lock_holds_with_pauses_and_old_reads() {
     let bounds = Bounds { expiries: 1, pauses: 1, lag: 1, effects: true, ..Bounds::clients(2) };
     let check = run(trial("lock"), &CheckConfig::new(bounds));
     assert_eq!(check.verdict, Verdict::Holds);
-    assert!(
-        check
-            .sometimes
-            .iter()
-            .all(|(what, count)| what.contains("dropped") || what.contains("crashed") || *count > 0)
-    );
+    for (what, count) in check.sometimes {
+        let out_of_bounds = ["dropped", "crashed", "administrator"].iter().any(|no| what.contains(no));
+        assert!(count > 0 || out_of_bounds, "never happened: {what}");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ use zk_api::{
 /// their lives. That an administrator has deleted a member's znode is noticed when its round begins or ends, not
 /// before.
 ///
-/// To enter costs two writes, or three for the last, and four reads at least; to leave one write and two reads. A
+/// To enter costs one write, or two for the last, and four reads; to leave one write and two reads at least. A
 /// beginning and an end wake all members, as they must; another's leaving wakes one.
 pub struct DoubleBarrier<Z> {
     zk: Z,
@@ -155,9 +155,40 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         }
     }
 
-    fn view(&self, version: i32, mut names: Vec<Text>) -> View {
-        names.sort_unstable();
-        View { version, names }
+    /// Looks at version and members, which are of one and the same time. `None` if it could not.
+    async fn look(&self, label: &'static str, round: i32) -> Result<Option<View>, RecipeError> {
+        self.checkpoint(label, round);
+        match self.zk.children2(&self.parent).await {
+            Ok((mut names, stat)) => {
+                names.sort_unstable();
+                Ok(Some(View { version: stat.version, names }))
+            }
+            Err(e) => self.passing(e).await.map(|()| None),
+        }
+    }
+
+    /// Waits until the version is another one, or a member is gone.
+    async fn wait(&self, version: i32, member: Option<&ZPath>) -> Result<(), RecipeError> {
+        let turned = match self.zk.exists_watch(&self.parent).await {
+            Ok((Some(stat), watch)) if stat.version == version => watch,
+            Ok(_) => return Ok(()),
+            Err(e) => return self.passing(e).await,
+        };
+        let Some(member) = member else { return told(&self.zk, turned).await };
+        match self.zk.exists_watch(member).await {
+            Ok((None, _)) => Ok(()),
+            Ok((Some(_), gone)) => told(&self.zk, first(turned, gone)).await,
+            Err(e) => self.passing(e).await,
+        }
+    }
+
+    /// Waits until a member is gone.
+    async fn wait_for(&self, member: &ZPath) -> Result<(), RecipeError> {
+        match self.zk.exists_watch(member).await {
+            Ok((None, _)) => Ok(()),
+            Ok((Some(_), gone)) => told(&self.zk, gone).await,
+            Err(e) => self.passing(e).await,
+        }
     }
 
     fn child(&self, name: &str) -> ZPath {
@@ -221,32 +252,18 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
     /// One look at a round to enter, and what is to be done about it.
     async fn is_begun(&mut self) -> Result<bool, RecipeError> {
         let barrier = &mut *self.barrier;
-        barrier.checkpoint("double-barrier/enter", 0);
-        // In this order: the members are not older than the version.
-        let (stat, names) = (barrier.zk.exists_watch(&barrier.parent), barrier.zk.children(&barrier.parent));
-        let (view, turned) = match (stat.await, names.await) {
-            (Ok((Some(stat), turned)), Ok(names)) => (barrier.view(stat.version, names), turned),
-            (Ok((None, _)), _) => return Err(RecipeError::NoParent(barrier.parent.clone())),
-            (Err(e), _) | (_, Err(e)) => return barrier.passing(e).await.map(|()| false),
-        };
+        let Some(view) = barrier.look("double-barrier/enter", 0).await? else { return Ok(false) };
         match (view.has(&barrier.own), view.runs()) {
             (true, true) => {
                 self.round = view.version;
                 return barrier.is_own().await;
             }
             (true, false) if view.names.len() >= barrier.size => barrier.turn(view.version).await?,
-            (true, false) => told(&barrier.zk, turned).await?,
+            (true, false) => barrier.wait(view.version, None).await?,
             (false, false) => barrier.register(view.version).await?,
             (false, true) => match view.names.first() {
                 None => barrier.turn(view.version).await?,
-                Some(lowest) => {
-                    let lowest = barrier.child(lowest);
-                    match barrier.zk.exists_watch(&lowest).await {
-                        Ok((None, _)) => {}
-                        Ok((Some(_), gone)) => told(&barrier.zk, first(turned, gone)).await?,
-                        Err(e) => barrier.passing(e).await?,
-                    }
-                }
+                Some(lowest) => barrier.wait(view.version, Some(&barrier.child(lowest))).await?,
             },
         }
         Ok(false)
@@ -255,13 +272,7 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
     /// One look at the round to leave, and what is to be done about it.
     async fn is_over(&mut self) -> Result<bool, RecipeError> {
         let barrier = &mut *self.barrier;
-        barrier.checkpoint("double-barrier/leave", self.round);
-        let (stat, names) = (barrier.zk.exists(&barrier.parent), barrier.zk.children(&barrier.parent));
-        let view = match (stat.await, names.await) {
-            (Ok(Some(stat)), Ok(names)) => barrier.view(stat.version, names),
-            (Ok(None), _) => return Err(RecipeError::NoParent(barrier.parent.clone())),
-            (Err(e), _) | (_, Err(e)) => return barrier.passing(e).await.map(|()| false),
-        };
+        let Some(view) = barrier.look("double-barrier/leave", self.round).await? else { return Ok(false) };
         let has_own = view.has(&barrier.own);
         barrier.left &= has_own;
         if view.version != self.round {
@@ -274,7 +285,7 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
             [_] if has_own => self.end().await?,
             [lowest, .., highest] if **lowest == *barrier.own.name() => {
                 let highest = barrier.child(highest);
-                self.wait_for(&highest).await?;
+                barrier.wait_for(&highest).await?;
             }
             [lowest, ..] => {
                 let lowest = barrier.child(lowest);
@@ -282,7 +293,7 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
                     barrier.remove().await?;
                 }
                 if !barrier.left {
-                    self.wait_for(&lowest).await?;
+                    barrier.wait_for(&lowest).await?;
                 }
             }
         }
@@ -299,16 +310,6 @@ impl<Z: ZooKeeper> Inside<'_, Z> {
             Ok(MultiOutcome::Failed(codes)) if codes.first() == Some(&Some(ErrorCode::NoNode)) => Ok(()),
             Ok(outcome) => barrier.outcome(&outcome),
             Err(e) => barrier.passing(e).await,
-        }
-    }
-
-    /// Waits until a member is gone.
-    async fn wait_for(&self, member: &ZPath) -> Result<(), RecipeError> {
-        let zk = &self.barrier.zk;
-        match zk.exists_watch(member).await {
-            Ok((None, _)) => Ok(()),
-            Ok((Some(_), gone)) => told(zk, gone).await,
-            Err(e) => self.barrier.passing(e).await,
         }
     }
 }

@@ -87,7 +87,7 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
     /// Tells everybody that this is the leader, reached by `identity`: to be called when it is ready to be asked.
     /// It may be called again with another identity.
     ///
-    /// Fails with [`RecipeError::Failed`] and `NoNode` if the candidate is gone by now; nothing was announced then.
+    /// Fails with [`RecipeError::Gone`] if the candidate is not there any more; nothing was announced then.
     /// An answer that was lost is no matter: it is announced again, and its check fails where it must not be.
     pub async fn announce(&self, identity: &[u8]) -> Result<(), RecipeError> {
         let (zk, parent, node) = (&self.0.line().zk, &self.0.line().parent, self.node());
@@ -108,6 +108,7 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
                     [None, Some(ErrorCode::NoNode), ..] => {
                         return Err(RecipeError::NoParent(parent.clone()));
                     }
+                    [Some(ErrorCode::NoNode), ..] => return Err(RecipeError::Gone(node.clone())),
                     [Some(code), ..] | [None, Some(code), ..] => {
                         return Err(RecipeError::Failed(error(code, node)));
                     }

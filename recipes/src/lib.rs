@@ -11,8 +11,9 @@
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
 //! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
-//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
+//! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
+//! | `line` | standing in line, which locks and elections have in common; [`Held`] |
 //! | `names` | how the znodes of contenders are named and ordered |
 //! | `queue` | [`Producer`](queue::Producer) and [`Consumer`](queue::Consumer) of a queue with priorities |
 //! | `two_phase_commit` | [`Participant`] in a [`Transaction`] that all commit or all abort |
@@ -24,6 +25,7 @@
 mod alive;
 mod barrier;
 pub mod chubby;
+mod configuration;
 mod double_barrier;
 mod election;
 mod fence;
@@ -38,6 +40,7 @@ mod shared_lock;
 mod two_phase_commit;
 
 pub use barrier::Barrier;
+pub use configuration::{Configuration, Setting, Snapshot, Value};
 pub use double_barrier::{DoubleBarrier, Inside};
 pub use election::{Election, Leader, Leadership, leader, next_leader};
 pub use fence::{Fence, Mode};

@@ -361,7 +361,16 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
         let claim = self.claim.clone();
         let told = claim.as_ref().map_or("", |claim| claim.as_str());
         self.zk.checkpoint("queue/look", &[Local::Text(self.places.items.as_str()), Local::Text(told)]);
-        let (names, changed) = match self.zk.children_watch(&self.places.items).await {
+        // A watch is used up by this one's own claim. Where that may be there already, a watch would outlive the look,
+        // and wake this one beside the next in line.
+        let listed = match claim {
+            Some(_) => self.zk.children(&self.places.items).await.map(|names| (names, None)),
+            None => {
+                let listed = self.zk.children_watch(&self.places.items).await;
+                listed.map(|(names, changed)| (names, Some(changed)))
+            }
+        };
+        let (names, changed) = match listed {
             Ok(answer) => answer,
             Err(e) => return self.passing(e).await.map(|()| false),
         };
@@ -372,10 +381,9 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
             (!claimed || is_mine(&claim_of)).then(|| (item.to_owned(), claim_of, claimed))
         });
         let Some((item, claim_of, claimed)) = free else {
-            if claim.is_some() {
-                unclaim(&self.zk, &self.places, self.claim).await?;
-            } else {
-                self.told(changed).await?;
+            match changed {
+                Some(changed) => self.told(changed).await?,
+                None => unclaim(&self.zk, &self.places, self.claim).await?,
             }
             return Ok(false);
         };

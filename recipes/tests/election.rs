@@ -75,8 +75,7 @@ fn who_does_not_stand_any_more_announces_nothing_and_is_told() {
     let announce = start(leadership.announce(b"here"));
     let codes = [Some(ErrorCode::NoNode), Some(ErrorCode::RuntimeInconsistency)];
     script.answer("multi ", failed(&codes));
-    let Err(RecipeError::Failed(error)) = announce.ends() else { panic!("it is gone") };
-    assert_eq!((error.code, &*error.path), (ErrorCode::NoNode, OWN));
+    assert_eq!(announce.ends(), Err(RecipeError::Gone(ZPath::parse(OWN).unwrap())));
     let announce = start(leadership.announce(b"here"));
     script.answer("multi ", failed(&[None, Some(ErrorCode::NoNode)]));
     assert_eq!(announce.ends(), Err(RecipeError::NoParent(parent())));

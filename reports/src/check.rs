@@ -31,7 +31,7 @@ pub struct CheckReport {
     pub limits: Limits,
     /// The answer.
     pub verdict: Judgement,
-    /// In which description of an ensemble: `Service`, one server whose clients' views may lag.
+    /// In which description of an ensemble: `Service`, one tree of which clients' views may lag.
     pub holds_in: String,
     /// What ran out, if it is undecided.
     pub ran_out: Option<String>,
@@ -97,6 +97,8 @@ pub struct Bounds {
     pub crashes: u8,
     /// Processes that are paused.
     pub pauses: u8,
+    /// Changes that an administrator makes.
+    pub admin: u8,
     /// Transactions by which a client's view may lag.
     pub lag: u8,
     /// Whether a sync may leave a view where it is.

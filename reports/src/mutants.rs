@@ -4,7 +4,7 @@ use crate::verdict::Answer;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`MutantsReport`]'s JSON.
-pub const MUTANTS_SCHEMA: &str = "zoocheck-mutants/1";
+pub const MUTANTS_SCHEMA: &str = "zoocheck-mutants/2";
 
 /// The kill matrix: planted bugs and what found them.
 ///
@@ -16,6 +16,8 @@ pub struct MutantsReport {
     pub schema: String,
     /// The scenario that seeds were drawn from.
     pub scenario: String,
+    /// What clients do: the first in even seeds, the second in odd ones.
+    pub clients: Vec<String>,
     /// How many seeds each was given, from 0.
     pub seeds: u64,
     /// What was broken without any of them, with the first seed. It must be nothing.
@@ -26,6 +28,8 @@ pub struct MutantsReport {
     pub max_states: u64,
     /// Each planted bug.
     pub mutants: Vec<MutantResult>,
+    /// Invariants that none broke first, and by which bug and in which seed they were broken after others.
+    pub beyond: Vec<Beyond>,
     /// Invariants that no planted bug has broken under their own names. Empty where not all were planted.
     pub never_broken: Vec<String>,
     /// What is wrong, if anything is: survivors, kills by no invariant of the family, a canary that died.
@@ -34,6 +38,18 @@ pub struct MutantsReport {
     pub answer: Answer,
     /// How long it took.
     pub wall_seconds: f64,
+}
+
+/// An invariant that was broken after others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beyond {
+    /// Its name.
+    pub invariant: String,
+    /// The bug, in whose family it is.
+    pub mutant: String,
+    /// The first seed of that bug.
+    pub seed: u64,
 }
 
 /// A planted bug, and what came of it.

@@ -5,11 +5,12 @@ mod schema;
 use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
-    Answer, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds,
-    EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill, LIVE_SCHEMA, Limits, Lines, LiveBreak,
-    LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment, MutantResult, MutantsReport, Paint,
-    Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds, Seen, SweepReport,
-    Verdict, live_junit, live_text, mutants_text, replay_text, sweep_junit, sweep_text, to_json,
+    Answer, Beyond, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, ENSEMBLE_SCHEMA,
+    EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill, LIVE_SCHEMA, Limits,
+    Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment, MutantResult,
+    MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Reached, ReplayReport, SWEEP_SCHEMA, Seeds,
+    Seen, SweepReport, Verdict, live_junit, live_text, mutants_text, replay_text, sweep_junit, sweep_text,
+    to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -117,6 +118,7 @@ fn check() -> CheckReport {
             drops: 0,
             crashes: 0,
             pauses: 0,
+            admin: 0,
             lag: 0,
             lying_syncs: false,
             false_ends: false,
@@ -270,6 +272,7 @@ fn mutants() -> MutantsReport {
     MutantsReport {
         schema: MUTANTS_SCHEMA.into(),
         scenario: "some.toml".into(),
+        clients: vec!["lock".into(), "requests".into()],
         seeds: 300,
         unmutated: vec![kill("no-panic", 1, false)],
         models: vec!["2 voters".into()],
@@ -310,6 +313,11 @@ fn mutants() -> MutantsReport {
                 fate: Fate::Survived,
             },
         ],
+        beyond: vec![Beyond {
+            invariant: "TotalOrder".into(),
+            mutant: "commit-without-packet".into(),
+            seed: 9,
+        }],
         never_broken: vec!["Agreement".into()],
         wrong: vec!["without any mutant, no-panic was broken in seed 4".into()],
         answer: Answer::Broken,
@@ -343,7 +351,7 @@ fn json_keeps_to_the_published_schemas() {
     assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
     assert_eq!(errors("zoocheck-live-1.json", &reparsed(&live())), [""; 0]);
     assert_eq!(errors("zoocheck-ensemble-1.json", &reparsed(&ensemble())), [""; 0]);
-    assert_eq!(errors("zoocheck-mutants-1.json", &reparsed(&mutants())), [""; 0]);
+    assert_eq!(errors("zoocheck-mutants-2.json", &reparsed(&mutants())), [""; 0]);
 }
 
 #[test]
@@ -354,7 +362,7 @@ fn the_schemas_refuse_what_is_missing_and_what_is_unknown() {
         ("zoocheck-check-1.json", reparsed(&check())),
         ("zoocheck-live-1.json", reparsed(&live())),
         ("zoocheck-ensemble-1.json", reparsed(&ensemble())),
-        ("zoocheck-mutants-1.json", reparsed(&mutants())),
+        ("zoocheck-mutants-2.json", reparsed(&mutants())),
     ] {
         for key in report.as_object().expect("an object").keys() {
             let mut less = report.clone();

@@ -103,6 +103,7 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         drops: b.drops,
         crashes: b.crashes,
         pauses: b.pauses,
+        admin: b.admin,
         lag: b.lag,
         lying_syncs: config.lying_syncs && b.lag > 0,
         false_ends: config.false_ends && b.lag > 0,

@@ -86,6 +86,8 @@ enum LevelName {
     Election,
     // Everybody has decided for the same leader.
     Synchronisation,
+    // Two of three voters stand for one epoch.
+    Rivals,
     // Everybody serves.
     Broadcast,
     // Everybody has just been switched on.
@@ -99,6 +101,7 @@ impl EnsembleArguments {
         let level = match self.level {
             LevelName::Election => Level::Election,
             LevelName::Synchronisation => Level::Synchronisation,
+            LevelName::Rivals => Level::Rivals,
             LevelName::Broadcast => Level::Broadcast,
             LevelName::Whole => Level::Whole,
         };

@@ -1,22 +1,22 @@
 //! The kill matrix: bugs planted into every server, and what finds them. It proves what is always watched.
 
+mod chaos;
+mod models;
+mod requests;
+
 use crate::output::Format;
-use crate::run::{SeedRange, Target, default_jobs, each_seed};
+use crate::run::default_jobs;
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
+use chaos::{Chaos, Tally};
 use clap::Args;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use models::{explore, models};
+use std::collections::BTreeSet;
 use std::time::Instant;
-use zk_model::Verdict;
-use zk_model::ensemble::{
-    BROKEN_WITHOUT, EnsembleBounds, EnsembleConfig, Level, NO_FAIR_CYCLE, PLANTED, PROGRESS_POSSIBLE,
-    PeerNode, STANDS_ON_QUORUM, Tune, check_ensemble,
-};
 use zk_proto::mutant::Mutant;
-use zk_proto::zab::{PeerConfig, invariants};
-use zk_reports::{Answer, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
-use zk_world::{Run, RunOptions, Scenario};
+use zk_proto::zab::invariants;
+use zk_reports::{Answer, Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
+use zk_world::Invariant;
 
 pub(crate) const ABOUT: &str = "\
 Plants known bugs into the simulated servers, one at a time, and tells what found each
@@ -28,9 +28,6 @@ once the bug has made a difference; without any bug, the same must be green.
 
 Exit 1 if a bug was not found, or by nothing that was expected to find it, or if
 the canary was, which harms nobody.";
-
-/// The scenario that finds them.
-const SCENARIO: &str = include_str!("../suite/ensemble.toml");
 
 #[derive(Args, Debug)]
 pub(crate) struct MutantsArguments {
@@ -75,20 +72,9 @@ pub(crate) fn mutants(
 ) -> Result<MutantsReport, BadInput> {
     let began = Instant::now();
     let mutants = arguments.mutants()?;
-    let scenario: Scenario = toml::from_str(SCENARIO).expect("the suite's files are scenarios");
-    let target = Target::of_scenario(zoo, &scenario)?;
-    let seeds = SeedRange::new(0, arguments.seeds)?;
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
-    let plant = |mutant: Option<Mutant>| {
-        let mut tally = Tally::default();
-        let one = |seed: u64, _: bool| {
-            let options = RunOptions { mutant, check_always: true, ..RunOptions::default() };
-            zk_world::run(&target.trial, &target.scenario, seed, &options)
-        };
-        each_seed(&seeds, jobs, &one, &mut |run| tally.add(run, mutant))?;
-        Ok::<Tally, BadInput>(tally)
-    };
-    let mut unmutated = plant(None)?.kills(None);
+    let chaos = Chaos::new(zoo, arguments.seeds, jobs)?;
+    let mut unmutated = chaos.plant(None)?.kills(None);
     let models = if arguments.max_states == 0 { Vec::new() } else { models() };
     if let Some(kill) = explore(&models, arguments.max_states, None) {
         let invariant = format!("{} ({})", kill.invariants.join(", "), kill.bounds);
@@ -96,157 +82,31 @@ pub(crate) fn mutants(
     }
     let mut results = Vec::new();
     for (done, mutant) in (1..).zip(&mutants) {
-        let model = explore(&models, arguments.max_states, Some(*mutant));
-        results.push(result(*mutant, &plant(Some(*mutant))?, model));
+        // The models are of bare peers.
+        let models = if mutant.is_of_server() { &[] } else { &models[..] };
+        let model = explore(models, arguments.max_states, Some(*mutant));
+        results.push(result(*mutant, &chaos.plant(Some(*mutant))?, model));
         progress(done);
     }
     let whole = mutants.len() == Mutant::ALL.len();
-    let never_broken = if whole { never_broken(&results) } else { Vec::new() };
+    let mut never_broken = if whole { never_broken(&results) } else { Vec::new() };
+    let beyond = beyond(&chaos, &mut never_broken)?;
     let wrong = wrong(&unmutated, &results, &never_broken);
     Ok(MutantsReport {
         schema: MUTANTS_SCHEMA.into(),
         scenario: "scenarios/suite/ensemble.toml".into(),
+        clients: chaos.names(),
         seeds: arguments.seeds,
         unmutated,
         models: models.iter().map(|(bounds, _)| (*bounds).to_owned()).collect(),
         max_states: arguments.max_states,
         mutants: results,
+        beyond,
         never_broken,
         answer: if wrong.is_empty() { Answer::Held } else { Answer::Broken },
         wrong,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
-}
-
-/// The bounds that are explored, smallest first. None is made for a mutant: what is set up otherwise than usual is so
-/// for all.
-fn models() -> Vec<(&'static str, EnsembleConfig)> {
-    let bounds = |servers, txns, crashes, elections| EnsembleBounds {
-        txns,
-        crashes,
-        elections,
-        ..EnsembleBounds::servers(servers)
-    };
-    let whole = Level::Whole;
-    let synchronisation = Level::Synchronisation;
-    let usual = |_: &mut PeerConfig| ();
-    // A learner that lacks anything gets a snapshot, and an epoch is soon at its end.
-    let impatient = |peer: &mut PeerConfig| (peer.diff_max, peer.last_counter) = (0, 1);
-    let config = |level, bounds, tune: fn(&mut PeerConfig)| EnsembleConfig {
-        tune: Tune(Arc::new(tune)),
-        ..EnsembleConfig::new(level, bounds)
-    };
-    vec![
-        ("2 voters, 1 transaction, 1 crash, 1 election", config(whole, bounds(2, 1, 1, 1), usual)),
-        (
-            "2 voters, snapshots and short epochs, 2 transactions, 1 crash, 1 election",
-            config(whole, bounds(2, 2, 1, 1), impatient),
-        ),
-        (
-            "2 voters and an observer, 1 transaction, 1 broken link",
-            config(whole, EnsembleBounds { observers: 1, breaks: 1, ..bounds(2, 1, 0, 1) }, usual),
-        ),
-        (
-            "2 voters with a past of 2, 1 crash, 1 election",
-            config(synchronisation, EnsembleBounds { past: 2, ..bounds(2, 0, 1, 1) }, usual),
-        ),
-        ("3 voters, 1 transaction, 1 crash, 1 election", config(whole, bounds(3, 1, 1, 1), usual)),
-        (
-            "3 voters with a past of 1, 1 crash, 1 election",
-            config(synchronisation, EnsembleBounds { past: 1, ..bounds(3, 0, 1, 1) }, usual),
-        ),
-        (
-            "3 voters, snapshots and short epochs, 1 transaction, 1 crash, 1 election",
-            config(whole, bounds(3, 1, 1, 1), impatient),
-        ),
-    ]
-}
-
-/// The first of the models in which something is broken after the mutant's mark.
-fn explore(
-    models: &[(&'static str, EnsembleConfig)],
-    max_states: u64,
-    mutant: Option<Mutant>,
-) -> Option<ModelKill> {
-    models.iter().find_map(|(bounds, config)| {
-        let Tune(usual) = config.tune.clone();
-        let tune = Tune(Arc::new(move |peer: &mut PeerConfig| {
-            usual(peer);
-            peer.mutant = mutant;
-        }));
-        let config = EnsembleConfig { tune, max_states: Some(max_states), ..config.clone() };
-        let check = check_ensemble::<PeerNode>(&config, &mut |_| ());
-        let Verdict::Violated { steps, .. } = check.verdict else { return None };
-        let times =
-            |case| check.sometimes.iter().find(|(name, _)| *name == case).map_or(0, |(_, times)| *times);
-        let is_marked = mutant.is_none() || times(PLANTED) > 0 && times(BROKEN_WITHOUT) == 0;
-        let broken = check.promises.iter().filter(|promise| promise.broken.is_some());
-        let names: Vec<&str> = broken.map(|promise| in_worlds_words(promise.name)).collect();
-        let expected = mutant.is_some_and(|mutant| names.iter().any(|name| mutant.family().contains(name)));
-        is_marked.then(|| ModelKill {
-            bounds: (*bounds).into(),
-            invariants: names.iter().map(|name| (*name).to_owned()).collect(),
-            expected,
-            steps,
-            states: check.states,
-        })
-    })
-}
-
-/// What the models call by other names.
-fn in_worlds_words(name: &'static str) -> &'static str {
-    match name {
-        PROGRESS_POSSIBLE | NO_FAIR_CYCLE => "liveness",
-        STANDS_ON_QUORUM => "CommittedIsOnAQuorum",
-        other => other,
-    }
-}
-
-/// What the seeds gave.
-#[derive(Default)]
-struct Tally {
-    acted: u64,
-    caught: u64,
-    /// By what was broken first, alone or with others: in how many seeds, and the first of them.
-    broken: BTreeMap<&'static str, (u64, u64)>,
-}
-
-impl Tally {
-    fn add(&mut self, run: &Run, mutant: Option<Mutant>) {
-        let counts = mutant.is_none() || run.deviations > 0;
-        self.acted += u64::from(run.deviations > 0);
-        let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none() && counts);
-        let first_ns = owed.clone().next().map(|violation| violation.at_ns);
-        self.caught += u64::from(first_ns.is_some());
-        for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {
-            let entry = self.broken.entry(named(violation.promise)).or_insert((0, run.seed));
-            entry.0 += 1;
-        }
-    }
-
-    fn kills(&self, mutant: Option<Mutant>) -> Vec<Kill> {
-        let expected = |name: &str| mutant.is_some_and(|mutant| mutant.family().contains(&name));
-        let mut kills: Vec<Kill> = self
-            .broken
-            .iter()
-            .map(|(invariant, (seeds, first_seed))| Kill {
-                invariant: (*invariant).into(),
-                seeds: *seeds,
-                first_seed: *first_seed,
-                expected: expected(invariant),
-            })
-            .collect();
-        kills.sort_by_key(|kill| std::cmp::Reverse(kill.seeds));
-        kills
-    }
-}
-
-/// An ensemble that does not serve when faults are over is not live.
-fn named(invariant: &'static str) -> &'static str {
-    match invariant {
-        "every-server-serves" => "liveness",
-        other => other,
-    }
 }
 
 fn result(mutant: Mutant, tally: &Tally, model: Option<ModelKill>) -> MutantResult {
@@ -278,8 +138,50 @@ fn never_broken(results: &[MutantResult]) -> Vec<String> {
     let by_seeds = results.iter().flat_map(|result| &result.kills).map(|kill| kill.invariant.as_str());
     let by_models = results.iter().flat_map(|result| &result.model).flat_map(|kill| &kill.invariants);
     let broken: BTreeSet<&str> = by_seeds.chain(by_models.map(String::as_str)).collect();
-    let names = invariants::ALL.iter().map(|(name, _)| *name);
+    let names = invariants::ALL.iter().map(|(name, _)| *name).chain(watched());
     names.filter(|name| !broken.contains(name)).map(str::to_owned).collect()
+}
+
+/// What is always watched of servers.
+fn watched() -> impl Iterator<Item = &'static str> {
+    let of_servers = Invariant::ALL.into_iter().filter(|invariant| match invariant {
+        // Another name for liveness.
+        Invariant::EveryServerServes => false,
+        // Of recipes, and of runs.
+        Invariant::NoPanic | Invariant::NoSpin | Invariant::StepBudget => false,
+        Invariant::AcknowledgedWritesSurvive
+        | Invariant::AnswersMatchReference
+        | Invariant::RealTimeOrderOfWrites
+        | Invariant::ZxidsNeverGoBack
+        | Invariant::SessionFifo
+        | Invariant::WatchBeforeAnswer
+        | Invariant::EphemeralsOfDeadSessionsGone
+        | Invariant::NoEarlyExpiry
+        | Invariant::ServersAgree
+        | Invariant::MultiIsAtomic => true,
+    });
+    of_servers.map(Invariant::name)
+}
+
+/// Invariants that nothing has broken first are looked for beyond what a bug breaks first, in the same seeds: by those
+/// in whose families they are. Those that are found are never broken no more.
+fn beyond(chaos: &Chaos, never_broken: &mut Vec<String>) -> Result<Vec<Beyond>, BadInput> {
+    let mut found = Vec::new();
+    for invariant in std::mem::take(never_broken) {
+        let own = Mutant::ALL.into_iter().filter(|mutant| mutant.family().contains(&invariant.as_str()));
+        let mut first = None;
+        for mutant in own {
+            first = chaos.breaks(&invariant, mutant)?.map(|seed| (mutant, seed));
+            if first.is_some() {
+                break;
+            }
+        }
+        match first {
+            Some((mutant, seed)) => found.push(Beyond { invariant, mutant: mutant.name().into(), seed }),
+            None => never_broken.push(invariant),
+        }
+    }
+    Ok(found)
 }
 
 fn wrong(unmutated: &[Kill], results: &[MutantResult], never_broken: &[String]) -> Vec<String> {
@@ -305,4 +207,19 @@ fn wrong(unmutated: &[Kill], results: &[MutantResult], never_broken: &[String]) 
         wrong.push(format!("no mutant breaks {}", never_broken.join(", ")));
     }
     wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_of_what_is_watched() {
+        let known: BTreeSet<&str> =
+            invariants::ALL.iter().map(|(name, _)| *name).chain(watched()).chain(["liveness"]).collect();
+        for mutant in Mutant::ALL {
+            let strange = mutant.family().iter().find(|name| !known.contains(*name));
+            assert_eq!(strange, None, "{}", mutant.name());
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::zoocheck;
 
-const MUTANTS: &str = "zoocheck-mutants-1.json";
+const MUTANTS: &str = "zoocheck-mutants-2.json";
 
 #[test]
 fn planted_bugs_are_found_by_seeds_and_by_models_and_the_canary_by_neither() {

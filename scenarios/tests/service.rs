@@ -210,6 +210,7 @@ fn total(accepted: &[Accepted]) -> Accepted {
         connected_after_the_end: of(|a| a.connected_after_the_end),
         served_after_the_end: of(|a| a.served_after_the_end),
         went_back: of(|a| a.went_back),
+        registered_late: of(|a| a.registered_late),
         stale_reads: of(|a| a.stale_reads),
         ahead: of(|a| a.ahead),
     }

@@ -4,7 +4,7 @@ use crate::message::Message;
 use crate::shell::{Kind, Watching};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use zk_api::{EventType, Request, SessionId, WatchedEvent};
+use zk_api::{EventType, Request, SessionId, WatchedEvent, Zxid};
 use zk_proto::message::{WatchList, Xid};
 
 /// How a client stands.
@@ -49,6 +49,8 @@ pub struct Client {
     pub inbox: VecDeque<Letter>,
     /// It was connected before its session ended, and is to learn it after that.
     pub connects_later: bool,
+    /// How far the server was that took its watches, if that is known.
+    pub registers_at: Option<Zxid>,
     /// What it watches, as far as it knows.
     pub watches: Vec<Watching>,
 }
@@ -64,6 +66,7 @@ impl Client {
             ghosts: VecDeque::new(),
             inbox: VecDeque::new(),
             connects_later: false,
+            registers_at: None,
             watches: Vec::new(),
         }
     }

@@ -68,7 +68,7 @@ impl<'a> Judge<'a> {
             steps,
             at: 0,
             narrowed,
-            service: Service::new(&[], &actors, &rules),
+            service: Service::new(&[], &[], &actors, &rules),
             rules,
             clients: later.sessions.iter().map(|session| Client::new(*session)).collect(),
             by_session: later.sessions.iter().copied().zip(0..).collect(),
@@ -247,6 +247,7 @@ impl<'a> Judge<'a> {
             return Err(self.rejected(Why::ServedAfterTheEnd, what));
         }
         self.accepted.served_after_the_end += usize::from(self.clients[me].is_over);
+        self.registers(me);
         let at = self.later.answered.get(&(self.clients[me].session, sent.xid)).copied();
         let place = at.map_or(0, |at| self.place(at));
         let syncs = matches!(sent.request, Request::Sync { .. }) && !self.rules.lying_syncs;
@@ -347,6 +348,7 @@ impl<'a> Judge<'a> {
             self.read(me)?;
         }
         let sent = self.clients[me].queue.pop_front().expect("it was just seen");
+        self.registers(me);
         // Its server has applied all before it answers.
         self.catch_up(me, usize::MAX);
         self.clients[me].is_over |= matches!(sent.request, Request::CloseSession);
@@ -428,12 +430,9 @@ impl<'a> Judge<'a> {
     }
 
     fn gets_event(&mut self, me: usize, zxid: Option<Zxid>, event: &WatchedEvent) -> Judged {
+        self.registers(me);
         let up_to = zxid.map_or(0, |zxid| self.place(zxid));
         self.catch_up(me, up_to);
-        // What was told in one came one by one here, while the watches were on their way.
-        while zxid.is_none() && self.clients[me].inbox.is_empty() && self.service.lags(me) {
-            self.catch_up(me, self.view(me) + 1);
-        }
         if !self.clients[me].take_event(event) {
             let sent: Vec<_> = self.clients[me].inbox.iter().map(|letter| &letter.message).take(2).collect();
             let why = match (self.service.serves(me), sent.is_empty()) {
@@ -496,14 +495,27 @@ impl<'a> Judge<'a> {
             let what = format!("session {session} is connected, and is not without a connection");
             return Err(self.rejected(Why::Record, what));
         }
-        if let Some(at) = self.later.watched_at.get(&self.at) {
-            self.catch_up(me, self.place(*at));
-        }
         let watches = watchings(watches);
+        self.clients[me].registers_at = self.later.watched_at.get(&self.at).copied();
         self.clients[me].state = State::Connected;
         self.order(&Order::Reconnect { client: me as u8, watches: &watches }, None, MISSED);
         self.clients[me].watches = watches;
         Ok(())
+    }
+
+    /// The watches of a new connection come to its server, before all else that its client sends.
+    fn registers(&mut self, me: usize) {
+        if !self.service.registers(me) {
+            return;
+        }
+        let before = self.view(me);
+        let place = self.clients[me].registers_at.map_or(0, |at| self.place(at));
+        self.catch_up(me, place);
+        self.accepted.registered_late += usize::from(self.view(me) > before);
+        if self.service.registers(me) {
+            let watches = self.clients[me].watches.clone();
+            self.order(&Order::Register { client: me as u8, watches: &watches }, None, MISSED);
+        }
     }
 
     fn expires(&mut self, me: usize) -> Judged {

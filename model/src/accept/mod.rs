@@ -90,6 +90,8 @@ pub struct Accepted {
     pub served_after_the_end: usize,
     /// Lost connections with which a view went back.
     pub went_back: usize,
+    /// Watches that came to a server which had gone on since their client was connected.
+    pub registered_late: usize,
     /// Reads of a view that lagged.
     pub stale_reads: usize,
     /// Reads of a view that was further than the server that answered them, without a difference.

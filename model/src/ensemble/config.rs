@@ -53,6 +53,9 @@ pub enum Level {
     /// Everybody has decided for the same leader, with all histories that a past epoch of so many transactions may
     /// have left on their disks.
     Synchronisation,
+    /// Of three voters one has decided to lead and was cut off, and the others have gone on without it: two stand for
+    /// one epoch, or for two.
+    Rivals,
     /// Everybody serves.
     Broadcast,
     /// Everybody has just been switched on.
@@ -61,9 +64,10 @@ pub enum Level {
 
 impl Level {
     /// All of them, by name.
-    pub const ALL: [(&str, Level); 4] = [
+    pub const ALL: [(&str, Level); 5] = [
         ("election", Level::Election),
         ("synchronisation", Level::Synchronisation),
+        ("rivals", Level::Rivals),
         ("broadcast", Level::Broadcast),
         ("whole", Level::Whole),
     ];
@@ -72,7 +76,7 @@ impl Level {
     pub(super) fn has_links(self) -> bool {
         match self {
             Level::Election => false,
-            Level::Synchronisation | Level::Broadcast | Level::Whole => true,
+            Level::Synchronisation | Level::Rivals | Level::Broadcast | Level::Whole => true,
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `time` | time, which passes when nothing else can happen |
 //! | `merge` | steps whose order nobody can tell |
 //! | `starts` | where the levels begin |
+//! | `rivals` | where two stand for one epoch |
 //! | `watch` | the invariants, looked at in every state |
 //! | `search` | breadth-first: shortest counterexamples, honest limits |
 //! | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
@@ -26,6 +27,7 @@ mod network;
 mod node;
 mod peer_node;
 mod progress;
+mod rivals;
 mod search;
 mod starts;
 mod state;

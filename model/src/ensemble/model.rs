@@ -233,7 +233,7 @@ impl<N: Node> EnsembleModel<N> {
             Action::Written { server } => self.take(&mut next, server, &Event::Written),
             Action::Image { server, link } => self.take(&mut next, server, &Event::Imaged { link }),
             Action::Propose { server } => {
-                let number = i64::from(self.config.bounds.txns - next.left.txns);
+                let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
                 self.take(&mut next, server, &Event::Propose { number });
             }
             Action::Restart { server } => self.restart(&mut next, server),

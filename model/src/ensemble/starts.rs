@@ -4,6 +4,7 @@ use super::action::Action;
 use super::config::Level;
 use super::model::EnsembleModel;
 use super::node::Node;
+use super::rivals::rivals;
 use super::state::{Kind, Left, Part, State};
 use super::time::LIMIT_TICKS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ use zk_proto::message::Xid;
 use zk_proto::server::ServerId;
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::{PeerConfig, RecoveredHistory, Role};
+use zk_proto::zab::{Doubt, PeerConfig, RecoveredHistory, Role};
 
 /// The states that a level begins with.
 pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
@@ -25,6 +26,7 @@ pub(super) fn starts<N: Node>(model: &EnsembleModel<N>) -> Vec<State<N>> {
             starts.iter_mut().for_each(|state| decide(model, state));
             starts
         }
+        Level::Rivals => rivals(model, &fresh),
         Level::Broadcast => {
             let mut state = fresh();
             decide(model, &mut state);
@@ -50,7 +52,7 @@ fn calmly<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>, allowed: impl
 }
 
 /// Everybody decides for a leader, by datagrams alone.
-fn decide<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>) {
+pub(super) fn decide<N: Node>(model: &EnsembleModel<N>, state: &mut State<N>) {
     calmly(model, state, |action| matches!(action, Action::Datagram { .. } | Action::Fire { .. }));
 }
 
@@ -89,13 +91,13 @@ fn switched_on<N: Node>(
 }
 
 /// What an epoch has left behind in which nothing went wrong until all servers stopped at once.
-struct Past {
-    leader: ServerId,
+pub(super) struct Past {
+    pub(super) leader: ServerId,
     /// How many of the transactions each has on its disk; the leader has all.
-    logged: BTreeMap<ServerId, usize>,
+    pub(super) logged: BTreeMap<ServerId, usize>,
     /// How many of them were committed: at most what a quorum has.
-    committed: usize,
-    txns: Vec<Arc<Txn>>,
+    pub(super) committed: usize,
+    pub(super) txns: Vec<Arc<Txn>>,
 }
 
 /// Everything that may be left behind. The first is that there was no past.
@@ -131,7 +133,7 @@ fn pasts<N: Node>(model: &EnsembleModel<N>) -> Vec<Past> {
     pasts
 }
 
-fn past_txn(counter: u32) -> Arc<Txn> {
+pub(super) fn past_txn(counter: u32) -> Arc<Txn> {
     let (session, xid, time_ms) = (SessionId::NONE, Xid(0), -i64::from(counter));
     Arc::new(Txn {
         zxid: Zxid::new(1, counter),
@@ -143,7 +145,7 @@ fn past_txn(counter: u32) -> Arc<Txn> {
 }
 
 impl Past {
-    fn start<N: Node>(&self, model: &EnsembleModel<N>) -> State<N> {
+    pub(super) fn start<N: Node>(&self, model: &EnsembleModel<N>) -> State<N> {
         let mut ghost = Ghost::default();
         let mut disks = BTreeMap::new();
         if !self.txns.is_empty() {
@@ -155,8 +157,9 @@ impl Past {
             ghost.committed = committed.map(|txn| (txn.zxid, txn.clone())).collect();
             for (server, has) in &self.logged {
                 let log = self.txns[..*has].to_vec();
-                let (accepted_epoch, current_epoch, base) = (1, 1, Zxid::ZERO);
-                disks.insert(*server, RecoveredHistory { accepted_epoch, current_epoch, base, log });
+                let (current_epoch, base) = (1, Zxid::ZERO);
+                let (accepted_epoch, doubt) = (1, Doubt::Nothing);
+                disks.insert(*server, RecoveredHistory { accepted_epoch, current_epoch, base, log, doubt });
                 let most = self.txns[..(*has).min(self.committed)].to_vec();
                 ghost.most_delivered.insert(*server, most);
             }

@@ -129,6 +129,8 @@ pub struct View {
     /// Its server takes it for alive. One that has not heard of the session's end does.
     pub served: bool,
     pub connected: bool,
+    /// It is connected, and its watches are still on their way to its server: nothing fires yet.
+    pub registers: bool,
     /// Its server; the next one, while it has none.
     pub now: Sight,
     /// What its server was when the client was last answered, as far as the client knows: the next server need be
@@ -142,7 +144,8 @@ impl View {
     /// Of a session that lives, and is connected.
     pub fn new(session: SessionId, goes_back: bool) -> View {
         let heard = goes_back.then(Sight::new);
-        View { session, served: true, connected: true, now: Sight::new(), heard, unheard: VecDeque::new() }
+        let (now, unheard) = (Sight::new(), VecDeque::new());
+        View { session, served: true, connected: true, registers: false, now, heard, unheard }
     }
 
     /// Nobody will look at it again.
@@ -153,7 +156,8 @@ impl View {
 
     /// Its server has learned that the session is over, so it lags no longer. Another one may not have.
     pub fn end(&mut self) {
-        (self.served, self.connected, self.now) = (false, false, Sight::new());
+        (self.served, self.connected, self.registers) = (false, false, false);
+        self.now = Sight::new();
     }
 
     /// An answer is sent.

@@ -13,7 +13,10 @@
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |
+//! | `membership` | group membership and its published variants on trial |
+//! | `configuration` | name service and configuration and their published variants on trial |
 //! | `lock` | the lock and its published variants on trial |
+//! | `queue` | the queue, with priorities and without, and its published variants on trial |
 //! | `chubby` | Chubby's files, locks and sequencers |
 //! | `two_phase_commit` | the two-phase commit and its published variants on trial |
 //! | `try_lock`, `timed_lock` | the same for who does not wait, or not for ever |
@@ -22,15 +25,18 @@
 pub mod barrier;
 pub mod chubby;
 pub mod common;
+pub mod configuration;
 pub mod double_barrier;
 pub mod election;
 pub mod event;
 pub mod lock;
+pub mod membership;
 pub mod outside;
 pub mod prelude;
 pub mod probe;
 pub mod promise;
 pub mod promises;
+pub mod queue;
 pub mod revocable_lock;
 pub mod shared_lock;
 pub mod timed_lock;
@@ -53,7 +59,10 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         election::catalogue(),
         barrier::catalogue(),
         double_barrier::catalogue(),
+        queue::catalogue(),
         two_phase_commit::catalogue(),
+        membership::catalogue(),
+        configuration::catalogue(),
     ]
     .concat()
 }

@@ -37,6 +37,17 @@ pub trait Trial: Send + Sync + 'static {
         &[]
     }
 
+    /// What an administrator may set a znode's data to, where bounds allow him any change. He may delete any znode
+    /// of the trial that has no children.
+    fn administered(&self) -> Vec<Text> {
+        Vec::new()
+    }
+
+    /// How many children these znodes of the setup have had in their lives: the number of the next sequential one.
+    fn counters(&self) -> Vec<(Text, i32)> {
+        Vec::new()
+    }
+
     /// What one client process does with the recipe. It must not close the session when it ends: what it
     /// leaves behind is judged.
     ///
@@ -111,6 +122,8 @@ pub struct Bounds {
     pub crashes: u8,
     /// Processes that are paused: their session may expire meanwhile without costing an expiry.
     pub pauses: u8,
+    /// Changes that an administrator makes: see [`Trial::administered`].
+    pub admin: u8,
     /// Transactions by which the view of a connected client may lag.
     pub lag: u8,
     /// Whether actors write to the outside resources: see [`Part::effects`].
@@ -120,7 +133,8 @@ pub struct Bounds {
 impl Bounds {
     /// So many clients, one round, no faults.
     pub const fn clients(clients: u8) -> Bounds {
-        Bounds { clients, rounds: 1, expiries: 0, drops: 0, crashes: 0, pauses: 0, lag: 0, effects: false }
+        let (expiries, drops, crashes, pauses, admin) = (0, 0, 0, 0, 0);
+        Bounds { clients, rounds: 1, expiries, drops, crashes, pauses, admin, lag: 0, effects: false }
     }
 }
 
@@ -170,6 +184,14 @@ pub trait AnyTrial: Send + Sync {
     fn keeps(&self) -> &'static [&'static str] {
         &[]
     }
+    /// As [`Trial::administered`].
+    fn administered(&self) -> Vec<Text> {
+        Vec::new()
+    }
+    /// As [`Trial::counters`].
+    fn counters(&self) -> Vec<(Text, i32)> {
+        Vec::new()
+    }
     /// As [`Trial::actor`].
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;
 }
@@ -192,6 +214,12 @@ impl<T: Trial> AnyTrial for T {
     }
     fn keeps(&self) -> &'static [&'static str] {
         Trial::keeps(self)
+    }
+    fn administered(&self) -> Vec<Text> {
+        Trial::administered(self)
+    }
+    fn counters(&self) -> Vec<(Text, i32)> {
+        Trial::counters(self)
     }
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
         Box::pin(async move { Trial::actor(&*self, zk, probe, part).await })

@@ -76,6 +76,7 @@ fn bounds(b: &Bounds) -> String {
         (b.drops, "drop", "drops"),
         (b.crashes, "crash", "crashes"),
         (b.pauses, "pause", "pauses"),
+        (b.admin, "administrator's change", "administrator's changes"),
     ];
     let mut most: Vec<String> = Vec::new();
     let mut none: Vec<&str> = Vec::new();

@@ -1,7 +1,7 @@
 //! The kill matrix, for people.
 
 use super::{Paint, count, of, table, wall, wrapped};
-use crate::mutants::{Fate, Kill, MutantResult, MutantsReport};
+use crate::mutants::{Beyond, Fate, Kill, MutantResult, MutantsReport};
 use crate::verdict::Answer;
 use std::fmt::Write;
 
@@ -10,7 +10,9 @@ pub fn mutants_text(report: &MutantsReport, paint: Paint) -> String {
     let mut out = String::new();
     let title = paint.strong("mutants");
     let _ = writeln!(out, "{title}: bugs planted into every server, under {}", report.scenario);
-    let _ = writeln!(out, "  {} each, and without any", of(report.seeds, "seed"));
+    let clients = report.clients.join(" and ");
+    let _ =
+        writeln!(out, "  {} each, and without any; clients do {clients}, in turns", of(report.seeds, "seed"));
     if !report.models.is_empty() {
         let models =
             format!("models, of {} states at most: {}", count(report.max_states), report.models.join("; "));
@@ -27,6 +29,11 @@ pub fn mutants_text(report: &MutantsReport, paint: Paint) -> String {
         true => writeln!(out, "without any: nothing was broken"),
         false => writeln!(out, "without any: {}", paint.bad(&kills(&report.unmutated))),
     };
+    if !report.beyond.is_empty() {
+        let beyond = |b: &Beyond| format!("{} ({}, seed {})", b.invariant, b.mutant, b.seed);
+        let beyond: Vec<String> = report.beyond.iter().map(beyond).collect();
+        let _ = writeln!(out, "broken after others: {}", wrapped(&beyond.join(", "), 2));
+    }
     if !report.never_broken.is_empty() {
         let names = report.never_broken.join(", ");
         let _ = writeln!(out, "broken by none of them under their own names: {}", wrapped(&names, 2));

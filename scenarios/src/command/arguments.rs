@@ -242,6 +242,12 @@ pub(super) struct CheckArguments {
     /// Processes that are paused
     #[arg(help_heading = BOUNDS, long, value_name = "P", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     pauses: Option<u8>,
+    /// Changes that an administrator makes: he deletes a znode, or sets it to what the trial says
+    #[arg(help_heading = BOUNDS, long, value_name = "A", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
+    admin: Option<u8>,
+    /// He changes the znodes that the trial sets up, too
+    #[arg(help_heading = BOUNDS, long, requires = "admin")]
+    admin_parents: bool,
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
@@ -315,6 +321,7 @@ impl CheckArguments {
             (self.drops, &mut bounds.drops),
             (self.crashes, &mut bounds.crashes),
             (self.pauses, &mut bounds.pauses),
+            (self.admin, &mut bounds.admin),
             (self.lag, &mut bounds.lag),
         ] {
             *bound = typed.unwrap_or(*bound);
@@ -327,6 +334,7 @@ impl CheckArguments {
         config.bounds.effects = config.effects;
         config.lying_syncs = !self.true_syncs;
         config.false_ends = !self.true_ends;
+        config.admin_parents = self.admin_parents;
         config.true_zxids = self.true_zxids;
         config.time_limit = self.time_limit;
         config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));

@@ -88,6 +88,7 @@ mod tests {
             messages: 0,
             steps: 0,
             deviations: 0,
+            disk_ops: 0,
             visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],

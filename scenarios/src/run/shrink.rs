@@ -300,7 +300,10 @@ fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
         | Fault::ServerPause { .. }
         | Fault::LeaderPause { .. }
         | Fault::ServerLag { .. }
-        | Fault::LinkBreak { .. } => return Some(timed),
+        | Fault::LinkBreak { .. }
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. } => return Some(timed),
     };
     match (*client).cmp(&gone) {
         std::cmp::Ordering::Equal => return None,
@@ -370,6 +373,9 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::ClockSkew { .. }
         | Fault::ClockJump { .. }
         | Fault::LinkBreak { .. }
+        | Fault::DiskRot { .. }
+        | Fault::DiskError { .. }
+        | Fault::DiskFull { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => {}
     }

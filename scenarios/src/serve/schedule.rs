@@ -139,6 +139,9 @@ impl Step {
             world::Fault::ClockJump { node: world::Node::Client(_), .. } => {
                 Step::Not("clock-jump of a client")
             }
+            world::Fault::DiskRot { .. } | world::Fault::DiskError { .. } | world::Fault::DiskFull { .. } => {
+                Step::Not("fault of a disk")
+            }
             world::Fault::AdminDelete { .. } => Step::Not("admin-delete"),
             world::Fault::AdminWrite { .. } => Step::Not("admin-write"),
             world::Fault::ServerCrash { .. }

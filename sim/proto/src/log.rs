@@ -1,8 +1,9 @@
 //! The transaction log: records in files, and what a crash or a rotten bit leaves of them.
 //!
-//! A record is `length u32, crc32 u32, previous zxid i64, zxid i64, transaction`, little-endian; the length is
-//! that of the transaction, the checksum is over everything but itself. Each record names the one before it,
-//! also over the border of a file or of an epoch, so that a missing one is noticed wherever it was.
+//! A record is `length u32, crc32 u32, previous zxid i64, zxid i64, durable zxid i64, transaction`, little-endian; the
+//! length is that of the transaction, the checksum is over everything but itself. Each record names the one before
+//! it, also over the border of a file or of an epoch, so that a missing one is noticed wherever it was. It also names
+//! the last one that was durable when it was written: of what was written together, a disk may have done any part.
 
 use crate::codec::{Decoder, Malformed, put_txn, put_zxid};
 use crate::disk::{DiskOp, FileId};
@@ -13,13 +14,15 @@ use std::sync::Arc;
 use zk_api::Zxid;
 
 /// Bytes of a record before the transaction.
-pub const HEADER: usize = 24;
+pub const HEADER: usize = 32;
 
 /// A record of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The transaction logged before this one, `ZERO` before the first.
     pub previous: Zxid,
+    /// The last transaction that was durable when this one was written, `ZERO` if none was. durable <= previous
+    pub durable: Zxid,
     /// The transaction.
     pub txn: Txn,
 }
@@ -35,15 +38,16 @@ pub struct Scan {
     pub valid_len: usize,
 }
 
-/// A record that fails its checksum though a valid one follows it: at this offset.
+/// A record that fails its checksum though one follows that was written when it was durable: at this offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptMiddle(pub usize);
 
 /// The bytes of a record.
-pub fn encode(previous: Zxid, txn: &Txn) -> Vec<u8> {
+pub fn encode(previous: Zxid, durable: Zxid, txn: &Txn) -> Vec<u8> {
     let mut bytes = vec![0; 8];
     put_zxid(&mut bytes, previous);
     put_zxid(&mut bytes, txn.zxid);
+    put_zxid(&mut bytes, durable);
     put_txn(&mut bytes, txn);
     let len = (bytes.len() - HEADER) as u32;
     bytes[..4].copy_from_slice(&len.to_le_bytes());
@@ -53,7 +57,8 @@ pub fn encode(previous: Zxid, txn: &Txn) -> Vec<u8> {
 }
 
 /// Reads a log file up to its end or to a torn tail; fails if a record in the middle is corrupt.
-pub fn scan(bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
+/// `first` is the transaction it begins with, or is to.
+pub fn scan(first: Zxid, bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
     let mut records: Vec<Record> = Vec::new();
     let mut ends = Vec::new();
     let mut valid_len = 0;
@@ -62,10 +67,14 @@ pub fn scan(bytes: &[u8]) -> Result<Scan, CorruptMiddle> {
         ends.push((record.txn.zxid, valid_len as u64));
         records.push(record);
     }
-    // A crash tears only the end. Lengths cannot be trusted here, so look at every offset. An older record is
-    // no successor: a disk may show what some former file had in the place of a tail.
-    let last = records.last().map_or(Zxid::ZERO, |record| record.txn.zxid);
-    let is_successor = |at: usize| decode(&bytes[at..]).is_ok_and(|(record, _)| record.previous >= last);
+    // A crash tears only what was not synced yet. Lengths cannot be trusted here, so look at every offset. An older
+    // record is no successor: a disk may show what some former file had in the place of a tail. Nor is one of the
+    // same write: a disk may have done its end and not its beginning.
+    let was_missing = |durable: Zxid| match records.last() {
+        Some(last) => durable > last.txn.zxid,
+        None => durable >= first,
+    };
+    let is_successor = |at: usize| decode(&bytes[at..]).is_ok_and(|(record, _)| was_missing(record.durable));
     if (valid_len + 1..bytes.len()).any(is_successor) {
         return Err(CorruptMiddle(valid_len));
     }
@@ -82,9 +91,11 @@ fn decode(bytes: &[u8]) -> Result<(Record, usize), Malformed> {
     }
     let previous = decoder.zxid()?;
     let zxid = decoder.zxid()?;
+    let durable = decoder.zxid()?;
     let txn = decoder.txn()?;
     decoder.finish()?;
-    if txn.zxid != zxid || previous >= zxid { Err(Malformed) } else { Ok((Record { previous, txn }, len)) }
+    let is_right = txn.zxid == zxid && previous < zxid && durable <= previous;
+    if is_right { Ok((Record { previous, durable, txn }, len)) } else { Err(Malformed) }
 }
 
 /// Over a whole record but for the place of the checksum.
@@ -128,9 +139,10 @@ impl LogWriter {
         self.roll = false;
         let (file, ends) = (FileId::Log(name), self.files.entry(name).or_default());
         let begin = ends.last().map_or(0, |(_, end)| *end);
+        let durable = self.last;
         let mut end = begin;
         for txn in txns {
-            let bytes = encode(self.last, txn);
+            let bytes = encode(self.last, durable, txn);
             end += bytes.len() as u64;
             ends.push((txn.zxid, end));
             self.last = txn.zxid;
@@ -161,6 +173,11 @@ impl LogWriter {
         self.roll = true;
         self.last = to;
         true
+    }
+
+    /// The last transaction written, or shown by the snapshot that the log goes on from.
+    pub fn last(&self) -> Zxid {
+        self.last
     }
 
     /// Goes on behind a snapshot that is in the place of everything logged.

@@ -1,6 +1,7 @@
 //! Bugs that can be planted, to show that what is watched would find them: one small deviation each.
 //!
-//! A mutant is chosen when a machine is set up ([`PeerConfig::mutant`](crate::zab::PeerConfig)), acts at its place
+//! A mutant is chosen when a machine is set up ([`PeerConfig::mutant`](crate::zab::PeerConfig), which is the server's
+//! as well), acts at its place
 //! in the machine's code, and says so there, each time that it makes a difference: a find is credited to it only
 //! after that.
 
@@ -59,6 +60,22 @@ pub enum Mutant {
     CutsTooMuch,
     DoesNotCut,
     VotesBeforeSettled,
+    WatchAfterAnswer,
+    WatchFiresTwice,
+    WatchLost,
+    SetWatchesForgets,
+    LearnerExpires,
+    TakeoverCutsTimeouts,
+    CloseLooksAtApplied,
+    LeaderCountsAnew,
+    ReplayCountsAgain,
+    MultiInPart,
+    LogNotSynced,
+    RestoreKeepsZnodes,
+    MoveNotChecked,
+    ClientGoesBack,
+    ReadOvertakesWrite,
+    AnswerTellsLater,
     Canary,
 }
 
@@ -90,8 +107,13 @@ impl Mutant {
         self.facts().what
     }
 
-    /// The names of the invariants that are expected to find it: those of [`crate::zab::invariants`], and
-    /// `liveness` for an ensemble that does not serve again when faults are over.
+    /// Whether it acts in a server, above its peer: it needs clients, sessions or a tree.
+    pub fn is_of_server(self) -> bool {
+        (Mutant::WatchAfterAnswer..Mutant::Canary).contains(&self)
+    }
+
+    /// The names of the invariants that are expected to find it: those of [`crate::zab::invariants`], those that are
+    /// always watched of servers, and `liveness` for an ensemble that does not serve again when faults are over.
     pub fn family(self) -> &'static [&'static str] {
         self.facts().family
     }
@@ -126,7 +148,9 @@ mod tests {
         let known: BTreeSet<&str> =
             invariants::ALL.iter().map(|(name, _)| *name).chain(["liveness"]).collect();
         for mutant in Mutant::ALL {
-            let strange = mutant.family().iter().find(|name| !known.contains(*name));
+            // What is watched of servers is known by names in kebab case, of which others speak.
+            let is_of_servers = |name: &str| mutant.is_of_server() && name.contains('-');
+            let strange = mutant.family().iter().find(|name| !known.contains(*name) && !is_of_servers(name));
             assert_eq!(strange, None, "{}", mutant.name());
             assert_eq!(mutant.family().is_empty(), mutant == Mutant::Canary);
         }

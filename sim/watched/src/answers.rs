@@ -1,5 +1,6 @@
 //! Every answer is that of the reference.
 
+use crate::atomic;
 use crate::executed::{Executed, own};
 use crate::reference::{Asker, Own, Reference, proves};
 use crate::{Invariant, Report};
@@ -141,6 +142,9 @@ impl Answers {
         let executed = Executed { txn: txn.clone(), asked };
         if executed.asked.is_none() && own.is_none() && !refused {
             report.broken(NAME, format!("{zxid} is nobody's request: {:?}", txn.body));
+        }
+        if let Some((What::Request(request), _)) = &executed.asked {
+            atomic::executed(request, txn, report);
         }
         if refused {
             report.case("write refused as its session had moved or ended");

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `survive` | acknowledged and synced writes survive every restart |
 //! | `answers` | every answer is that of the naive reference tree |
+//! | `atomic` | of a multi all is done, or nothing |
 //! | `real_time` | a write that begins after another was acknowledged comes after it |
 //! | `zxids` | what a session sees never goes back in time |
 //! | `fifo` | a session's requests are done and answered in their order |
@@ -18,6 +19,7 @@
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
 
 mod answers;
+mod atomic;
 mod early;
 mod ephemerals;
 mod executed;

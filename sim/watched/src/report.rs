@@ -14,6 +14,7 @@ pub enum Invariant {
     EphemeralsOfDeadSessionsGone,
     NoEarlyExpiry,
     ServersAgree,
+    MultiIsAtomic,
     EveryServerServes,
     NoPanic,
     NoSpin,
@@ -22,7 +23,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 13] = [
+    pub const ALL: [Invariant; 14] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -32,6 +33,7 @@ impl Invariant {
         Invariant::EphemeralsOfDeadSessionsGone,
         Invariant::NoEarlyExpiry,
         Invariant::ServersAgree,
+        Invariant::MultiIsAtomic,
         Invariant::EveryServerServes,
         Invariant::NoPanic,
         Invariant::NoSpin,
@@ -50,6 +52,7 @@ impl Invariant {
             Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
             Invariant::NoEarlyExpiry => "no-early-expiry",
             Invariant::ServersAgree => "servers-agree",
+            Invariant::MultiIsAtomic => "multi-is-atomic",
             Invariant::EveryServerServes => "every-server-serves",
             Invariant::NoPanic => "no-panic",
             Invariant::NoSpin => "no-spin",

@@ -35,7 +35,8 @@ pub enum Stream {
     Swarm,
     /// The faults of a schedule. The entity is the kind of fault.
     Fault,
-    /// Whether a datagram between servers is lost or comes twice. The entity is the directed pair.
+    /// Whether a datagram between servers is lost or comes twice. The entity is the directed pair, or, for whether
+    /// a link breaks behind a leader's state, that plus 2^32.
     Datagram,
 }
 

@@ -22,6 +22,8 @@ struct File {
     synced: usize,
     /// What a `Truncate` has cut off and a crash may bring back, until the next sync.
     cut: Vec<u8>,
+    /// Which bits read otherwise than they were written, by place.
+    rot: BTreeMap<usize, u8>,
 }
 
 /// What a crash did to the unsynced ends.
@@ -31,7 +33,12 @@ pub struct CrashReport {
     pub lost: u32,
     /// Files of which a part of it survived.
     pub torn: u32,
+    /// Whether some of it did not survive that was written before some that did.
+    pub reordered: u32,
 }
+
+/// So many bytes are written or not.
+const BLOCK: usize = 48;
 
 impl Disk {
     /// Adds bytes at the end of a file; gives the new length.
@@ -56,7 +63,7 @@ impl Disk {
     pub fn done(&mut self, file: FileId, ticket: u64) -> usize {
         if let Some(bytes) = self.replacing.remove(&(file, ticket)) {
             let synced = bytes.len();
-            self.files.insert(file, File { bytes, synced, cut: Vec::new() });
+            self.files.insert(file, File { bytes, synced, ..File::default() });
             return synced;
         }
         let covered = self.syncing.remove(&(file, ticket)).unwrap_or(0);
@@ -76,6 +83,27 @@ impl Disk {
             file.synced = length;
         }
         file.bytes.truncate(length);
+        file.rot.split_off(&length);
+    }
+
+    /// Bits rot, from a place on that is so many parts per thousand into what is durable of a file: of the
+    /// `nth`, going round. Gives the file, if there is any.
+    pub fn rot(&mut self, nth: u32, at_permille: u32, bytes: u32) -> Option<FileId> {
+        let mut files: Vec<_> = self.files.iter_mut().filter(|(_, file)| file.synced > 0).collect();
+        let nth = nth as usize % files.len().max(1);
+        let (id, file) = files.get_mut(nth)?;
+        let first = (file.synced - 1) * at_permille.min(1000) as usize / 1000;
+        for at in first..(first + bytes.max(1) as usize).min(file.synced) {
+            // Never back to what it was.
+            let flips = 1 << (at % 8);
+            file.rot.entry(at).or_insert(flips);
+        }
+        Some(**id)
+    }
+
+    /// Whether anything reads otherwise than it was written.
+    pub fn is_rotten(&self) -> bool {
+        self.files.values().any(|file| !file.rot.is_empty())
     }
 
     /// Removes a file.
@@ -86,13 +114,14 @@ impl Disk {
     }
 
     /// The machine crashes. `pick(n)` chooses from 0 to n - 1: how many of the unsynced bytes survive, and
-    /// whether a replacement under way or a truncation has taken effect.
-    pub fn crash(&mut self, pick: &mut dyn FnMut(u64) -> u64) -> CrashReport {
+    /// whether a replacement under way or a truncation has taken effect. A disk that `reorders` may have written any
+    /// of them, block by block, and none of the others.
+    pub fn crash(&mut self, reorders: bool, pick: &mut dyn FnMut(u64) -> u64) -> CrashReport {
         let mut report = CrashReport::default();
         for ((file, _), bytes) in std::mem::take(&mut self.replacing) {
             if pick(2) == 1 {
                 let synced = bytes.len();
-                self.files.insert(file, File { bytes, synced, cut: Vec::new() });
+                self.files.insert(file, File { bytes, synced, ..File::default() });
             }
         }
         self.syncing.clear();
@@ -104,10 +133,10 @@ impl Disk {
                 file.bytes.append(&mut file.cut);
             } else if unsynced > 0 {
                 // Nothing and everything are the likeliest; anything between tears a record.
-                let how = pick(5);
+                let how = pick(if reorders { 6 } else { 5 });
                 let kept = match how {
                     0 => 0,
-                    1 => unsynced,
+                    1 | 5 => unsynced,
                     _ => pick(unsynced as u64 + 1) as usize,
                 };
                 report.lost += u32::from(kept == 0);
@@ -118,6 +147,14 @@ impl Disk {
                     let zeros = pick(kept as u64 + 1) as usize;
                     let written = file.bytes.len() - zeros;
                     file.bytes[written..].fill(0);
+                }
+                if how == 5 {
+                    for block in file.bytes[file.synced..].chunks_mut(BLOCK) {
+                        if pick(2) == 0 {
+                            block.fill(0);
+                            report.reordered = 1;
+                        }
+                    }
                 }
             }
             file.cut.clear();
@@ -130,7 +167,12 @@ impl Disk {
 
     /// What a server finds when it starts.
     pub fn files(&self) -> Files {
-        self.files.iter().map(|(id, file)| (*id, file.bytes.clone())).collect()
+        let read = |file: &File| {
+            let mut bytes = file.bytes.clone();
+            file.rot.iter().for_each(|(at, flips)| bytes[*at] ^= flips);
+            bytes
+        };
+        self.files.iter().map(|(id, file)| (*id, read(file))).collect()
     }
 }
 
@@ -144,7 +186,7 @@ mod tests {
     fn crashed(disk: &Disk, mut picks: Vec<u64>) -> (Vec<u8>, CrashReport) {
         let mut disk = disk.clone();
         picks.reverse();
-        let report = disk.crash(&mut |n| picks.pop().expect("a pick for each choice").min(n - 1));
+        let report = disk.crash(false, &mut |n| picks.pop().expect("a pick for each choice").min(n - 1));
         (disk.files().remove(&LOG).unwrap_or_default(), report)
     }
 
@@ -155,9 +197,15 @@ mod tests {
         disk.begin_sync(LOG, 1);
         disk.append(LOG, b"defg");
         assert_eq!(disk.done(LOG, 1), 3);
-        assert_eq!(crashed(&disk, vec![0]), (b"abc".to_vec(), CrashReport { lost: 1, torn: 0 }));
+        assert_eq!(
+            crashed(&disk, vec![0]),
+            (b"abc".to_vec(), CrashReport { lost: 1, ..CrashReport::default() })
+        );
         assert_eq!(crashed(&disk, vec![1]).0, b"abcdefg");
-        assert_eq!(crashed(&disk, vec![2, 2]), (b"abcde".to_vec(), CrashReport { lost: 0, torn: 1 }));
+        assert_eq!(
+            crashed(&disk, vec![2, 2]),
+            (b"abcde".to_vec(), CrashReport { torn: 1, ..CrashReport::default() })
+        );
         assert_eq!(crashed(&disk, vec![4, 3, 2]).0, b"abcd\0\0");
     }
 
@@ -191,5 +239,32 @@ mod tests {
         disk.begin_sync(LOG, 2);
         disk.done(LOG, 2);
         assert_eq!(crashed(&disk, vec![]).0, b"ab");
+    }
+
+    #[test]
+    fn what_was_written_together_may_be_there_in_any_part() {
+        let mut disk = Disk::default();
+        disk.append(LOG, &[7; 2 * BLOCK + 1]);
+        let mut picks = vec![1, 0, 1, 5];
+        let report = disk.crash(true, &mut |_| picks.pop().expect("a pick for each choice"));
+        let found = disk.files().remove(&LOG).unwrap();
+        assert_eq!((found[0], found[BLOCK], found[2 * BLOCK], report.reordered), (7, 0, 7, 1));
+    }
+
+    #[test]
+    fn rot_stays_until_its_place_is_written_again() {
+        let mut disk = Disk::default();
+        disk.append(LOG, b"abcd");
+        assert_eq!(disk.rot(3, 999, 1), None);
+        disk.begin_sync(LOG, 1);
+        disk.done(LOG, 1);
+        assert_eq!(disk.rot(3, 999, 9), Some(LOG));
+        assert!(disk.is_rotten() && disk.files()[&LOG] != b"abcd" && disk.files()[&LOG].starts_with(b"ab"));
+        disk.truncate(LOG, 2);
+        assert!(!disk.is_rotten());
+        disk.rot(0, 0, 1);
+        disk.begin_replace(LOG, 2, b"new".to_vec());
+        disk.done(LOG, 2);
+        assert_eq!((disk.is_rotten(), &disk.files()[&LOG][..]), (false, &b"new"[..]));
     }
 }

@@ -491,6 +491,12 @@ impl Bytes {
                 self.fault_at(16, server, &[factor.into(), for_ms]);
             }
             Fault::LinkBreak { between: [a, b] } => self.fault_at(17, a, &[b.into()]),
+            Fault::DiskRot { server, file, at_permille, bytes, spares, down_ms } => {
+                let place = [file.into(), at_permille.into(), bytes.into(), spares.into(), down_ms];
+                self.fault_at(18, server, &place);
+            }
+            Fault::DiskError { server, down_ms } => self.fault_at(19, server, &[down_ms]),
+            Fault::DiskFull { server, for_ms, down_ms } => self.fault_at(20, server, &[for_ms, down_ms]),
             Fault::AdminDelete { client, when } => self.fault_at(32, client, &[when_number(when)]),
             Fault::AdminWrite { client, when, ref data } => {
                 self.fault_at(33, client, &[when_number(when)]);

@@ -4,7 +4,7 @@ use crate::encode::Bytes;
 use zk_proto::message::{Answer, Ask, ForwardedWrite, ToPeer};
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{Notification, Packet, Stand};
-use zk_proto::zab::{Note, Violation};
+use zk_proto::zab::{Doubt, Note, Violation};
 
 impl Bytes {
     fn txn(&mut self, txn: &Txn) {
@@ -38,8 +38,12 @@ impl Bytes {
                 self.byte(1);
                 self.u32(*epoch);
             }
-            Packet::AckEpoch { current_epoch, last } => {
-                self.byte(2);
+            Packet::AckEpoch { current_epoch, last, doubt } => {
+                self.byte(match doubt {
+                    Doubt::Nothing => 2,
+                    Doubt::TheEnd => 15,
+                    Doubt::Everything => 16,
+                });
                 self.u32(current_epoch.unwrap_or(u32::MAX));
                 self.zxid(*last);
             }

@@ -7,11 +7,14 @@ use crate::world::{Happening, MS, Phase, World, share, watch};
 use zk_api::Zxid;
 use zk_proto::message::{Ask, ToPeer};
 use zk_proto::server::{Event, ServerId};
-use zk_proto::zab::message::{LinkId, Notification};
+use zk_proto::zab::message::{LinkId, Notification, Packet};
 use zk_proto::zab::{Note, Peer, Role, invariants};
 
 /// A datagram that arrives once.
 const OF_NO_NOTE: u64 = u64::MAX;
+
+/// Of choices that are about leaders' states on links.
+const STATES: u64 = 1 << 32;
 
 /// The invariants of Zab are checked after so many commits at the latest, and at each change of roles.
 const CHECK_EVERY: u64 = 64;
@@ -103,7 +106,22 @@ impl World<'_> {
         let at = self.now + self.peer_latency(from, to);
         let Some(link) = self.links.link(id) else { return };
         let (number, at) = link.to[end].send(at);
+        let is_state = matches!(message, ToPeer::Zab(Packet::Snap(_)));
         self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
+        if is_state {
+            self.may_break_behind(id, from, to);
+        }
+    }
+
+    /// A learner that has got its leader's state lacks the rest of the history where the link breaks just there.
+    fn may_break_behind(&mut self, id: LinkId, from: u8, to: u8) {
+        let breaks = self.phase == Phase::Faults && self.scenario.faults.link_breaks > 0;
+        let pair = STATES | u64::from(from) << 8 | u64::from(to);
+        if breaks && self.choices.below(Stream::Datagram, pair, 6) == 0 {
+            self.once("link broke behind a leader's state");
+            self.end_of_link(id, 0);
+            self.end_of_link(id, 1);
+        }
     }
 
     /// It arrives.
@@ -339,7 +357,7 @@ impl World<'_> {
             self.note(Place::World, &What::Broken { name });
             self.judge.broken(self.now, name, what);
         }
-        self.over = true;
+        self.over = !self.beyond;
     }
 
     /// A peer has done something.

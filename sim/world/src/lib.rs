@@ -37,6 +37,7 @@ mod client;
 mod clients;
 mod clock;
 mod disk;
+mod disk_faults;
 mod encode;
 mod encode_peer;
 mod ensemble;
@@ -61,6 +62,8 @@ mod trace;
 mod visible;
 mod world;
 
+pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
 pub use schedule::{Fault, Schedule, TimedFault};
+pub use zk_watched::Invariant;

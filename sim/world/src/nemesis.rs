@@ -1,6 +1,7 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::administrator::Meddling;
+use crate::disk_faults::Rot;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
 use crate::trace::{Place, What};
@@ -55,6 +56,23 @@ impl World<'_> {
                 }
             }
             Fault::ServerLag { server, factor, for_ms } => self.lag(server, factor, for_ms),
+            Fault::DiskRot { server, file, at_permille, bytes, spares, down_ms } => {
+                let rot = Rot { file, at_permille, bytes, spares };
+                if server < self.scenario.machines() && self.rot(server, rot) && down_ms > 0 {
+                    self.crash_server(server, down_ms);
+                }
+            }
+            Fault::DiskError { server, down_ms } => {
+                if let Some(host) = self.servers.get_mut(usize::from(server)) {
+                    host.fails_next_ms = Some(down_ms);
+                }
+            }
+            Fault::DiskFull { server, for_ms, down_ms } => {
+                let until_ns = self.now + for_ms * MS;
+                if let Some(host) = self.servers.get_mut(usize::from(server)) {
+                    (host.full_until_ns, host.full_down_ms) = (until_ns, down_ms);
+                }
+            }
             Fault::AdminDelete { client, when } => {
                 self.aim(client, when, Armed::Meddle(Meddling::Delete));
             }
@@ -266,6 +284,8 @@ impl World<'_> {
             let host = &mut self.servers[usize::from(server)];
             host.slow_sync_ns = None;
             host.crash_at_sync_ms = None;
+            host.fails_next_ms = None;
+            host.full_until_ns = 0;
             host.lag_factor = 1;
             let pause = host.pauses;
             self.server_resumes(server, pause);

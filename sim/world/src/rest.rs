@@ -18,7 +18,7 @@ impl World<'_> {
             return false;
         }
         // A server that does not serve is given all the time there is.
-        if !self.servers.iter().all(|host| host.is_serving) {
+        if !self.servers.iter().all(|host| host.is_serving || host.stays_out) {
             return false;
         }
         let since = *self.done_since.get_or_insert(self.now);
@@ -49,6 +49,11 @@ impl World<'_> {
 
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
+        let is_missing = self.servers.iter().any(|host| host.stays_out);
+        if is_missing && self.servers.iter().any(|host| !host.stays_out && !host.is_serving) {
+            // It cannot say that it is the one that has lost something, and nobody else can know.
+            return self.once("a server that stayed out kept others, in doubt themselves, from serving");
+        }
         let mut rest = Rest::default();
         for process in &self.processes[..usize::from(self.scenario.clients)] {
             let Some(client) = &process.client else { continue };
@@ -98,8 +103,11 @@ impl World<'_> {
         if self.phase != Phase::Healed {
             return;
         }
-        let sick: Vec<u8> =
-            (0..).zip(&self.servers).filter(|(_, h)| !h.is_serving).map(|(id, _)| id).collect();
+        let sick: Vec<u8> = (0..)
+            .zip(&self.servers)
+            .filter(|(_, h)| !h.is_serving && !h.stays_out)
+            .map(|(id, _)| id)
+            .collect();
         self.watched.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
             format!("servers {sick:?} did not serve when faults were long over")
         });

@@ -1,5 +1,6 @@
 //! One run.
 
+use crate::disk_faults::DiskCrash;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::timeline::Moment;
@@ -29,10 +30,14 @@ pub struct RunOptions {
     pub visible: bool,
     /// A bug to be planted into every server.
     pub mutant: Option<Mutant>,
+    /// Go on when something that is always watched is broken, to see what else is.
+    pub beyond: bool,
     /// Check the invariants among servers whenever a peer of theirs does something, and not now and then.
     pub check_always: bool,
     /// Watch and judge nothing, to see what that costs. What happens is the same.
     pub unwatched: bool,
+    /// Crash a server at an operation of its disk.
+    pub crash_at: Option<DiskCrash>,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -48,6 +53,8 @@ pub struct Run {
     pub messages: u64,
     /// Queue events taken.
     pub steps: u64,
+    /// Operations that disks did.
+    pub disk_ops: u64,
     /// How often a planted bug made a difference.
     pub deviations: u64,
     /// For each promise, and each invariant that is always watched, by name: how often it was put to the test.
@@ -140,6 +147,7 @@ fn run_here(
         virtual_ns: world.now,
         messages: world.messages,
         steps: world.steps,
+        disk_ops: world.disk_ops,
         deviations: world.deviations,
         tested,
         violations,

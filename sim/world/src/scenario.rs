@@ -104,6 +104,14 @@ pub struct Faults {
     pub server_lags: u32,
     /// With several servers: the links between two of them break.
     pub link_breaks: u32,
+    /// Bits of what is durable on a server's disk rot. Mostly a quorum of disks is spared.
+    pub disk_rot: u32,
+    /// A disk refuses to write or to sync; the server's process stops, and restarts after `server-down-ms`.
+    pub disk_errors: u32,
+    /// A disk is full for a while; the server's process stops whenever it is to write.
+    pub disk_full: u32,
+    /// Of what was not synced a crash leaves any blocks, not only the first.
+    pub disk_reorder: bool,
     /// An administrator deletes an ephemeral znode of a client, mostly while it holds something. None by default.
     pub admin_deletes: u32,
     /// An administrator sets the data of one to `unlock`. None by default.
@@ -166,6 +174,10 @@ impl Default for Faults {
             server_pause_ms: [100, 6000],
             server_lags: 2,
             link_breaks: 2,
+            disk_rot: 0,
+            disk_errors: 0,
+            disk_full: 0,
+            disk_reorder: false,
             admin_deletes: 0,
             admin_writes: 0,
         }
@@ -190,6 +202,10 @@ impl Faults {
             server_pauses: 0,
             server_lags: 0,
             link_breaks: 0,
+            disk_rot: 0,
+            disk_errors: 0,
+            disk_full: 0,
+            disk_reorder: false,
             admin_deletes: 0,
             admin_writes: 0,
             ..Faults::default()
@@ -258,6 +274,9 @@ impl Faults {
             ("faults.server-pauses", f.server_pauses),
             ("faults.server-lags", f.server_lags),
             ("faults.link-breaks", f.link_breaks),
+            ("faults.disk-rot", f.disk_rot),
+            ("faults.disk-errors", f.disk_errors),
+            ("faults.disk-full", f.disk_full),
             ("faults.admin-deletes", f.admin_deletes),
             ("faults.admin-writes", f.admin_writes),
         ] {

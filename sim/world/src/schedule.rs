@@ -79,6 +79,24 @@ pub enum Fault {
     ServerLag { server: u8, factor: u32, for_ms: u64 },
     /// The links between two servers break, with what is on its way.
     LinkBreak { between: [u8; 2] },
+    /// So many bytes of what is durable on the server's disk rot, so far into one of its files (they are counted
+    /// round). Where it `spares`, not if that would leave less than a quorum of disks as they were written. The
+    /// server crashes and finds out, unless `down_ms` is zero.
+    DiskRot {
+        server: u8,
+        file: u32,
+        at_permille: u32,
+        bytes: u32,
+        #[serde(default)]
+        spares: bool,
+        #[serde(default)]
+        down_ms: u64,
+    },
+    /// The next time that the server is to write or to sync, its disk refuses, and the server's process stops.
+    DiskError { server: u8, down_ms: u64 },
+    /// For a while the disk is full: the server's process stops when it is to write, and tries again after
+    /// `down_ms`.
+    DiskFull { server: u8, for_ms: u64, down_ms: u64 },
     /// An administrator deletes the newest ephemeral znode that the client has below the trial's setup, if any.
     AdminDelete {
         client: u8,
@@ -167,6 +185,9 @@ enum Kind {
     ServerPause,
     ServerLag,
     LinkBreak,
+    DiskRot,
+    DiskError,
+    DiskFull,
     AdminDelete = 32,
     AdminWrite,
 }
@@ -195,6 +216,9 @@ impl Schedule {
             (Kind::ServerPause, f.server_pauses * several),
             (Kind::ServerLag, f.server_lags * several),
             (Kind::LinkBreak, f.link_breaks * several),
+            (Kind::DiskRot, f.disk_rot),
+            (Kind::DiskError, f.disk_errors),
+            (Kind::DiskFull, f.disk_full),
             (Kind::AdminDelete, f.admin_deletes),
             (Kind::AdminWrite, f.admin_writes),
         ] {
@@ -239,7 +263,10 @@ impl Fault {
             | Fault::ServerPause { .. }
             | Fault::LeaderPause { .. }
             | Fault::ServerLag { .. }
-            | Fault::LinkBreak { .. } => false,
+            | Fault::LinkBreak { .. }
+            | Fault::DiskRot { .. }
+            | Fault::DiskError { .. }
+            | Fault::DiskFull { .. } => false,
         }
     }
 }
@@ -327,12 +354,32 @@ impl Draw<'_> {
                 for_ms: self.range(500, 8000),
             },
             Kind::LinkBreak => Fault::LinkBreak { between: self.two() },
+            Kind::DiskRot => self.disk_rot(),
+            Kind::DiskError => {
+                Fault::DiskError { server: self.server(), down_ms: self.between(f.server_down_ms) }
+            }
+            Kind::DiskFull => Fault::DiskFull {
+                server: self.server(),
+                for_ms: self.range(500, 8000),
+                down_ms: self.range(50, 1000),
+            },
             Kind::AdminDelete => Fault::AdminDelete { client: self.client(), when: self.aim() },
             Kind::AdminWrite => {
                 let (client, when) = (self.client(), self.aim());
                 Fault::AdminWrite { client, when, data: "unlock".to_owned() }
             }
         }
+    }
+
+    /// The ends of files are likelier: there a rotten record looks like one that was never finished.
+    fn disk_rot(&mut self) -> Fault {
+        let (server, file) = (self.server(), self.below(64) as u32);
+        let at_permille = if self.below(3) == 0 { 1000 } else { self.below(1000) as u32 };
+        let bytes = [1, 1, 8, 64][self.below(4) as usize];
+        let spares = self.below(16) > 0;
+        let finds_out = self.below(2) == 0;
+        let down_ms = if finds_out { self.range(50, 2000) } else { 0 };
+        Fault::DiskRot { server, file, at_permille, bytes, spares, down_ms }
     }
 
     /// Two servers.

@@ -41,8 +41,25 @@ pub struct ServerHost {
     /// How long a sync takes, where it is slow.
     pub slow_sync_ns: Option<u64>,
     pub slow_until_ns: u64,
+    /// Between two pieces of a snapshot it takes so many times as long as it wants.
+    snapshot_pace: u32,
     /// It is to crash in the middle of the next sync of its log, and to be down for so long.
     pub crash_at_sync_ms: Option<u64>,
+    /// Its disk has lost something that was durable, and its server has not got it again. A fact of the world's.
+    pub spoiled: bool,
+    /// It cannot start any more.
+    pub stays_out: bool,
+    /// The peer's write under way is an epoch, with its history.
+    pub takes_epoch: bool,
+    /// Its disk refuses the next operation, and the process is down for so long.
+    pub fails_next_ms: Option<u64>,
+    /// Its disk is full until then.
+    pub full_until_ns: u64,
+    pub full_down_ms: u64,
+    /// Its process stops before it does anything more, and is down for so long.
+    pub stops_ms: Option<u64>,
+    /// What the crash leaves, if that is not drawn.
+    pub crash_way: Option<u64>,
 }
 
 impl ServerHost {
@@ -52,6 +69,8 @@ impl ServerHost {
         // Few transactions between snapshots, and small steps, so that a run sees many.
         let snapshot_every =
             [20, 60, 200, 1000][choices.below(Stream::Swarm, 16 + u64::from(id), 4) as usize];
+        let pace = if scenario.machines() > 1 { [1, 1, 20, 80] } else { [1; 4] };
+        let snapshot_pace = pace[choices.below(Stream::Swarm, 48 + u64::from(id), 4) as usize];
         let config = ServerConfig {
             zab: PeerConfig { id: ServerId(id), ..peer.clone() },
             tick_ms: scenario.tick_ms,
@@ -77,7 +96,16 @@ impl ServerHost {
             lag_until_ns: 0,
             slow_sync_ns: None,
             slow_until_ns: 0,
+            snapshot_pace,
             crash_at_sync_ms: None,
+            spoiled: false,
+            stays_out: false,
+            takes_epoch: false,
+            fails_next_ms: None,
+            full_until_ns: 0,
+            full_down_ms: 0,
+            stops_ms: None,
+            crash_way: None,
         }
     }
 
@@ -94,6 +122,7 @@ impl World<'_> {
     /// Starts a server from its disk.
     pub fn start_server(&mut self, id: u8) {
         let now = self.now;
+        self.starts_spoiled(id);
         let host = self.host(id);
         host.incarnation += 1;
         let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
@@ -106,10 +135,7 @@ impl World<'_> {
                 self.note(Place::Server(id), &What::Started { zxid });
                 self.server_outputs(id, &mut out);
             }
-            Err(error) => {
-                let what = format!("s{id} does not start: {error}");
-                self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what);
-            }
+            Err(error) => self.stays_out(id, &error),
         }
     }
 
@@ -129,13 +155,21 @@ impl World<'_> {
         self.note(Place::Server(id), &What::Down);
         let host = &mut self.servers[usize::from(id)];
         let choices = &mut self.choices;
-        let report = host.disk.crash(&mut |n| choices.below(Stream::Torn, id.into(), n));
+        let reorders = self.scenario.faults.disk_reorder;
+        let report = match host.crash_way.take() {
+            Some(way) => host.disk.crash(true, &mut World::picks(way)),
+            None => host.disk.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
+        };
+        host.takes_epoch = false;
         host.timers.values_mut().for_each(|count| *count += 1);
         host.is_serving = false;
         host.held_back = None;
         let incarnation = host.incarnation;
         if report.lost > 0 {
             self.once("unsynced writes lost");
+        }
+        if report.reordered > 0 {
+            self.once("a later part of a write survived an earlier one");
         }
         if report.torn > 0 {
             self.once("torn tail cut");
@@ -279,6 +313,13 @@ impl World<'_> {
     fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
         let mut woken = self.woken(out);
         for output in out.drain(..) {
+            if self.host(id).stops_ms.is_some() {
+                // What is on its way to the disk may get there.
+                if let Output::Note(Note::Writes(write)) = output {
+                    self.peer_writes(id, &write);
+                }
+                continue;
+            }
             match output {
                 Output::Send { conn, message } => self.send_to_client(conn, message),
                 Output::Close { conn } => self.close_by_server(conn),
@@ -286,14 +327,18 @@ impl World<'_> {
                 Output::SetTimer { timer, after_ms } => self.set_server_timer(id, timer, after_ms),
                 Output::Note(Note::Zab(note)) => self.peer_notes(id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(id, &txn, &mut woken),
+                Output::Note(Note::Spoiled(error)) => self.gave_up(id, &error),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(Note::Writes(write)) => watch!(self.ghost, writes(ServerId(id), &write)),
-                Output::Note(Note::Written) => watch!(self.ghost, written(ServerId(id))),
+                Output::Note(Note::Writes(write)) => self.peer_writes(id, &write),
+                Output::Note(Note::Written) => self.peer_written(id),
                 Output::Notify { to, notification } => self.send_notification(id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(id, link, message),
                 Output::Dial { to } => self.dial(id, to.0),
                 Output::Hang { link } => self.hang(id, link),
             }
+        }
+        if let Some(down_ms) = self.host(id).stops_ms.take() {
+            return self.crash_server(id, down_ms);
         }
         self.is_it_serving(id);
     }
@@ -319,7 +364,8 @@ impl World<'_> {
 
     fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
         let host = self.host(id);
-        let after = host.clock.real_ns(u64::from(after_ms) * MS);
+        let pace = if timer == Timer::Snapshot { host.snapshot_pace } else { 1 };
+        let after = host.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
         let count = host.timer(timer);
         *count += 1;
         let generation = *count;
@@ -329,6 +375,9 @@ impl World<'_> {
     }
 
     fn disk_op(&mut self, id: u8, op: DiskOp) {
+        if self.disk_refuses(id, &op) {
+            return;
+        }
         let disk = &mut self.servers[usize::from(id)].disk;
         match op {
             DiskOp::Append { file, bytes } => {
@@ -349,6 +398,7 @@ impl World<'_> {
             }
             DiskOp::Remove { file } => disk.remove(file),
         }
+        self.disk_op_done(id);
     }
 
     /// The disk does one thing after the other.

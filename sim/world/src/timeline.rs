@@ -78,6 +78,8 @@ impl Happening {
             | What::Unlinked { .. }
             | What::FromPeer { .. }
             | What::PeerNotes(_)
+            | What::Rotten { .. }
+            | What::Spoiled { .. }
             | What::End { .. } => return None,
         })
     }

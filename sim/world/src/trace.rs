@@ -9,7 +9,7 @@ use zk_api::{KeeperState, Zxid};
 use zk_proto::client::ClientTimer;
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
-use zk_proto::server::Timer;
+use zk_proto::server::{RecoveryError, Timer};
 use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Notification};
@@ -29,35 +29,89 @@ pub enum Place {
 
 /// What happened.
 pub enum What<'a> {
-    Opened { conn: ConnId },
-    Refused { conn: ConnId },
-    Lost { conn: ConnId },
-    Dropped { conn: ConnId },
-    ToServer { conn: ConnId, message: &'a ToServer },
-    ToClient { conn: ConnId, message: &'a ToClient },
+    Opened {
+        conn: ConnId,
+    },
+    Refused {
+        conn: ConnId,
+    },
+    Lost {
+        conn: ConnId,
+    },
+    Dropped {
+        conn: ConnId,
+    },
+    ToServer {
+        conn: ConnId,
+        message: &'a ToServer,
+    },
+    ToClient {
+        conn: ConnId,
+        message: &'a ToClient,
+    },
     ServerTimer(Timer),
     ClientTimer(ClientTimer),
-    Synced { file: FileId, length: u64 },
-    Started { zxid: Zxid },
+    Synced {
+        file: FileId,
+        length: u64,
+    },
+    Started {
+        zxid: Zxid,
+    },
     Down,
-    Notified { from: u8, notification: &'a Notification },
-    Linked { link: LinkId, from: u8, to: u8 },
-    Unlinked { link: LinkId },
-    FromPeer { link: LinkId, message: &'a ToPeer },
+    Notified {
+        from: u8,
+        notification: &'a Notification,
+    },
+    Linked {
+        link: LinkId,
+        from: u8,
+        to: u8,
+    },
+    Unlinked {
+        link: LinkId,
+    },
+    FromPeer {
+        link: LinkId,
+        message: &'a ToPeer,
+    },
     PeerNotes(&'a Note),
-    Leads { epoch: u32, last: Zxid },
-    Restored { zxid: Zxid },
-    Serves { serves: bool },
+    Leads {
+        epoch: u32,
+        last: Zxid,
+    },
+    Restored {
+        zxid: Zxid,
+    },
+    Serves {
+        serves: bool,
+    },
     Propose(&'a Txn),
-    Commit { zxid: Zxid },
-    Apply { zxid: Zxid },
+    Commit {
+        zxid: Zxid,
+    },
+    Apply {
+        zxid: Zxid,
+    },
     State(KeeperState),
     Says(&'a Observation),
     Is(&'a Fact),
     Fault(&'a Fault),
     Heal,
-    Broken { name: &'a str },
-    End { tree: &'a DataTree },
+    Broken {
+        name: &'a str,
+    },
+    End {
+        tree: &'a DataTree,
+    },
+    /// Bits of a server's disk rot.
+    Rotten {
+        file: FileId,
+    },
+    /// A server found that its disk is not as it was written.
+    Spoiled {
+        error: &'a RecoveryError,
+    },
 }
 
 /// Hashes a run and, if asked, writes it out.
@@ -181,25 +235,28 @@ impl What<'_> {
                 b.fault(fault);
             }
             What::Heal => b.byte(18),
-            What::Broken { name } => {
-                b.byte(19);
-                b.text(name);
-            }
             What::End { tree } => encode_tree(b, tree),
-            What::Notified { .. }
+            What::Broken { .. }
+            | What::Notified { .. }
             | What::Linked { .. }
             | What::Unlinked { .. }
             | What::FromPeer { .. }
             | What::PeerNotes(_)
             | What::Leads { .. }
             | What::Restored { .. }
+            | What::Rotten { .. }
+            | What::Spoiled { .. }
             | What::Serves { .. } => self.encode_of_ensemble(b),
         }
     }
 
-    /// What happens among servers.
+    /// What happens among servers and on their disks.
     fn encode_of_ensemble(&self, b: &mut Bytes) {
         match self {
+            What::Broken { name } => {
+                b.byte(19);
+                b.text(name);
+            }
             What::Notified { from, notification } => {
                 tagged(b, 21, (*from).into());
                 b.notification(notification);
@@ -224,6 +281,14 @@ impl What<'_> {
             }
             What::Restored { zxid } => tagged(b, 27, zxid.to_i64() as u64),
             What::Serves { serves } => tagged(b, 28, (*serves).into()),
+            What::Rotten { file } => {
+                b.byte(29);
+                file_id(b, *file);
+            }
+            What::Spoiled { error } => {
+                b.byte(30);
+                b.text(&error.to_string());
+            }
             _ => unreachable!("of an ensemble alone"),
         }
     }
@@ -283,6 +348,8 @@ impl fmt::Display for What<'_> {
             What::PeerNotes(note) => write!(f, "Notes {note:?}"),
             What::Leads { epoch, last } => write!(f, "Leads epoch={epoch} last={last}"),
             What::Restored { zxid } => write!(f, "Restored zxid={zxid}"),
+            What::Rotten { file } => write!(f, "Rotten {file:?}"),
+            What::Spoiled { error } => write!(f, "Spoiled {error}"),
             What::Serves { serves: true } => f.write_str("Serves"),
             What::Serves { serves: false } => f.write_str("Serves no more"),
             What::Propose(txn) => {

@@ -1,6 +1,7 @@
 //! The world: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
+use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
@@ -224,8 +225,14 @@ pub struct World<'a> {
     pub zab_checks: u64,
     /// Check them whenever a peer does something.
     pub check_always: bool,
+    /// How many operations disks have done.
+    pub disk_ops: u64,
+    /// At which of them a server is to crash.
+    pub crash_at: Option<DiskCrash>,
     /// Whether anything is watched and judged.
     pub watches: bool,
+    /// Go on when something that is always watched is broken.
+    pub beyond: bool,
     /// How often a planted bug has made a difference.
     pub deviations: u64,
     pub commits: u64,
@@ -299,7 +306,10 @@ impl<'a> World<'a> {
             checker: Checker::default(),
             zab_checks: 0,
             check_always: options.check_always,
+            disk_ops: 0,
+            crash_at: options.crash_at,
             watches: !options.unwatched,
+            beyond: options.beyond,
             deviations: 0,
             commits: 0,
             epoch: 0,
@@ -474,7 +484,7 @@ impl<'a> World<'a> {
         for (invariant, what) in std::mem::take(&mut self.watched.report.broken) {
             self.note(Place::World, &What::Broken { name: invariant.name() });
             self.judge.broken(self.now, invariant.name(), what);
-            self.over |= invariant.ends_the_run();
+            self.over |= invariant.ends_the_run() && !self.beyond;
         }
     }
 }

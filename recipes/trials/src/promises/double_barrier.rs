@@ -21,16 +21,16 @@ struct Rounds {
     members: BTreeMap<ActorId, Member>,
     /// How many were registered for the round that gathers and have died since.
     fallen: i64,
-    /// Who was the last to leave the round that runs.
-    left: Option<ActorId>,
+    /// Who was the last to leave, and the round, if no other has begun since.
+    left: Option<(u32, ActorId)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
     place: Place,
     registered: bool,
-    /// Registered as the first of the round passed.
-    admitted: bool,
+    /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
+    round: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,7 +66,7 @@ impl Rounds {
             },
             Event::Is(Fact::SessionClosed { actor, .. }) => {
                 let member = self.members.remove(actor)?;
-                let counted = member.place == Place::Arriving && member.registered && !member.admitted;
+                let counted = member.place == Place::Arriving && member.registered && member.round.is_none();
                 self.fallen += i64::from(counted);
                 None
             }
@@ -94,13 +94,18 @@ impl Rounds {
         match what {
             "arrives at" => {
                 self.size = number;
-                let member = Member { place: Place::Arriving, registered: false, admitted: false };
+                let member = Member { place: Place::Arriving, registered: false, round: None };
                 self.members.insert(actor, member);
                 None
             }
             "passes" => {
-                let admitted = self.members.get(&actor)?.admitted;
-                let step = if admitted { Step::Joins { actor, left: self.left } } else { self.opens(actor) };
+                let step = match self.members.get(&actor)?.round {
+                    Some(round) => {
+                        let left = self.left.filter(|(of, _)| *of == round).map(|(_, other)| other);
+                        Step::Joins { actor, left }
+                    }
+                    None => self.opens(actor),
+                };
                 self.members.entry(actor).and_modify(|member| member.place = Place::Inside);
                 Some(step)
             }
@@ -109,9 +114,9 @@ impl Rounds {
                 None
             }
             "has left" => {
-                self.members.remove(&actor);
-                self.left = Some(actor);
-                Some(Step::Leaves { actor, inside: self.inside() })
+                let round = self.members.remove(&actor)?.round?;
+                self.left = Some((round, actor));
+                Some(Step::Leaves { actor, inside: self.inside(round) })
             }
             "gives up" => {
                 self.members.remove(&actor);
@@ -125,9 +130,10 @@ impl Rounds {
         let arriving = |member: &&mut Member| member.place == Place::Arriving && member.registered;
         let inside = self.passed();
         let mut with = std::mem::take(&mut self.fallen);
+        let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
         for member in self.members.values_mut().filter(arriving) {
-            with += i64::from(!member.admitted);
-            member.admitted = true;
+            with += i64::from(member.round.is_none());
+            member.round.get_or_insert(round);
         }
         self.left = None;
         Step::Opens { actor, with, inside }
@@ -142,9 +148,9 @@ impl Rounds {
         self.live().find(|(_, member)| member.place == Place::Inside).map(|(actor, _)| actor)
     }
 
-    /// The same, or somebody who has yet to learn that its round runs.
-    fn inside(&self) -> Option<ActorId> {
-        let is_in = |m: &Member| m.place == Place::Inside || (m.place == Place::Arriving && m.admitted);
+    /// The same of one round, or somebody who has yet to learn that it runs.
+    fn inside(&self, round: u32) -> Option<ActorId> {
+        let is_in = |m: &Member| m.round == Some(round) && m.place != Place::Leaving;
         self.live().find(|(_, member)| is_in(member)).map(|(actor, _)| actor)
     }
 }
@@ -267,14 +273,17 @@ impl Promise for BarrierOpens {
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.unfinished.contains(actor)).collect();
-        let arriving = stuck.iter().filter(|(_, m)| m.place == Place::Arriving && !m.admitted).count() as i64;
-        let runs = stuck.iter().any(|(_, member)| member.place == Place::Inside);
+        let arriving =
+            stuck.iter().filter(|(_, m)| m.place == Place::Arriving && m.round.is_none()).count() as i64;
+        let runs = |round: Option<u32>| {
+            stuck.iter().any(|(_, m)| m.place == Place::Inside && (round == m.round || round.is_none()))
+        };
         let before = found.len();
-        for (actor, member) in stuck {
+        for (actor, member) in &stuck {
             let what = match member.place {
-                Place::Arriving if member.admitted => "to enter a round that runs",
-                Place::Arriving if arriving >= self.0.size && !runs => "to enter, with enough others",
-                Place::Leaving if !runs => "to leave, as all others do",
+                Place::Arriving if member.round.is_some() => "to enter a round that runs",
+                Place::Arriving if arriving >= self.0.size && !runs(None) => "to enter, with enough others",
+                Place::Leaving if !runs(member.round) => "to leave, as all others do",
                 Place::Arriving | Place::Inside | Place::Leaving => continue,
             };
             found.push(broken(format!("{actor} waits for ever at {} {what}", self.0.parent), None));
@@ -344,6 +353,15 @@ mod tests {
         let late = findings(LeavesTogether::of(B), with(&[passes(0), leaves(0), passes(1)]));
         assert_eq!(broken_by(&late).len(), 2);
         assert_eq!(broken_by(&late)[1], ("p1 passes /barrier though p0 has left already", None));
+    }
+
+    #[test]
+    fn one_that_leaves_late_is_not_held_to_the_next_round() {
+        let others = vec![opened(2), says(1, "asks to leave"), says(1, "has left")];
+        let next = [arrives(1), arrives(2), passes(1)].concat();
+        let first = with(&[passes(0), passes(1), vec![says(0, "asks to leave")], others]);
+        let found = findings(LeavesTogether::of(B), [first, next, vec![says(0, "has left")]].concat());
+        assert_eq!(broken_by(&found), []);
     }
 
     #[test]

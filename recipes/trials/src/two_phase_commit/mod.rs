@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `two-phase-commit` | `ours` | nothing: the recipe of this project, a coordinator collects the votes |
 //! | `two-phase-commit/each-other` | `ours` | nothing: the same, every site collects them |
+//! | `two-phase-commit/silent` | `silent` | nothing: the same among sites that may not vote, with a timer |
 //! | `two-phase-commit/children-one-by-one` | `children_one_by_one` | some of the sites are taken for all |
 //! | `two-phase-commit/vote-rewritten` | `vote_rewritten` | a vote is changed when its answer is lost |
 //! | `two-phase-commit/empty-is-vote` | `empty_is_vote` | no vote yet is taken for a vote to commit |
@@ -24,6 +25,7 @@ mod ephemeral_vote;
 mod no_recovery;
 mod ours;
 mod published;
+mod silent;
 mod stage;
 mod stale_decision;
 mod volatile_decision;
@@ -37,6 +39,7 @@ pub use empty_is_vote::EmptyIsVote;
 pub use ephemeral_vote::EphemeralVote;
 pub use no_recovery::NoRecovery;
 pub use ours::Ours;
+pub use silent::Silent;
 pub use stage::{CommitKind, OnTrial, SITES, Stage, TRANSACTIONS};
 pub use stale_decision::StaleDecision;
 pub use volatile_decision::VolatileDecision;
@@ -53,6 +56,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     vec![
         Arc::new(OnTrial(Ours(Watching::Coordinator))),
         Arc::new(OnTrial(Ours(Watching::EachOther))),
+        Arc::new(OnTrial(Silent)),
         Arc::new(OnTrial(ChildrenOneByOne)),
         Arc::new(OnTrial(VoteRewritten)),
         Arc::new(OnTrial(EmptyIsVote)),

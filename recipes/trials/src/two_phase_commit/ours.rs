@@ -59,12 +59,6 @@ impl CommitKind for Ours {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        let site = stage.site();
-        if let Some(transaction) = site.find(&stage.id()).await?
-            && let Some(decided) = transaction.decision().await?
-        {
-            decided.acknowledge().await?;
-        }
-        Ok(())
+        stage.acknowledges().await
     }
 }

@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A site that is not ready by then votes to abort. Work takes up to 4 seconds: one in eight is not.
 const READY: Duration = Duration::from_millis(3500);
 
+/// What a variant keeps that is wrong in nothing but that sites wait in vain.
+pub const SAFE: &[&str] = &["agreement", "commit-validity", "irrevocability", "abort-validity"];
+
 /// A kind of two-phase commit.
 pub trait CommitKind: Send + Sync + 'static {
     /// What is on trial.
@@ -33,6 +36,11 @@ pub trait CommitKind: Send + Sync + 'static {
     /// Which engines find what is wrong with it.
     fn found_by(&self) -> FoundBy {
         FoundBy::Both
+    }
+
+    /// What it keeps, though it is wrong.
+    fn keeps(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// The scenario that it is made for.
@@ -106,6 +114,10 @@ impl<K: CommitKind> Trial for OnTrial<K> {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.0.promises()
+    }
+
+    fn keeps(&self) -> &'static [&'static str] {
+        self.0.keeps()
     }
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
@@ -243,20 +255,25 @@ where
 
     /// Works on the transaction and comes to a vote: the coordinator is always ready, another may not be in time.
     pub async fn considers(&self) -> Verdict {
-        let vote = match self.is_coordinator() {
-            true => Verdict::Commit,
-            false => match race(self.probe.work(), self.zk.sleep(READY)).await {
-                Either::Left(()) => Verdict::Commit,
-                Either::Right(()) => Verdict::Abort,
-            },
-        };
+        let vote = if self.is_ready().await { Verdict::Commit } else { Verdict::Abort };
+        self.votes(vote);
+        vote
+    }
+
+    /// Works on the transaction: whether it is ready in time.
+    pub async fn is_ready(&self) -> bool {
+        let works = async || race(self.probe.work(), self.zk.sleep(READY)).await;
+        self.is_coordinator() || matches!(works().await, Either::Left(()))
+    }
+
+    /// Is about to vote.
+    pub fn votes(&self, vote: Verdict) {
         let what = match vote {
             Verdict::Commit => "votes to commit",
             Verdict::Abort => "votes to abort",
         };
         let by = self.part.me.process.into();
         self.probe.observe(Observation::begins(what, self.transaction().as_str(), by));
-        vote
     }
 
     /// Does as was decided: from here on it will not do anything else.
@@ -265,6 +282,17 @@ where
             Verdict::Commit => "commits",
             Verdict::Abort => "aborts",
         });
+    }
+
+    /// Acknowledges it, if there is anything to acknowledge: a former life may have died before it did.
+    pub async fn acknowledges(&self) -> Result<(), Stop> {
+        let site = self.site();
+        if let Some(transaction) = site.find(&self.id()).await?
+            && let Some(decided) = transaction.decision().await?
+        {
+            decided.acknowledge().await?;
+        }
+        Ok(())
     }
 
     /// It has acknowledged the transaction already.

@@ -6,7 +6,7 @@ use crate::event::Resource;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{ErrorCode, Local, ZPath, ZooKeeper};
 use zk_recipes::{Verdict, Watching};
 
@@ -32,6 +32,11 @@ impl CommitKind for StaleDecision {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    /// Of 300 seeds, three see it: the news must pass a server that is seconds behind.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Model
     }
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {

@@ -46,6 +46,7 @@ impl CommitKind for VolatileDecision {
         let decision = decide(&zk, &node, &stage.sites(), waits_for, &told(&node, &stage.name())).await?;
         stage.does(decision);
         if waits_for.is_none() {
+            stage.probe().work().await;
             for other in stage.sites().iter().filter(|other| **other != stage.name()) {
                 create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
             }

@@ -24,7 +24,7 @@ impl CommitKind for VoteRewritten {
             summary: "Writes its vote whatever is there, and to abort if the answer to the first one is lost.",
             source: "reading of ZooKeeper's recipes, which name no version and no errors",
             breaks: Some(Breaks { promise: "irrevocability", defect: "S-141", fault: "lost answer" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
             reductions: Reductions::default(),
         }
     }

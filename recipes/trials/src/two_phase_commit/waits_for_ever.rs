@@ -1,7 +1,7 @@
 //! `two-phase-commit/waits-for-ever`: there is no rule for a site that is gone.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SAFE, Stage, TRANSACTIONS};
 use crate::common::Stop;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -40,6 +40,10 @@ impl CommitKind for WaitsForEver {
 
     fn joins(&self) -> bool {
         false
+    }
+
+    fn keeps(&self) -> &'static [&'static str] {
+        SAFE
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -1,6 +1,6 @@
 //! `two-phase-commit/watch-lost`: a watch is not set again.
 
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SAFE, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -32,6 +32,10 @@ impl CommitKind for WatchLost {
 
     fn joins(&self) -> bool {
         false
+    }
+
+    fn keeps(&self) -> &'static [&'static str] {
+        SAFE
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -26,6 +26,7 @@ fn good(seed: u64) -> Run {
         messages: 10,
         steps: 20,
         deviations: 0,
+        disk_ops: 0,
         visible: Vec::new(),
         tested: target().trial.promises().iter().map(|promise| (promise.name(), 3)).collect(),
         violations: Vec::new(),

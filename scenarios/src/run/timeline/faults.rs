@@ -60,6 +60,18 @@ pub(super) fn sentence(fault: &Fault) -> String {
             format!("s{server} and the others hear from each other {factor} times as late, for {for_ms} ms")
         }
         Fault::LinkBreak { between: [a, b] } => format!("the link between s{a} and s{b} breaks"),
+        Fault::DiskRot { server, bytes, down_ms: 0, .. } => {
+            format!("{bytes} bytes on the disk of s{server} rot")
+        }
+        Fault::DiskRot { server, bytes, down_ms, .. } => {
+            format!("{bytes} bytes on the disk of s{server} rot, and it crashes, for {down_ms} ms")
+        }
+        Fault::DiskError { server, down_ms } => {
+            format!(
+                "the disk of s{server} will refuse its next write or sync, and s{server} stop for {down_ms} ms"
+            )
+        }
+        Fault::DiskFull { server, for_ms, .. } => format!("the disk of s{server} is full, for {for_ms} ms"),
         Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
         Fault::AdminWrite { client, when, data } => {
             let doing = format!("writes \"{data}\" to the newest ephemeral znode of");

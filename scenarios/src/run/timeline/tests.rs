@@ -25,6 +25,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         messages: 0,
         steps: 0,
         deviations: 0,
+        disk_ops: 0,
         visible: Vec::new(),
         tested: BTreeMap::new(),
         violations,

@@ -20,15 +20,20 @@ impl Server {
             let of = connections.get(&conn).map_or(&[][..], |connection| &connection.identities);
             acl::check(list, Perms::READ, of).is_ok()
         };
-        for (conn, event) in self.watches.fire_for(&applied.changes, may_read) {
+        let mut events = self.watches.fire_for(&applied.changes, may_read);
+        let asker = self.owners.get(&txn.session).copied();
+        let late = self.fires_otherwise(&mut events, asker, step);
+        for (conn, event) in events {
             step.send(conn, ToClient::Event { zxid: Some(txn.zxid), event });
         }
-        let asker = self.owners.get(&txn.session).copied();
         if self.forwarded.get(&txn.session) == Some(&txn.xid) {
             self.forwarded.remove(&txn.session);
         }
         if let Some(conn) = asker {
             self.answer_write(conn, txn, applied.result, step);
+        }
+        for (conn, event) in late {
+            step.send(conn, ToClient::Event { zxid: Some(txn.zxid), event });
         }
         if let TxnBody::CloseSession { .. } = &txn.body {
             self.forwarded.remove(&txn.session);
@@ -76,7 +81,8 @@ impl Server {
             // The session lives on elsewhere, and this connection is the former one.
             return self.close(conn, step);
         }
-        step.send(conn, ToClient::Reply { xid, zxid: txn.zxid, result });
+        let zxid = self.tells_otherwise(txn.zxid, step);
+        step.send(conn, ToClient::Reply { xid, zxid, result });
         self.waits(conn);
     }
 }

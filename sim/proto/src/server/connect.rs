@@ -3,6 +3,7 @@
 use super::lead::Place;
 use super::{Server, Step};
 use crate::message::{Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToServer, Xid};
+use crate::mutant::Mutant;
 use crate::server::request::Waiting;
 use crate::sessions::grant_timeout;
 use crate::txn::TxnBody;
@@ -50,7 +51,8 @@ impl Server {
         step: &mut Step<'_>,
     ) {
         // A server that is not ready closes, and so does one that is behind what the client has seen.
-        let refused = !self.is_serving() || request.last_zxid > self.shown();
+        let is_behind = |server: &Server| request.last_zxid > server.shown();
+        let refused = !self.is_serving() || is_behind(self) && !self.deviates(Mutant::ClientGoesBack, step);
         if refused || self.connections.contains_key(&conn) {
             self.close(conn, step);
         } else if request.session == SessionId::NONE {

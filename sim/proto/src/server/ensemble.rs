@@ -1,7 +1,7 @@
 //! The server's peer: what it wants done, and what it makes of this server.
 
 use super::{Note, Output, Server, Step, Timer};
-use crate::disk::FileId;
+use crate::disk::{DiskOp, FileId};
 use crate::message::ToPeer;
 use crate::snapshot;
 use crate::zab::message::{LinkId, Packet, Snapshot};
@@ -14,8 +14,22 @@ use zk_api::Zxid;
 pub(super) struct Mending {
     /// The syncs that are missing.
     pub(super) awaited: BTreeSet<u64>,
+    /// What is done to the files then, with its syncs.
+    pub(super) repairs: Vec<DiskOp>,
     /// What its peer wants done first.
     pub(super) first: Vec<zab::Output>,
+}
+
+impl Mending {
+    /// Does this, and waits for what of it has to be waited for.
+    pub(super) fn awaits(&mut self, ops: Vec<DiskOp>, out: &mut Vec<Output>) {
+        for op in ops {
+            if let DiskOp::Sync { ticket, .. } | DiskOp::Replace { ticket, .. } = op {
+                self.awaited.insert(ticket);
+            }
+            out.push(Output::Disk(op));
+        }
+    }
 }
 
 /// What the peer is to be told when what it wants now is done.
@@ -55,7 +69,7 @@ impl Server {
             zab::Output::Dial { to } => step.out.push(Output::Dial { to }),
             zab::Output::Hang { link } => step.out.push(Output::Hang { link }),
             zab::Output::Write(write) => {
-                let waits = self.storage.write(&write, step.out);
+                let waits = self.storage.write(&write, step.out) && !self.writes_otherwise(&write, step);
                 step.note(Note::Writes(write));
                 if !waits {
                     step.note(Note::Written);
@@ -88,7 +102,7 @@ impl Server {
     /// The state of the leader's is on the disk, and in the place of this server's.
     fn restore(&mut self, image: &Snapshot, step: &mut Step<'_>) {
         let state = snapshot::load(&image.image).expect("a leader's snapshot is whole: links do not rot");
-        self.tree = state.tree;
+        self.tree = self.config.restores_otherwise(&self.tree, state.tree, step.out);
         self.sessions = state.sessions;
         self.storage.restored(image.zxid, &self.config, step.out);
         step.note(Note::Restored(image.zxid));
@@ -115,14 +129,21 @@ impl Server {
     pub(super) fn on_synced(&mut self, file: FileId, ticket: u64, step: &mut Step<'_>) {
         if let Some(mending) = &mut self.mending {
             mending.awaited.remove(&ticket);
+            if !mending.awaited.is_empty() {
+                return;
+            }
+            let repairs = std::mem::take(&mut mending.repairs);
+            mending.awaits(repairs, step.out);
             if mending.awaited.is_empty() {
                 let first = std::mem::take(&mut mending.first);
                 self.mending = None;
                 self.zab_outputs(first, step);
             }
-        } else if self.storage.is_written(ticket) {
-            step.note(Note::Written);
-            self.zab(zab::Event::Written, step);
+        } else if let Some(is_done) = self.storage.written(ticket, step.out) {
+            if is_done {
+                step.note(Note::Written);
+                self.zab(zab::Event::Written, step);
+            }
         } else if let FileId::Snapshot(_) = file
             && let Some(oldest) = self.storage.on_snapshot_synced(ticket, &self.config, step.out)
         {

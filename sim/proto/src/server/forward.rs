@@ -8,6 +8,7 @@ use super::lead::Place;
 use super::request::Waiting;
 use super::{Output, Server, Step};
 use crate::message::{Answer, Ask, ConnId, ConnectResponse, ForwardedWrite, Password, ToClient, ToPeer, Xid};
+use crate::mutant::Mutant;
 use crate::prepare::{Caller, prepare};
 use crate::txn::TxnBody;
 use crate::zab::message::LinkId;
@@ -128,17 +129,24 @@ impl Server {
         write: ForwardedWrite,
         step: &mut Step<'_>,
     ) {
-        let Some(lead) = &mut self.lead else { return };
         let closes = matches!(write, ForwardedWrite::Request { request: Request::CloseSession, .. });
+        if closes && xid == Xid(0) && self.deviates(Mutant::LearnerExpires, step) {
+            return self.expire(session, step);
+        }
+        let Some(lead) = &mut self.lead else { return };
         let body = if lead.sessions.find(session).is_none() {
             TxnBody::Error(ErrorCode::SessionExpired)
-        } else if !closes && !lead.is_owned_by(session, Place::Learner(link)) {
+        } else if !closes
+            && !lead.is_owned_by(session, Place::Learner(link))
+            && !self.config.deviates(Mutant::MoveNotChecked, step.out)
+        {
             TxnBody::Error(ErrorCode::SessionMoved)
         } else {
             match write {
                 ForwardedWrite::Request { request, identities } => {
                     let caller = Caller { session, identities: &identities };
-                    prepare(&lead.ahead, &self.config.tree, caller, &request)
+                    let body = prepare(&lead.ahead, &self.config.tree, caller, &request);
+                    self.config.prepares_otherwise(&lead.ahead, &self.tree, caller, &request, body, step.out)
                 }
                 ForwardedWrite::Malformed(code) => TxnBody::Error(code),
             }

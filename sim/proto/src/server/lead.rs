@@ -57,14 +57,15 @@ impl Server {
     /// The epoch is established: every session gets its full timeout, and the leader's timers begin.
     pub(super) fn begin_leading(&mut self, epoch: u32, step: &mut Step<'_>) {
         let mut tracker = SessionTracker::new(self.config.tick_ms, step.now_ms);
+        let share = self.config.grants_otherwise(&self.sessions, step.out);
         for (id, session) in self.sessions.iter() {
-            tracker.track(id, session.timeout_ms);
+            tracker.track(id, session.timeout_ms / share);
         }
         step.set_timer(Timer::Sessions, tracker.next_tick_ms());
         step.set_timer(Timer::Containers, self.config.container_check_ms);
         self.lead = Some(Lead {
             epoch,
-            ahead: self.tree.clone(),
+            ahead: self.config.counts_otherwise(self.tree.clone(), step.out),
             sessions: self.sessions.clone(),
             tracker,
             owners: BTreeMap::new(),

@@ -15,9 +15,11 @@
 //! | `storage` | what is written to the disk: log, epochs, snapshots |
 //! | `upkeep` | timers |
 //! | `frame` | how long a message is on ZooKeeper's wire |
+//! | `deviate` | what bugs that are planted need |
 
 mod apply;
 mod connect;
+mod deviate;
 mod ensemble;
 mod forward;
 mod frame;
@@ -30,13 +32,13 @@ use crate::disk::{DiskOp, FileId, Files};
 use crate::message::{ConnId, ConnectRequest, Password, ToClient, ToPeer, ToServer, Xid};
 use crate::prepare::TreeConfig;
 pub use crate::recovery::RecoveryError;
-use crate::recovery::{Recovered, recover};
+use crate::recovery::{EpochMark, Recovered, encode_epoch, encode_mark, give_up, recover};
 use crate::sessions::SessionTable;
 use crate::tree::DataTree;
 use crate::txn::Txn;
 use crate::watch::WatchTable;
 use crate::zab::message::{LinkId, Notification};
-use crate::zab::{self, Peer, PeerConfig, RecoveredHistory, Role};
+use crate::zab::{self, Doubt, Peer, PeerConfig, RecoveredHistory, Role};
 use connect::Connection;
 use ensemble::Mending;
 pub use frame::{FRAME_BYTES_MAX, frame_bytes};
@@ -163,6 +165,9 @@ pub enum Output {
 /// What observers follow.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
+    /// As it starts: its disk is not as it was written. It has nothing now but its promises, serves nobody and votes
+    /// for nobody, until it has the others' state.
+    Spoiled(RecoveryError),
     /// The peer's: what was proposed, committed, and by whom.
     Zab(zab::Note),
     /// The peer's write is begun.
@@ -231,13 +236,17 @@ impl Server {
         files: &Files,
         now_ms: i64,
     ) -> Result<(Server, Vec<Output>), RecoveryError> {
-        let found = recover(files)?;
-        let Recovered { tree, sessions, replayed, repairs, to_sync, logs, snapshots, .. } = found;
+        let mut out = Vec::new();
+        let mut found = Server::recover(&config, files, &mut out)?;
+        config.replays_otherwise(files, &mut found, &mut out);
+        let Recovered { tree, sessions, replayed, repairs, to_sync, logs, snapshots, doubt, .. } = found;
+        let mark = EpochMark { doubt, accepted: found.accepted_epoch, ..found.mark };
         let history = RecoveredHistory {
             accepted_epoch: found.accepted_epoch,
-            current_epoch: found.current_epoch,
+            current_epoch: mark.epoch,
             base: tree.last_zxid(),
             log: found.log,
+            doubt,
         };
         let last = history.log.last().map_or(history.base, |txn| txn.zxid);
         let (peer, first) = Peer::start(config.zab.clone(), history);
@@ -247,7 +256,7 @@ impl Server {
             peer,
             mending: None,
             lead: None,
-            storage: Storage::new(last, replayed, logs, snapshots),
+            storage: Storage::new(last, mark, replayed, logs, snapshots),
             connections: BTreeMap::new(),
             waiters: BTreeSet::new(),
             owners: BTreeMap::new(),
@@ -256,20 +265,53 @@ impl Server {
             forwarded: BTreeMap::new(),
             config,
         };
-        let mut out: Vec<Output> = repairs.into_iter().map(Output::Disk).collect();
-        let mut awaited = BTreeSet::new();
+        // A tail that is cut but comes back would stand in the middle of the log.
+        let mut repairs: Vec<DiskOp> = repairs;
         for file in to_sync {
-            // A tail that is cut but comes back would stand in the middle of the log.
-            let ticket = server.storage.ticket();
-            awaited.insert(ticket);
-            out.push(Output::Disk(DiskOp::Sync { file, ticket }));
+            repairs.push(DiskOp::Sync { file, ticket: server.storage.ticket() });
         }
-        if awaited.is_empty() {
-            server.zab_outputs(first, &mut Step { now_ms, out: &mut out });
+        // That something is missing cannot be seen any more when the rest is repaired.
+        let mut before = Vec::new();
+        if mark != found.mark || doubt == Doubt::Everything {
+            let (file, ticket) = (FileId::CurrentEpoch, server.storage.ticket());
+            before.push(DiskOp::Replace { file, bytes: encode_mark(&mark), ticket });
+        }
+        if found.lost_promise {
+            let (file, ticket) = (FileId::AcceptedEpoch, server.storage.ticket());
+            before.push(DiskOp::Replace { file, bytes: encode_epoch(mark.accepted), ticket });
+        }
+        let mut mending = Mending { awaited: BTreeSet::new(), repairs, first };
+        if before.is_empty() {
+            before = std::mem::take(&mut mending.repairs);
+        }
+        mending.awaits(before, &mut out);
+        if mending.awaited.is_empty() {
+            server.zab_outputs(mending.first, &mut Step { now_ms, out: &mut out });
         } else {
-            server.mending = Some(Mending { awaited, first });
+            server.mending = Some(mending);
         }
         Ok((server, out))
+    }
+
+    /// What is on the disk. A server with others to ask may have lost it all.
+    fn recover(
+        config: &ServerConfig,
+        files: &Files,
+        out: &mut Vec<Output>,
+    ) -> Result<Recovered, RecoveryError> {
+        let is_alone = config.zab.voters.iter().all(|voter| *voter == config.zab.id);
+        match recover(files) {
+            // There is nobody who could know better.
+            Ok(found) if is_alone => Ok(Recovered { doubt: Doubt::Nothing, ..found }),
+            Ok(found) if found.doubt == Doubt::Everything => give_up(files),
+            Ok(found) => Ok(found),
+            Err(error) if is_alone => Err(error),
+            Err(error) => {
+                let found = give_up(files)?;
+                out.push(Output::Note(Note::Spoiled(error)));
+                Ok(found)
+            }
+        }
     }
 
     /// Takes what happened and adds what to do.
@@ -289,7 +331,10 @@ impl Server {
             Event::Refused { conn, xid, code, takes_zxid } => {
                 self.refused(conn, xid, code, takes_zxid, &mut step);
             }
-            Event::Dropped { conn } => self.forget(conn),
+            Event::Dropped { conn } => {
+                self.drops_otherwise(conn, &mut step);
+                self.forget(conn);
+            }
             Event::Timer(timer) => self.on_timer(timer, &mut step),
             Event::Synced { file, ticket } => self.on_synced(file, ticket, &mut step),
             Event::Expire { session } => self.expire(session, &mut step),

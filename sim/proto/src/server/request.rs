@@ -107,6 +107,9 @@ impl Server {
                 Waiting::Read { xid, request, identities: connection.identities.clone() }
             }
         };
+        if self.overtakes(conn, &waiting, step) {
+            return self.serve(conn, waiting, step);
+        }
         if let Some(connection) = self.connections.get_mut(&conn) {
             connection.waiting.push_back(waiting);
         }
@@ -155,6 +158,7 @@ impl Server {
         };
         let caller = Caller { session, identities: &connection.identities };
         let body = prepare(&lead.ahead, &self.config.tree, caller, &request);
+        let body = self.config.prepares_otherwise(&lead.ahead, &self.tree, caller, &request, body, step.out);
         if closes {
             lead.tracker.forget(session);
         }
@@ -208,7 +212,8 @@ impl Server {
                 }
             }
             Waiting::SetWatches { since, watches } => {
-                for event in self.watches.set_watches(&self.tree, conn, since, &watches) {
+                let missed = self.watches.set_watches(&self.tree, conn, since, &watches);
+                for event in self.misses_otherwise(missed, step) {
                     step.send(conn, ToClient::Event { zxid: None, event });
                 }
                 step.send(conn, ToClient::WatchesSet { zxid });

@@ -35,6 +35,7 @@ impl Server {
         lead.tracker.forget(session);
         if lead.sessions.find(session).is_some() {
             let body = close_session(&lead.ahead, &self.config.tree, session, true);
+            let body = self.config.closes_otherwise(&self.tree, session, body, step.out);
             self.propose(session, Xid(0), body, step);
         }
     }

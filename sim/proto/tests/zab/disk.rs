@@ -4,7 +4,7 @@ use std::sync::Arc;
 use zk_api::Zxid;
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::Snapshot;
-use zk_proto::zab::{RecoveredHistory, Write};
+use zk_proto::zab::{Doubt, RecoveredHistory, Write};
 
 /// What an owner made of a transaction: its zxid, and the number that tells drafts apart.
 pub type Entry = (Zxid, i64);
@@ -58,6 +58,7 @@ impl Disk {
             current_epoch: self.current_epoch,
             base: self.snapshot.zxid,
             log,
+            doubt: Doubt::Nothing,
         };
         (recovered, decode(&self.snapshot.image))
     }

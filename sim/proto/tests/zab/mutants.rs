@@ -14,6 +14,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_proto::mutant::Mutant;
 use zk_proto::zab::{Peer, invariants};
 
+/// Those that need no server above the peers.
+fn of_peers() -> impl Iterator<Item = Mutant> {
+    Mutant::ALL.into_iter().filter(|mutant| !mutant.is_of_server())
+}
+
 /// The name of what the healing phase demands.
 const LIVENESS: &str = "liveness";
 
@@ -139,7 +144,7 @@ fn judge(mutant: Mutant, found: Option<(u64, &'static str)>) -> Result<(), Strin
 
 #[test]
 fn every_mutant_is_found_by_an_invariant_of_its_family() {
-    let mutants = Mutant::ALL.into_iter().filter(|mutant| *mutant != Mutant::Canary);
+    let mutants = of_peers().filter(|mutant| *mutant != Mutant::Canary);
     let wrong: Vec<String> =
         mutants.filter_map(|mutant| judge(mutant, hunt(mutant, 0..2000)).err()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -205,7 +210,7 @@ fn a_mutant_is_found_by_a_search_of_all_orders_of_events() {
 fn nearest_table() {
     let Ok(states) = std::env::var("ZAB_MUTANTS_STATES") else { return };
     let states = states.parse().expect("ZAB_MUTANTS_STATES is a number of states");
-    for mutant in Mutant::ALL {
+    for mutant in of_peers() {
         let found = explore(mutant, states).and_then(|(bounds, nearest)| {
             let (name, depth) = nearest.found?;
             Some(format!("{name} after {depth} actions and {} states of {bounds}", nearest.states))
@@ -218,7 +223,7 @@ fn nearest_table() {
 #[test]
 fn every_invariant_is_broken_under_its_own_name_by_a_mutant_of_its_own() {
     let breaks = |name: &'static str| {
-        let own = Mutant::ALL.into_iter().filter(|mutant| mutant.family().contains(&name));
+        let own = of_peers().filter(|mutant| mutant.family().contains(&name));
         let mut own: Vec<Mutant> = own.collect();
         // The last are those that were made for it.
         own.reverse();
@@ -238,9 +243,7 @@ fn table() {
     let seeds: u64 = seeds.parse().expect("ZAB_MUTANTS is a number of seeds");
     let only = std::env::var("ZAB_MUTANT").ok();
     let mut all = BTreeSet::new();
-    for mutant in
-        Mutant::ALL.into_iter().filter(|mutant| only.as_deref().is_none_or(|only| only == mutant.name()))
-    {
+    for mutant in of_peers().filter(|mutant| only.as_deref().is_none_or(|only| only == mutant.name())) {
         let (mut acted, mut killed, mut first) = (0, 0, None);
         let (mut by, mut also): (BTreeMap<_, u64>, BTreeMap<_, u64>) = Default::default();
         for seed in 0..seeds {

@@ -289,7 +289,10 @@ impl Core {
             _ if !self.is_ensemble() => {}
             server::Note::Writes(write) => self.zab.ghost.writes(ServerId(id), write),
             server::Note::Written => self.zab.ghost.written(ServerId(id)),
-            server::Note::Zab(_) | server::Note::Applied(_) | server::Note::Restored(_) => {}
+            server::Note::Zab(_)
+            | server::Note::Applied(_)
+            | server::Note::Restored(_)
+            | server::Note::Spoiled(_) => {}
         }
     }
 

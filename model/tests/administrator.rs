@@ -1,0 +1,155 @@
+//! What an administrator may do to a trial's znodes, and counters that near their end: shown by actors that rely on it
+//! that nobody does.
+
+mod common;
+
+use common::{broken, run};
+use std::sync::Arc;
+use zk_api::{CreateMode, Data, Error, ErrorCode, Text, ZPath, ZooKeeper};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::event::{End, Event, Fact, Observation};
+use zk_trials::probe::Probe;
+use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+
+/// What it relies on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// What it has made is there.
+    FindsIt,
+    /// What it has set is what it reads.
+    ReadsIt,
+    /// It can make a znode in what the trial has set up.
+    HasAParent,
+    /// The second of two sequential znodes has a number of its own.
+    Counts,
+}
+
+struct Relies(Way);
+
+/// Nobody says that it was otherwise. Excuses nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Never {
+    /// Whose hand deleted something, if anybody's.
+    deleted_by_a_stranger: bool,
+}
+
+impl Promise for Never {
+    fn name(&self) -> &'static str {
+        "never"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody says that it was otherwise."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Event::Is(Fact::NodeDeleted { by, .. }) = event {
+            self.deleted_by_a_stranger |= by.0 != 0;
+        }
+        if matches!(event, Event::Says { what: Observation::Notes { .. }, .. }) {
+            let what = format!("it happened; by a stranger: {}", self.deleted_by_a_stranger);
+            found.push(Finding::Broken(Violation { what, excuse: None }));
+        }
+    }
+}
+
+impl Trial for Relies {
+    fn about(&self) -> About {
+        About {
+            name: "relies",
+            summary: "Relies on what it has made.",
+            source: "this test",
+            breaks: None,
+            bounds: Bounds::clients(1),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec!["/a".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(Never { deleted_by_a_stranger: false })]
+    }
+
+    fn administered(&self) -> Vec<Text> {
+        if self.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() }
+    }
+
+    fn counters(&self) -> Vec<(Text, i32)> {
+        if self.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() }
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, _: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        if !is_so(self.0, &zk, &probe).await.unwrap_or(true) {
+            probe.observe(Observation::note("otherwise", "/a", 0));
+        }
+        End::Done
+    }
+}
+
+async fn is_so(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool, Error> {
+    let x: ZPath = "/a/x".parse().expect("a path");
+    let is_missing = |error: &Error| error.code == ErrorCode::NoNode;
+    match way {
+        Way::FindsIt => {
+            zk.create(&x, Data::NULL, CreateMode::Persistent).await?;
+            probe.point().await;
+            Ok(zk.exists(&x).await?.is_some())
+        }
+        Way::ReadsIt => {
+            zk.create(&x, Data::from("own"), CreateMode::Persistent).await?;
+            Ok(zk.data(&x).await?.0 == Data::from("own"))
+        }
+        Way::HasAParent => {
+            let made = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
+            Ok(!made.is_err_and(|error| is_missing(&error)))
+        }
+        Way::Counts => {
+            let prefix: ZPath = "/a/n-".parse().expect("a path");
+            let make = || zk.create(&prefix, Data::NULL, CreateMode::PersistentSequential);
+            make().await?;
+            Ok(!make().await.is_err_and(|error| error.code == ErrorCode::NodeExists))
+        }
+    }
+}
+
+fn breaks(way: Way, admin: u8, parents: bool) -> bool {
+    let mut config = CheckConfig::new(Bounds { admin, ..Bounds::clients(1) });
+    config.admin_parents = parents;
+    let check = run(Arc::new(Relies(way)), &config);
+    assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
+    let example = check.promises.iter().find_map(|promise| promise.broken.as_ref());
+    let by_him = example.is_none_or(|example| {
+        let tells = example.steps.iter().any(|step| step.starts_with("an administrator"));
+        let deletes = example.what.ends_with("true") || way == Way::ReadsIt;
+        tells && deletes || way == Way::Counts
+    });
+    assert!(by_him, "{example:?}");
+    broken(&check).contains(&"never")
+}
+
+#[test]
+fn an_administrator_deletes_what_is_below_the_setup_or_sets_it_to_what_the_trial_says() {
+    for way in [Way::FindsIt, Way::ReadsIt] {
+        assert!(breaks(way, 1, false));
+        assert!(!breaks(way, 0, false));
+    }
+}
+
+#[test]
+fn he_deletes_what_is_set_up_only_if_that_is_asked_for() {
+    assert!(breaks(Way::HasAParent, 1, true));
+    assert!(!breaks(Way::HasAParent, 1, false));
+}
+
+#[test]
+fn a_counter_at_its_end_gives_one_name_twice() {
+    assert!(breaks(Way::Counts, 0, false));
+}

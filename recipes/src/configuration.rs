@@ -1,0 +1,334 @@
+//! Name service and configuration: values that are followed, and many that change as one.
+
+use crate::session::{self, RecipeError};
+use std::collections::BTreeMap;
+use zk_api::{
+    CreateMode, Data, Error, ErrorCode, Local, MultiOutcome, Op, OpResult, Text, Watch, ZPath, ZooKeeper,
+    Zxid, open_acl,
+};
+
+/// A value and the transaction that set it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    /// The value.
+    pub data: Data,
+    /// Grows with every change, also where the znode was deleted and made anew in between: there the version of its
+    /// Stat begins at 0 again.
+    pub version: Zxid,
+}
+
+/// One znode's value, followed: a name and what it stands for, or a setting.
+///
+/// - **Absent or there.** A read of an absent znode sets no watch, so absence is watched by another request.
+/// - **Versions** never go back for one follower, also where its session moves between servers. Several changes may come
+///   as one, and the value after the last change always comes.
+/// - **A lost connection** keeps the watch; the value is read again all the same. **The session is over:**
+///   [`RecipeError::SessionLost`], and what was read last may be old from then on: follow anew with a new session.
+/// - **Told by others.** A server may be behind what somebody else has just told: [`synced`](Setting::synced) is as new
+///   as that.
+///
+/// A change costs each follower one request, and two if the znode is gone.
+#[derive(Debug)]
+pub struct Setting<Z> {
+    zk: Z,
+    path: ZPath,
+    /// What was given last: nothing yet, absent, or a version.
+    given: Option<Option<Zxid>>,
+    watch: Option<Watch>,
+}
+
+impl<Z: ZooKeeper> Setting<Z> {
+    /// The value of this znode, which need not exist; its parent does, if it is to be set. Nothing is asked yet.
+    pub fn new(zk: Z, path: &ZPath) -> Setting<Z> {
+        Setting { zk, path: path.clone(), given: None, watch: None }
+    }
+
+    /// The value: at first as it is, then as soon as it is another than it gave last. `None` if there is none.
+    ///
+    /// It may be dropped at any time: what changes meanwhile is given by the next call.
+    pub async fn changed(&mut self) -> Result<Option<Value>, RecipeError> {
+        loop {
+            if let Some(watch) = self.watch.take() {
+                let change = self.zk.state_change();
+                session::something(&self.zk, watch, change).await?;
+            }
+            if let Some(now) = self.read().await? {
+                let given = now.as_ref().map(|value| value.version);
+                if self.given != Some(given) {
+                    self.given = Some(given);
+                    return Ok(now);
+                }
+            }
+        }
+    }
+
+    /// The value as it is now, or newer: at least as new as whatever anybody had been answered before this call.
+    pub async fn synced(&mut self) -> Result<Option<Value>, RecipeError> {
+        loop {
+            self.checkpoint("setting/sync");
+            // The read comes behind it, on the same connection, or both are lost.
+            let synced = self.zk.sync(&self.path);
+            let read = self.zk.data(&self.path);
+            let now = match (synced.await, read.await) {
+                (Ok(()), Ok((data, stat))) => Some(Value { data, version: stat.mzxid }),
+                (Ok(()), Err(e)) if e.code == ErrorCode::NoNode => None,
+                (Err(e), _) | (_, Err(e)) => {
+                    session::passing(&self.zk, e, &self.path).await?;
+                    continue;
+                }
+            };
+            self.given = Some(now.as_ref().map(|value| value.version));
+            return Ok(now);
+        }
+    }
+
+    /// Reads once, with a watch; `None` if it must read again.
+    async fn read(&mut self) -> Result<Option<Option<Value>>, RecipeError> {
+        self.checkpoint("setting/read");
+        match self.zk.data_watch(&self.path).await {
+            Ok(((data, stat), watch)) => {
+                self.watch = Some(watch);
+                return Ok(Some(Some(Value { data, version: stat.mzxid })));
+            }
+            Err(e) if e.code == ErrorCode::NoNode => {}
+            Err(e) => return session::passing(&self.zk, e, &self.path).await.map(|()| None),
+        }
+        self.checkpoint("setting/absent");
+        match self.zk.exists_watch(&self.path).await {
+            Ok((None, watch)) => {
+                self.watch = Some(watch);
+                Ok(Some(None))
+            }
+            // It was made meanwhile.
+            Ok((Some(_), _)) => Ok(None),
+            Err(e) => session::passing(&self.zk, e, &self.path).await.map(|()| None),
+        }
+    }
+
+    /// Sets the value, making the znode if there is none. Gives the version.
+    ///
+    /// Where an answer is lost it is set once more, and may so overwrite what another set in between: the last to set
+    /// wins, as without any fault.
+    pub async fn set(&mut self, data: Data) -> Result<Zxid, RecipeError> {
+        loop {
+            let text = String::from_utf8_lossy(data.bytes());
+            self.zk.checkpoint("setting/set", &[Local::Text(self.path.as_str()), Local::Text(&text)]);
+            match self.zk.set_data(&self.path, data.clone(), -1).await {
+                Ok(stat) => return Ok(stat.mzxid),
+                Err(e) if e.code == ErrorCode::NoNode => {}
+                Err(e) => {
+                    session::passing(&self.zk, e, &self.path).await?;
+                    continue;
+                }
+            }
+            match self.zk.create2(&self.path, data.clone(), open_acl(), CreateMode::Persistent).await {
+                Ok((_, stat)) => return Ok(stat.mzxid),
+                // By somebody else, or by this very request, whose answer was lost.
+                Err(e) if e.code == ErrorCode::NodeExists => {}
+                Err(e) => {
+                    let parent = self.path.parent().unwrap_or_else(|| self.path.clone());
+                    session::passing(&self.zk, e, &parent).await?;
+                }
+            }
+        }
+    }
+
+    /// Removes the value. Returns when there was none at some moment.
+    pub async fn clear(&mut self) -> Result<(), RecipeError> {
+        loop {
+            self.zk.checkpoint("setting/clear", &[Local::Text(self.path.as_str())]);
+            match self.zk.delete(&self.path, -1).await {
+                Ok(()) => return Ok(()),
+                Err(e) if e.code == ErrorCode::NoNode => return Ok(()),
+                Err(e) => session::passing(&self.zk, e, &self.path).await?,
+            }
+        }
+    }
+
+    fn checkpoint(&self, label: &'static str) {
+        let given = match self.given {
+            None => Local::Text("nothing"),
+            Some(None) => Local::Text("absent"),
+            Some(Some(version)) => Local::Number(version.to_i64()),
+        };
+        self.zk.checkpoint(label, &[Local::Text(self.path.as_str()), given]);
+    }
+}
+
+/// Many values that change as one, at one time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Snapshot {
+    /// The values by name.
+    pub values: BTreeMap<Text, Data>,
+    /// Grows with every change of any of them.
+    pub version: Zxid,
+}
+
+/// A configuration of several znodes, the children of one, which are read as they were at one time.
+///
+/// Writers change any of them in one transaction with a write of the parent, whose data are not used. Readers read the
+/// parent's version, the children, and the version again: if it is still the same nothing was changed in between, else
+/// they read once more. So nothing torn is ever given, a reader watches one znode whatever the number of values, and a
+/// writer never waits. A reader gives nothing as long as writers are faster than it reads.
+///
+/// - All who write must do so by [`publish`](Configuration::publish), and they must be one at a time to build on each
+///   other's values.
+/// - **Versions, lost connections, the end of the session, being told by others:** as with [`Setting`].
+///
+/// To read n values costs n + 3 requests.
+#[derive(Debug)]
+pub struct Configuration<Z> {
+    zk: Z,
+    root: ZPath,
+    given: Option<Zxid>,
+    watch: Option<Watch>,
+}
+
+/// One look at all values.
+enum Look {
+    /// As they were at one time.
+    Whole(Snapshot),
+    /// Something changed, or the connection was lost.
+    Again,
+}
+
+impl<Z: ZooKeeper> Configuration<Z> {
+    /// The values of this znode's children. It exists. Nothing is asked yet.
+    pub fn new(zk: Z, root: &ZPath) -> Configuration<Z> {
+        Configuration { zk, root: root.clone(), given: None, watch: None }
+    }
+
+    /// All values: at first as they are, then as soon as they are others than it gave last.
+    ///
+    /// It may be dropped at any time: what changes meanwhile is given by the next call.
+    pub async fn changed(&mut self) -> Result<Snapshot, RecipeError> {
+        loop {
+            if let Some(watch) = self.watch.take() {
+                let change = self.zk.state_change();
+                session::something(&self.zk, watch, change).await?;
+            }
+            self.checkpoint("configuration/read", &[]);
+            let version = match self.zk.data_watch(&self.root).await {
+                Ok(((_, stat), watch)) => {
+                    self.watch = Some(watch);
+                    stat.mzxid
+                }
+                Err(e) => {
+                    session::passing(&self.zk, e, &self.root).await?;
+                    continue;
+                }
+            };
+            if self.given == Some(version) {
+                continue;
+            }
+            match self.look(version).await? {
+                Look::Whole(snapshot) => {
+                    self.given = Some(version);
+                    return Ok(snapshot);
+                }
+                Look::Again => self.watch = None,
+            }
+        }
+    }
+
+    /// Reads the children, and whether the version is still this.
+    async fn look(&mut self, version: Zxid) -> Result<Look, RecipeError> {
+        let names = match self.zk.children(&self.root).await {
+            Ok(names) => names,
+            Err(e) => return again(&self.zk, e, &self.root).await,
+        };
+        let mut values = BTreeMap::new();
+        for name in names {
+            let path = self.root.join(&name).expect("a child's name is valid");
+            match self.zk.data(&path).await {
+                Ok((data, _)) => {
+                    values.insert(name, data);
+                }
+                Err(e) if e.code == ErrorCode::NoNode => return Ok(Look::Again),
+                Err(e) => return again(&self.zk, e, &self.root).await,
+            }
+        }
+        match self.zk.exists(&self.root).await {
+            Ok(Some(stat)) if stat.mzxid == version => Ok(Look::Whole(Snapshot { values, version })),
+            Ok(_) => Ok(Look::Again),
+            Err(e) => again(&self.zk, e, &self.root).await,
+        }
+    }
+
+    /// Makes these all the values there are, in one transaction. Gives its version.
+    ///
+    /// Where an answer is lost they are set once more. Fails with `BadArguments` if a name is not fit for a znode.
+    pub async fn publish(&mut self, values: &BTreeMap<Text, Data>) -> Result<Zxid, RecipeError> {
+        loop {
+            let alive: Vec<String> =
+                values.iter().map(|(name, data)| format!("{name} {}", data.bytes().escape_ascii())).collect();
+            let locals: Vec<Local<'_>> = alive.iter().map(|text| Local::Text(text)).collect();
+            self.checkpoint("configuration/publish", &locals);
+            let names = match self.zk.children(&self.root).await {
+                Ok(names) => names,
+                Err(e) => {
+                    session::passing(&self.zk, e, &self.root).await?;
+                    continue;
+                }
+            };
+            match self.zk.multi(self.ops(&names, values)?).await {
+                Ok(MultiOutcome::Applied(results)) => {
+                    if let Some(OpResult::DataSet(stat)) = results.first() {
+                        return Ok(stat.mzxid);
+                    }
+                    return Err(RecipeError::Failed(self.error(ErrorCode::SystemError)));
+                }
+                Ok(MultiOutcome::Failed(codes)) => match codes.iter().flatten().next() {
+                    // Another writer was faster, or the list was old.
+                    Some(ErrorCode::NoNode | ErrorCode::NodeExists) => {
+                        // The next list is to be as new as that.
+                        if let Err(e) = self.zk.sync(&self.root).await {
+                            session::passing(&self.zk, e, &self.root).await?;
+                        }
+                    }
+                    Some(code) => return Err(RecipeError::Failed(self.error(*code))),
+                    None => return Err(RecipeError::Failed(self.error(ErrorCode::SystemError))),
+                },
+                Err(e) => session::passing(&self.zk, e, &self.root).await?,
+            }
+        }
+    }
+
+    /// What turns children of these names into these values; the write of the parent comes first.
+    fn ops(&self, names: &[Text], values: &BTreeMap<Text, Data>) -> Result<Vec<Op>, RecipeError> {
+        let path = |name: &str| match self.root.join(name) {
+            Ok(path) => Ok(path.text()),
+            Err(_) => Err(RecipeError::Failed(self.error(ErrorCode::BadArguments))),
+        };
+        let mut ops = vec![Op::SetData { path: self.root.text(), data: Data::NULL, version: -1 }];
+        for (name, data) in values {
+            let (path, data) = (path(name)?, data.clone());
+            ops.push(match names.contains(name) {
+                true => Op::SetData { path, data, version: -1 },
+                false => {
+                    let (acl, mode) = (open_acl(), CreateMode::Persistent);
+                    Op::Create { path, data, acl, mode, stat: false }
+                }
+            });
+        }
+        for name in names.iter().filter(|name| !values.contains_key(*name)) {
+            ops.push(Op::Delete { path: path(name)?, version: -1 });
+        }
+        Ok(ops)
+    }
+
+    fn error(&self, code: ErrorCode) -> Error {
+        Error { code, tried: "multi", path: self.root.text() }
+    }
+
+    fn checkpoint(&self, label: &'static str, more: &[Local<'_>]) {
+        let given = self.given.map_or(Local::Text("nothing"), |version| Local::Number(version.to_i64()));
+        let mut locals = vec![Local::Text(self.root.as_str()), given];
+        locals.extend_from_slice(more);
+        self.zk.checkpoint(label, &locals);
+    }
+}
+
+async fn again<Z: ZooKeeper>(zk: &Z, error: Error, root: &ZPath) -> Result<Look, RecipeError> {
+    session::passing(zk, error, root).await.map(|()| Look::Again)
+}

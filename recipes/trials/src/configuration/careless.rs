@@ -1,0 +1,185 @@
+//! Readers of one value that forget something: `configuration/no-watch-on-absent`, `configuration/no-reread`,
+//! `configuration/version-compare` and `configuration/watch-once`.
+
+use super::stage::{ConfigKind, Stage};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Data, Error, ErrorCode, EventType, Local, Stat, Watch, ZooKeeper};
+
+/// What a reader forgets. What it reads is a setting whose znode is deleted and made anew each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Careless {
+    /// That a read of an absent znode sets no watch (S-001): it waits for one all the same.
+    NoWatchOnAbsent,
+    /// That watches end with the session (S-002): it keeps what it has read, and nobody reads again.
+    NoReread,
+    /// That the version of a Stat begins anew with the znode: it takes another value for the same.
+    VersionCompare,
+    /// That a watch fires once: after the first change it is not told of any other.
+    WatchOnce,
+}
+
+impl Careless {
+    /// Name, summary, source, the promise it breaks, the defect and the fault.
+    fn told(self) -> [&'static str; 6] {
+        match self {
+            Careless::NoWatchOnAbsent => [
+                "configuration/no-watch-on-absent",
+                "Reads an absent znode and waits for a watch that such a read does not set.",
+                "an article on ZooKeeper, which says so and whose steps do not heed it",
+                "fresh-at-rest",
+                "S-001",
+                "none",
+            ],
+            Careless::NoReread => [
+                "configuration/no-reread",
+                "Keeps what it has read when its session ends, and with it the watch.",
+                "an article on ZooKeeper: watches are lost with the session, and no step reads again",
+                "session-end-noticed",
+                "S-002",
+                "session expiry",
+            ],
+            Careless::VersionCompare => [
+                "configuration/version-compare",
+                "Takes a value for the same if its version is, though the znode was made anew in between.",
+                "CURATOR-311, CURATOR-344, CURATOR-391, CURATOR-688: SharedValue, PathChildrenCache",
+                "fresh-at-rest",
+                "R-55",
+                "none",
+            ],
+            Careless::WatchOnce => [
+                "configuration/watch-once",
+                "Reads again when it is told of a change, and does not watch any more.",
+                "mutant of the recipe",
+                "fresh-at-rest",
+                "S-002",
+                "none",
+            ],
+        }
+    }
+}
+
+impl ConfigKind for Careless {
+    fn about(&self) -> About {
+        let [name, summary, source, promise, defect, fault] = self.told();
+        let bounds = match self {
+            Careless::NoWatchOnAbsent => Bounds::clients(2),
+            Careless::NoReread => Bounds { expiries: 1, ..Bounds::clients(2) },
+            Careless::VersionCompare | Careless::WatchOnce => Bounds { rounds: 2, ..Bounds::clients(2) },
+        };
+        let breaks = Some(Breaks { promise, defect, fault });
+        About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
+    }
+
+    /// Sessions end now and then: the longer there is something to follow, the likelier it is that one does meanwhile.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Careless::NoReread => &[("rounds", "12")],
+            Careless::NoWatchOnAbsent | Careless::VersionCompare | Careless::WatchOnce => &[],
+        }
+    }
+
+    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.replaces().await.map(|_| ())
+    }
+
+    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        stage.follows();
+        let mut seen: Option<Option<i32>> = None;
+        let mut is_last = false;
+        while !is_last {
+            let (value, watch) = match self.look(stage, seen).await {
+                Ok(read) => read,
+                Err(e) if *self == Careless::NoReread && e.is_session_over() => break,
+                Err(e) => {
+                    plain::passing(&zk, e).await?;
+                    continue;
+                }
+            };
+            let version = value.as_ref().map(|(_, stat)| stat.version);
+            if *self != Careless::VersionCompare || seen != Some(version) {
+                is_last = stage.sees_setting(value.as_ref().map(|(data, _)| data));
+            }
+            if !is_last {
+                match watch {
+                    Some(watch) => match watch.await.kind {
+                        EventType::None if *self == Careless::NoReread => break,
+                        EventType::None => return Err(Stop::SessionLost),
+                        EventType::NodeCreated
+                        | EventType::NodeDeleted
+                        | EventType::NodeDataChanged
+                        | EventType::NodeChildrenChanged => {}
+                    },
+                    None => self.never_told(stage).await?,
+                }
+            }
+            seen = Some(version);
+        }
+        stage.is_through();
+        Ok(())
+    }
+}
+
+/// A value with its Stat, if there is one, and the watch, if it has set one.
+type Read = (Option<(Data, Stat)>, Option<Watch>);
+
+impl Careless {
+    /// Reads, as carelessly as it is.
+    async fn look<Z, P>(self, stage: &Stage<Z, P>, seen: Option<Option<i32>>) -> Result<Read, Error>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, name) = (stage.zk(), stage.name());
+        let text = |seen: Option<Option<i32>>| match seen {
+            None => -2,
+            Some(version) => version.unwrap_or(-1).into(),
+        };
+        zk.checkpoint("careless/look", &[Local::Number(text(seen))]);
+        if self == Careless::WatchOnce && seen.is_some() {
+            return match zk.data(&name).await {
+                Ok(value) => Ok((Some(value), None)),
+                Err(e) if e.code == ErrorCode::NoNode => Ok((None, None)),
+                Err(e) => Err(e),
+            };
+        }
+        match zk.data_watch(&name).await {
+            Ok((value, watch)) => return Ok((Some(value), Some(watch))),
+            Err(e) if e.code == ErrorCode::NoNode => {}
+            Err(e) => return Err(e),
+        }
+        if self == Careless::NoWatchOnAbsent {
+            return Ok((None, None));
+        }
+        match zk.exists_watch(&name).await? {
+            (None, watch) => Ok((None, Some(watch))),
+            (Some(_), _) => Box::pin(self.look(stage, seen)).await,
+        }
+    }
+
+    /// Waits for an event that nobody will tell; the end of the session it would notice.
+    async fn never_told<Z, P>(self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        loop {
+            let change = zk.state_change();
+            if zk.state().is_final() {
+                return Err(Stop::SessionLost);
+            }
+            change.await;
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `configuration/notified` and `configuration/no-sync`: readers are told by others that there is something new.
+
+use super::stage::{CONFIG, ConfigKind, Stage, promises};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{Of, Views};
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Data, ErrorCode, Local, ZooKeeper, Zxid};
+use zk_recipes::Setting;
+
+/// Process 0 sets the value and then tells of its version, not by way of the ensemble. Who is told reads again.
+#[derive(Clone, Copy, Debug)]
+pub enum Told {
+    /// By [`Setting::synced`]. A sound reading, as far as a `sync` tells the truth.
+    Syncs,
+    /// From the server that it happens to be connected to, which may be behind (S-003).
+    Reads,
+}
+
+impl ConfigKind for Told {
+    fn about(&self) -> About {
+        let (name, summary, source) = match self {
+            Told::Syncs => (
+                "configuration/notified",
+                "Who is told by others of a new value syncs before it reads.",
+                "zk-recipes",
+            ),
+            Told::Reads => (
+                "configuration/no-sync",
+                "Who is told by others of a new value reads, from a server that may be behind.",
+                "an article on ZooKeeper, which has the read alone",
+            ),
+        };
+        let breaks = match self {
+            Told::Syncs => None,
+            Told::Reads => {
+                let promise = "reads-what-it-was-told";
+                Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" })
+            }
+        };
+        let bounds = Bounds { lag: 1, effects: true, ..Bounds::clients(2) };
+        About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
+    }
+
+    /// Several servers, and many rounds without work, so that readers ask while one is behind.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("servers", "3"), ("rounds", "20")]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let mut all = promises();
+        all.push(Box::new(Views::told(CONFIG, Of::Values)));
+        all
+    }
+
+    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let version = stage.sets().await?;
+        stage.zk().checkpoint("told/tells", &[Local::Number(version.to_i64())]);
+        stage.tells(version).await;
+        stage.pauses().await
+    }
+
+    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.follows();
+        let mut setting = Setting::new(stage.zk(), &stage.name());
+        let first = setting.changed().await?;
+        stage.sees_value(first.as_ref());
+        if stage.is_told(first.map_or(Zxid::ZERO, |value| value.version)).await {
+            match self {
+                Told::Syncs => stage.sees_value(setting.synced().await?.as_ref()),
+                Told::Reads => stage.sees_setting(read(stage).await?.as_ref()),
+            };
+        }
+        stage.pauses().await?;
+        stage.is_through();
+        Ok(())
+    }
+}
+
+/// The value, from wherever it is asked for; `None` if there is none.
+async fn read<Z, P>(stage: &Stage<Z, P>) -> Result<Option<Data>, Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, name) = (stage.zk(), stage.name());
+    loop {
+        zk.checkpoint("told/read", &[]);
+        match zk.data(&name).await {
+            Ok((data, _)) => return Ok(Some(data)),
+            Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
+            Err(e) => plain::passing(&zk, e).await?,
+        }
+    }
+}

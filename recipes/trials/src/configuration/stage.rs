@@ -1,0 +1,262 @@
+//! What all configurations on trial have in common: one who writes, and readers that follow.
+
+use crate::common::{InRound, Stop, plain};
+use crate::event::{End, Observation, Resource};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{Of, SessionEndNoticed, Views, shown};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::collections::BTreeMap;
+use std::future::Future;
+use zk_api::{Data, Either, Pending, Text, ZPath, ZooKeeper, Zxid, race};
+use zk_recipes::{Configuration, Setting, Value};
+
+/// The znode of the configuration, whose children have the values.
+pub const CONFIG: &str = "/config";
+
+/// The one value of a setting.
+const NAME: &str = "name";
+
+/// What the last value ends with: who has seen it need not follow any more.
+const LAST: char = '!';
+
+/// A kind of configuration: how it is written and how it is followed.
+pub trait ConfigKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// Which engines must find what is wrong.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What is promised.
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises()
+    }
+
+    /// What process 0 does in a round.
+    fn write<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+
+    /// What another process does in a round.
+    fn read<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// What every configuration promises to who follows it.
+pub fn promises() -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Views::committed(CONFIG, Of::Values)),
+        Box::new(Views::untorn(CONFIG, Of::Values)),
+        Box::new(Views::monotone(CONFIG, Of::Values)),
+        Box::new(Views::fresh(CONFIG, Of::Values)),
+        Box::new(SessionEndNoticed::default()),
+    ]
+}
+
+/// A kind of configuration as a trial.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: ConfigKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![CONFIG.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for round in 0..part.rounds {
+            let is_last = round + 1 == part.rounds;
+            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), is_last };
+            stage.zk.checkpoint("trial/round", &[]);
+            let done = match part.me.process {
+                0 => self.0.write(&stage).await,
+                _ => self.0.read(&stage).await,
+            };
+            if let Err(stop) = done {
+                let (end, why) = stop.end();
+                probe.observe(Observation::GivesUp { lock: CONFIG.into(), why });
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of an actor.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    is_last: bool,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The configuration's znode.
+    pub fn config(&self) -> ZPath {
+        ZPath::parse(CONFIG).expect("a constant")
+    }
+
+    /// The znode of the setting.
+    pub fn name(&self) -> ZPath {
+        plain::child(&self.config(), NAME)
+    }
+
+    /// Does something else for a while. Fails if it is told meanwhile that the session is over.
+    async fn meanwhile(&self, other: Pending<()>) -> Result<(), Stop> {
+        let mut other = other;
+        loop {
+            let change = self.zk.state_change();
+            if self.zk.state().is_final() {
+                return Err(Stop::SessionLost);
+            }
+            if let Either::Left(()) = race(&mut other, change).await {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A piece of work between two writes.
+    pub async fn works(&self) -> Result<(), Stop> {
+        self.meanwhile(self.probe.work()).await
+    }
+
+    /// A scheduling point.
+    pub async fn pauses(&self) -> Result<(), Stop> {
+        self.meanwhile(self.probe.point()).await
+    }
+
+    /// The value that follows this one. It says whether it is the last.
+    fn next(&self, before: Option<&Data>) -> Data {
+        let text = before.map(|data| String::from_utf8_lossy(data.bytes()).into_owned()).unwrap_or_default();
+        let number: u32 = text.trim_end_matches(LAST).parse().unwrap_or(0);
+        let last = if self.is_last { LAST.to_string() } else { String::new() };
+        Data::from(&*format!("{}{last}", number + 1))
+    }
+
+    /// Publishes two values that are alike, by the recipe.
+    pub async fn publishes(&self) -> Result<(), Stop> {
+        let mut config = Configuration::new(self.zk(), &self.config());
+        let before = config.changed().await?.values;
+        let next = self.next(before.values().next());
+        self.begins(&next);
+        let values = BTreeMap::from(["a", "b"].map(|name| (Text::from(name), next.clone())));
+        config.publish(&values).await?;
+        self.works().await?;
+        self.ends(&next);
+        Ok(())
+    }
+
+    /// Sets the setting by the recipe, in the place of a znode that is removed before. Gives the version.
+    pub async fn replaces(&self) -> Result<Zxid, Stop> {
+        let mut setting = Setting::new(self.zk(), &self.name());
+        let before = setting.changed().await?;
+        let next = self.next(before.map(|value| value.data).as_ref());
+        self.begins(&next);
+        setting.clear().await?;
+        let version = setting.set(next.clone()).await?;
+        self.works().await?;
+        self.ends(&next);
+        Ok(version)
+    }
+
+    /// Sets the setting by the recipe. Gives the version.
+    pub async fn sets(&self) -> Result<Zxid, Stop> {
+        let mut setting = Setting::new(self.zk(), &self.name());
+        let before = setting.changed().await?;
+        let next = self.next(before.map(|value| value.data).as_ref());
+        self.begins(&next);
+        let version = setting.set(next.clone()).await?;
+        self.ends(&next);
+        Ok(version)
+    }
+
+    /// Tells everybody, not by way of the ensemble, that there is this version.
+    pub async fn tells(&self, version: Zxid) {
+        self.probe.write(Resource::Fenced, Some(version)).await;
+    }
+
+    /// Asks whether somebody has told of a version newer than this: then the resource refuses it.
+    pub async fn is_told(&self, version: Zxid) -> bool {
+        let told = !self.probe.write(Resource::Fenced, Some(version)).await;
+        if told {
+            self.probe.observe(Observation::note("told", CONFIG, 0));
+        }
+        told
+    }
+
+    /// It begins to follow the configuration.
+    pub fn follows(&self) {
+        self.probe.observe(Observation::note("follows", CONFIG, 0));
+    }
+
+    /// It has just been given these values; tells whether they are the last.
+    pub fn sees(&self, values: &BTreeMap<Text, Data>) -> bool {
+        let shown = shown(values.iter().map(|(name, data)| (name, Some(data))));
+        self.probe.observe(Observation::note("sees", &format!("{CONFIG}{shown}"), values.len() as i64));
+        values.values().any(|data| data.bytes().ends_with(LAST.to_string().as_bytes()))
+    }
+
+    /// The same of the setting.
+    pub fn sees_setting(&self, value: Option<&Data>) -> bool {
+        self.sees(&value.into_iter().map(|data| (NAME.into(), data.clone())).collect())
+    }
+
+    /// The same of the setting, as the recipe gives it.
+    pub fn sees_value(&self, value: Option<&Value>) -> bool {
+        self.sees_setting(value.map(|value| &value.data))
+    }
+
+    fn begins(&self, next: &Data) {
+        let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
+        self.probe.observe(Observation::begins("sets", &about, 0));
+    }
+
+    fn ends(&self, next: &Data) {
+        let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
+        self.probe.observe(Observation::ends("has set", &about, 0));
+    }
+
+    /// A reader's round is over.
+    pub fn is_through(&self) {
+        self.probe.observe(Observation::ends("is through with", CONFIG, 0));
+    }
+}

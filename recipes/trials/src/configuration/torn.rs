@@ -1,0 +1,79 @@
+//! `configuration/torn`: several values, one read after the other.
+
+use super::stage::{ConfigKind, Stage};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use std::collections::BTreeMap;
+use zk_api::{Data, Error, ErrorCode, Text, Watch, ZooKeeper};
+
+/// Reads the values one after the other, though they are written in one transaction.
+///
+/// What is read was never so together, if a transaction comes in between (S-005).
+#[derive(Clone, Copy, Debug)]
+pub struct Torn;
+
+impl ConfigKind for Torn {
+    fn about(&self) -> About {
+        About {
+            name: "configuration/torn",
+            summary: "Reads several values one after the other, and some are of another version.",
+            source: "all editions, which speak of one znode alone",
+            breaks: Some(Breaks { promise: "no-torn-reads", defect: "S-005", fault: "none" }),
+            bounds: Bounds { rounds: 2, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.publishes().await
+    }
+
+    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let zk = stage.zk();
+        stage.follows();
+        loop {
+            zk.checkpoint("torn/read", &[]);
+            match all(stage).await {
+                Ok((values, watch)) => {
+                    if stage.sees(&values) {
+                        break;
+                    }
+                    plain::event(watch).await?;
+                }
+                Err(e) => plain::passing(&zk, e).await?,
+            }
+        }
+        stage.is_through();
+        Ok(())
+    }
+}
+
+/// One value after the other, and the watch of the version they had before.
+async fn all<Z, P>(stage: &Stage<Z, P>) -> Result<(BTreeMap<Text, Data>, Watch), Error>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, config) = (stage.zk(), stage.config());
+    let (_, watch) = zk.data_watch(&config).await?;
+    let mut values = BTreeMap::new();
+    for name in zk.children(&config).await? {
+        match zk.data(&plain::child(&config, &name)).await {
+            Ok((data, _)) => {
+                values.insert(name, data);
+            }
+            Err(e) if e.code == ErrorCode::NoNode => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok((values, watch))
+}

@@ -1,0 +1,200 @@
+//! `membership/kept` and `membership/watch-not-rearmed`: somebody writes to a member's znode and then deletes it.
+
+use super::stage::{GroupKind, Stage, name};
+use crate::common::{InRound, Stop, plain};
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use std::pin::pin;
+use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
+use zk_recipes::{RecipeError, Roster};
+
+/// What an operator sets when it is through.
+const OVER: &str = "over";
+
+/// An operator that comes back does not know how far it came; and what it does it does once.
+const SCENARIO: &[(&str, &str)] = &[("faults.client-crashes", "0"), ("rounds", "1")];
+
+/// Members are to stay listed though process 0, an operator, writes to the first one's znode and deletes it.
+///
+/// A sound reading: [`zk_recipes::Membership::keep`] makes it anew. The operator is told of it, and then lets all go.
+/// It does not crash.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept;
+
+/// The same with a watch of the own znode that is set once: it is used up by the write, and the deletion is told to
+/// nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct WatchNotRearmed;
+
+impl GroupKind for Kept {
+    fn about(&self) -> About {
+        About {
+            name: "membership/kept",
+            summary: "Members stay listed though an operator, who does not crash, deletes a member's znode.",
+            source: "zk-recipes",
+            breaks: None,
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        SCENARIO
+    }
+
+    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        operates(stage).await
+    }
+
+    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let member = stage.member();
+        let over = over(stage).await?;
+        stage.joins(member.node());
+        member.join().await?;
+        stage.begins(member.node());
+        if let Some(over) = over {
+            let mut over = pin!(plain::event(over));
+            match race(member.keep(), over.as_mut()).await {
+                Either::Left(error) => return Err(error.into()),
+                Either::Right(told) => told?,
+            }
+        }
+        // What the operator did last may have been told together with the end.
+        stage.member_in(1).join().await?;
+        stage.ends(member.node());
+        Ok(())
+    }
+}
+
+impl GroupKind for WatchNotRearmed {
+    fn about(&self) -> About {
+        About {
+            name: "membership/watch-not-rearmed",
+            summary: "Watches its own znode once: a change of its data uses the watch up before the deletion.",
+            source: "CURATOR-258, CURATOR-241, CURATOR-154: PersistentEphemeralNode",
+            breaks: Some(Breaks { promise: "live-members-listed", defect: "R-56", fault: "none" }),
+            bounds: Bounds::clients(2),
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        SCENARIO
+    }
+
+    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        operates(stage).await
+    }
+
+    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, member) = (stage.zk(), stage.member());
+        let over = over(stage).await?;
+        stage.joins(member.node());
+        member.join().await?;
+        stage.begins(member.node());
+        let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
+        if let (Some(over), true) = (over, stat.is_some()) {
+            let mut over = pin!(plain::event(over));
+            match race(watch, over.as_mut()).await {
+                Either::Left(event) if event.kind == EventType::NodeDeleted => {
+                    stage.member_in(1).join().await?;
+                    over.await?;
+                }
+                Either::Left(_) => over.await?,
+                Either::Right(told) => told?,
+            }
+        }
+        stage.ends(member.node());
+        Ok(())
+    }
+}
+
+/// The znode that the operator makes in the end.
+fn end<Z, P>(stage: &Stage<Z, P>) -> ZPath
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    plain::child(&stage.group(), OVER)
+}
+
+/// A watch for the operator's end, unless it has come.
+async fn over<Z, P>(stage: &Stage<Z, P>) -> Result<Option<Watch>, Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (stat, watch) = plain::exists(&stage.zk(), &end(stage), "").await?;
+    Ok(stat.is_none().then_some(watch))
+}
+
+/// Once everybody is there, writes to the first member's znode and deletes it, and ends when it is there again.
+async fn operates<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    let (zk, group) = (stage.zk(), stage.group());
+    let first = plain::child(&group, &name(1, true));
+    if over(stage).await?.is_none() {
+        return Ok(());
+    }
+    full(stage, 0).await?;
+    tolerant(&zk, &first, |zk, path| zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))).await?;
+    tolerant(&zk, &first, |zk, path| zk.delete(path, -1)).await?;
+    full(stage, 1).await?;
+    tolerant(&zk, &end(stage), |zk, path| {
+        zk.create(path, Data::NULL, zk_api::CreateMode::Persistent).map(|r| r.map(|_| ()))
+    })
+    .await
+}
+
+/// Waits until everybody is there, in this part of the round.
+async fn full<Z, P>(stage: &Stage<Z, P>, part: u8) -> Result<(), RecipeError>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    stage.follows();
+    let mut roster = Roster::new(InRound::new(stage.zk(), part), &stage.group());
+    loop {
+        let members = roster.changed().await?;
+        stage.sees(members);
+        if stage.is_full(members) {
+            return Ok(());
+        }
+    }
+}
+
+/// Does something, however often it takes; that the znode is not there, or there already, is as good.
+async fn tolerant<Z: ZooKeeper>(
+    zk: &Z,
+    path: &ZPath,
+    request: impl Fn(&Z, &ZPath) -> zk_api::Reply<()>,
+) -> Result<(), Stop> {
+    loop {
+        zk.checkpoint("operator/does", &[Local::Text(path.as_str())]);
+        match request(zk, path).await {
+            Err(e) if e.code != ErrorCode::NoNode && e.code != ErrorCode::NodeExists => {
+                plain::passing(zk, e).await?;
+            }
+            Ok(()) | Err(_) => return Ok(()),
+        }
+    }
+}

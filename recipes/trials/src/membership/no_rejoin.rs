@@ -1,0 +1,49 @@
+//! `membership/no-rejoin`: a member that does nothing else.
+
+use super::stage::{GroupKind, Stage};
+use crate::common::Stop;
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::ZooKeeper;
+
+/// So many pieces of work it does as a member.
+const WORKS: u8 = 4;
+
+/// Joins, and from then on does nothing for its membership, as the source says that nothing else is to be done.
+///
+/// When its session expires its znode is gone. The process works on, and never joins again with a new session (S-006).
+#[derive(Clone, Copy, Debug)]
+pub struct NoRejoin;
+
+impl GroupKind for NoRejoin {
+    fn about(&self) -> About {
+        About {
+            name: "membership/no-rejoin",
+            summary: "A member takes no notice of the end of its session, and stays unlisted for good.",
+            source: "an article on ZooKeeper: after the znode is made, the process does not need to do anything else",
+            breaks: Some(Breaks { promise: "session-end-noticed", defect: "S-006", fault: "session expiry" }),
+            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let member = stage.member();
+        stage.joins(member.node());
+        member.join().await?;
+        stage.begins(member.node());
+        for _ in 0..WORKS {
+            stage.work().await;
+        }
+        if !stage.is_last() {
+            stage.leaves(member.node());
+            member.leave().await?;
+        }
+        stage.ends(member.node());
+        Ok(())
+    }
+}

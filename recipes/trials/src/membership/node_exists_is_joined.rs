@@ -1,0 +1,63 @@
+//! `membership/node-exists-is-joined`: somebody's znode is as good as one's own.
+
+use super::stage::{GroupKind, Stage};
+use crate::common::Stop;
+use crate::common::plain;
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
+
+/// Takes it for success when a znode of its name exists already.
+///
+/// A process that comes back soon finds the znode of its former session. When that expires the znode is gone, and the
+/// process, whose new session is well, is listed by nothing (S-007, R-61).
+#[derive(Clone, Copy, Debug)]
+pub struct NodeExistsIsJoined;
+
+impl GroupKind for NodeExistsIsJoined {
+    fn about(&self) -> About {
+        About {
+            name: "membership/node-exists-is-joined",
+            summary: "After a restart it takes the znode of its former session for its own, which vanishes.",
+            source: "KAFKA-1387, KAFKA-7165, Dubbo issue 5135",
+            breaks: Some(Breaks {
+                promise: "live-members-listed",
+                defect: "S-007",
+                fault: "client crash and restart",
+            }),
+            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    /// A model has no second lives.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Chaos
+    }
+
+    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let (zk, member) = (stage.zk(), stage.member());
+        let node = member.node().clone();
+        stage.joins(&node);
+        loop {
+            zk.checkpoint("group/join", &[Local::Text(node.as_str())]);
+            match zk.create(&node, Data::NULL, CreateMode::Ephemeral).await {
+                Ok(_) => break,
+                Err(e) if e.code == ErrorCode::NodeExists => break,
+                Err(e) => plain::passing(&zk, e).await?,
+            }
+        }
+        stage.begins(&node);
+        stage.work().await;
+        if !stage.is_last() {
+            stage.leaves(&node);
+            plain::remove(&zk, &node).await?;
+        }
+        stage.ends(&node);
+        Ok(())
+    }
+}

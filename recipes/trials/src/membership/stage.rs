@@ -1,0 +1,228 @@
+//! What all groups on trial have in common: one who watches, and members who come and go.
+
+use crate::common::{InRound, Stop};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{LiveMembersListed, Of, SessionEndNoticed, Views, shown};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::collections::BTreeSet;
+use std::future::Future;
+use zk_api::{Either, Pending, Text, ZPath, ZooKeeper, race};
+use zk_recipes::{Ghost, Membership, Roster};
+
+/// The znode of the group, whose children are the members.
+pub const GROUP: &str = "/group";
+
+/// The recipe's member; it replaces what a former session has left.
+pub type Member<Z> = Membership<InRound<InRound<Z>>>;
+
+/// A kind of group: what its members and who watches them do.
+pub trait GroupKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// Which engines must find what is wrong.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What process 0 does in a round: by default it watches the group until everybody is there to stay.
+    fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.watches()
+    }
+
+    /// What another process does in a round: by default it joins, works while it keeps listed, and leaves, but for the
+    /// last round, after which it stays.
+    fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.belongs()
+    }
+}
+
+/// A kind of group as a trial.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: GroupKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![GROUP.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![
+            Box::new(Views::committed(GROUP, Of::Names)),
+            Box::new(Views::monotone(GROUP, Of::Names)),
+            Box::new(Views::fresh(GROUP, Of::Names)),
+            Box::new(LiveMembersListed::of(GROUP)),
+            Box::new(SessionEndNoticed::default()),
+        ]
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        for round in 0..part.rounds {
+            let zk = InRound::new(zk.clone(), round);
+            let is_last = round + 1 == part.rounds;
+            let stage = Stage { zk, probe: probe.clone(), part, is_last };
+            stage.zk.checkpoint("trial/round", &[]);
+            let done = match part.me.process {
+                0 => self.0.watch(&stage).await,
+                _ => self.0.belong(&stage).await,
+            };
+            if let Err(stop) = done {
+                let (end, why) = stop.end();
+                probe.observe(Observation::GivesUp { lock: GROUP.into(), why });
+                return end;
+            }
+        }
+        End::Done
+    }
+}
+
+/// One round of an actor.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: InRound<Z>,
+    probe: P,
+    part: Part,
+    is_last: bool,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self) -> InRound<Z> {
+        self.zk.clone()
+    }
+
+    /// The group's znode.
+    pub fn group(&self) -> ZPath {
+        ZPath::parse(GROUP).expect("a constant")
+    }
+
+    /// A piece of work.
+    pub fn work(&self) -> Pending<()> {
+        self.probe.work()
+    }
+
+    /// Whether members stay after this round.
+    pub fn is_last(&self) -> bool {
+        self.is_last
+    }
+
+    /// The recipe's member of this process.
+    pub fn member(&self) -> Member<Z> {
+        self.member_in(0)
+    }
+
+    /// The same in a later part of the round.
+    pub fn member_in(&self, part: u8) -> Member<Z> {
+        let name = name(self.part.me.process, self.is_last);
+        let data = zk_api::Data::NULL;
+        Membership::new(InRound::new(self.zk(), part), &self.group(), &name, data, Ghost::Replace)
+            .expect("fit for a name")
+    }
+
+    /// What the recipe's member does in a round.
+    pub async fn belongs(&self) -> Result<(), Stop> {
+        let member = self.member();
+        self.joins(member.node());
+        member.join().await?;
+        self.begins(member.node());
+        if let Either::Left(error) = race(member.keep(), self.work()).await {
+            return Err(error.into());
+        }
+        if !self.is_last {
+            self.leaves(member.node());
+            member.leave().await?;
+        }
+        self.ends(member.node());
+        Ok(())
+    }
+
+    /// What the recipe's watcher does in a round.
+    pub async fn watches(&self) -> Result<(), Stop> {
+        self.follows();
+        let mut roster = Roster::new(self.zk(), &self.group());
+        loop {
+            let members = roster.changed().await?;
+            self.sees(members);
+            if self.is_full(members) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whether everybody but process 0 is there to stay.
+    pub fn is_full(&self, members: &BTreeSet<Text>) -> bool {
+        (1..self.part.clients).all(|process| members.contains(&name(process, true)))
+    }
+
+    /// It begins to watch the group.
+    pub fn follows(&self) {
+        self.probe.observe(Observation::note("follows", GROUP, 0));
+    }
+
+    /// It has just been given these members.
+    pub fn sees(&self, members: &BTreeSet<Text>) {
+        let shown = shown(members.iter().map(|name| (name, None)));
+        self.probe.observe(Observation::note("sees", &format!("{GROUP}{shown}"), members.len() as i64));
+    }
+
+    /// It begins to join by this znode.
+    pub fn joins(&self, node: &ZPath) {
+        self.probe.observe(Observation::note("joins", node.as_str(), 0));
+    }
+
+    /// It takes itself for a member.
+    pub fn begins(&self, node: &ZPath) {
+        self.probe.observe(Observation::begins("is a member by", node.as_str(), 0));
+    }
+
+    /// It begins to leave.
+    pub fn leaves(&self, node: &ZPath) {
+        self.probe.observe(Observation::note("leaves", node.as_str(), 0));
+    }
+
+    /// Its round is over.
+    pub fn ends(&self, node: &ZPath) {
+        self.probe.observe(Observation::ends("ends its round with", node.as_str(), 0));
+    }
+}
+
+/// A member's name: that of its process, whatever life it is in. In the last round it says that it stays.
+pub fn name(process: u8, stays: bool) -> Text {
+    let stays = if stays { "!" } else { "" };
+    format!("p{process}{stays}").as_str().into()
+}

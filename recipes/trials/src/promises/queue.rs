@@ -1,0 +1,446 @@
+//! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
+//!
+//! An item is a znode below the queue's items whose data are not empty; they are its payload. A producer *puts* a
+//! payload with a priority. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
+
+use super::{Crew, below, broken};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise, Rest};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{Data, Text};
+use zk_recipes::queue::Delivery;
+
+/// What happens at a queue.
+enum Step<'a> {
+    /// A payload is about to be put with a priority.
+    Puts(&'a str, i64),
+    /// An item is there.
+    Appears(&'a Text, &'a Data),
+    /// An item, or a claim, is gone.
+    Vanishes(&'a Text),
+    Asks(ActorId),
+    Takes(ActorId, &'a str),
+    WorkedOff(&'a str),
+    /// It asks no more: it is dead, or has given up.
+    Ends(ActorId),
+}
+
+/// Reads events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Ears {
+    items: &'static str,
+    crew: Crew,
+}
+
+impl Ears {
+    fn of(items: &'static str) -> Ears {
+        Ears { items, crew: Crew::of(items) }
+    }
+
+    fn hear<'a>(&mut self, event: &'a Event) -> Option<Step<'a>> {
+        if let Some(dead) = self.crew.see(event) {
+            return Some(Step::Ends(dead));
+        }
+        match event {
+            Event::Says { actor, what } => match what.told()? {
+                ("puts", payload, priority) => Some(Step::Puts(payload, priority)),
+                ("asks", items, _) if items == self.items => Some(Step::Asks(*actor)),
+                ("takes", item, _) if below(self.items, item) => Some(Step::Takes(*actor, item)),
+                ("has worked off", item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
+                _ => None,
+            },
+            Event::Is(Fact::NodeWritten { path, data, .. })
+                if below(self.items, path) && !data.bytes().is_empty() =>
+            {
+                Some(Step::Appears(path, data))
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) if below(self.items, path) => {
+                Some(Step::Vanishes(path))
+            }
+            Event::Is(Fact::Finished { actor, .. }) => Some(Step::Ends(*actor)),
+            Event::Is(_) => None,
+        }
+    }
+}
+
+/// Each item that was put is worked off, or is there still.
+///
+/// Where items are removed before they are given, one is lost with each consumer that dies as it asks, at most; an
+/// item that was taken counts as worked off.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct NothingLost {
+    ears: Ears,
+    delivery: Delivery,
+    pending: BTreeSet<Text>,
+    asking: BTreeSet<ActorId>,
+    /// Who died as it asked.
+    fallen: usize,
+}
+
+impl NothingLost {
+    /// For the items below this znode.
+    pub fn of(items: &'static str, delivery: Delivery) -> Self {
+        let (pending, asking) = (BTreeSet::new(), BTreeSet::new());
+        NothingLost { ears: Ears::of(items), delivery, pending, asking, fallen: 0 }
+    }
+}
+
+impl Promise for NothingLost {
+    fn name(&self) -> &'static str {
+        "nothing-lost"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, each item that was put was worked off, or is there still."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match self.ears.hear(event) {
+            Some(Step::Appears(item, _)) => {
+                self.pending.insert(item.clone());
+            }
+            Some(Step::Asks(actor)) => {
+                self.asking.insert(actor);
+            }
+            Some(Step::Takes(actor, item)) => {
+                self.asking.remove(&actor);
+                if self.delivery == Delivery::AtMostOnce && self.pending.remove(item) {
+                    found.push(Finding::Tested);
+                }
+            }
+            Some(Step::WorkedOff(item)) => {
+                if self.pending.remove(item) {
+                    found.push(Finding::Tested);
+                }
+            }
+            Some(Step::Ends(actor)) => {
+                let counts = self.asking.remove(&actor) && self.delivery == Delivery::AtMostOnce;
+                self.fallen += usize::from(counts);
+            }
+            Some(Step::Puts(..) | Step::Vanishes(_)) | None => {}
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let is_there = |item: &&Text| rest.nodes.iter().any(|(path, _)| path == *item);
+        let lost: Vec<_> = self.pending.iter().filter(|item| !is_there(item)).collect();
+        if lost.len() > self.fallen {
+            found.extend(lost.iter().map(|item| broken(format!("{item} is lost"), None)));
+        }
+    }
+}
+
+/// No payload is taken twice. Where items are given until they are done, none is while its taker lives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TakenOnce {
+    ears: Ears,
+    delivery: Delivery,
+    payloads: BTreeMap<Text, Data>,
+    takers: BTreeMap<Data, ActorId>,
+}
+
+impl TakenOnce {
+    /// For the items below this znode.
+    pub fn of(items: &'static str, delivery: Delivery) -> Self {
+        let (payloads, takers) = (BTreeMap::new(), BTreeMap::new());
+        TakenOnce { ears: Ears::of(items), delivery, payloads, takers }
+    }
+}
+
+impl Promise for TakenOnce {
+    fn name(&self) -> &'static str {
+        "taken-once"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nothing is taken twice: not at all, or not while its taker lives, as is declared."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match self.ears.hear(event) {
+            Some(Step::Appears(item, payload)) => {
+                self.payloads.insert(item.clone(), payload.clone());
+            }
+            Some(Step::Takes(actor, item)) => {
+                let dead = |actor| self.ears.crew.is_dead(actor) && self.delivery == Delivery::AtLeastOnce;
+                let Some(payload) = self.payloads.get(item) else { return };
+                if dead(actor) {
+                    return;
+                }
+                let former = self.takers.insert(payload.clone(), actor).filter(|former| !dead(*former));
+                found.push(match former {
+                    Some(former) => {
+                        broken(format!("{actor} takes {item}, whose payload {former} has taken"), None)
+                    }
+                    None => Finding::Tested,
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is there and should be taken first is taken first: by priority, and then by the order of creation.
+///
+/// An item may be taken before another that comes first if the latter was put after the consumer had asked, unless both
+/// have the same priority; or if somebody who asked meanwhile turns out to have it. Whoever asks later must not get the
+/// latter. What somebody who died may have had is not judged.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TakesInOrder {
+    ears: Ears,
+    priorities: BTreeMap<Text, i64>,
+    /// Not taken yet, oldest first.
+    waiting: Vec<Waiting>,
+    /// How many items there have been.
+    count: u32,
+    /// Who asks, and how many items there had been then.
+    asking: BTreeMap<ActorId, u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Waiting {
+    item: Text,
+    /// Its place: the priority, and which of all items it is.
+    place: (i64, u32),
+    is_there: bool,
+    /// Another was taken before it. These were asking then, and may have it.
+    overtaken: Option<BTreeSet<ActorId>>,
+}
+
+impl TakesInOrder {
+    /// For the items below this znode.
+    pub fn of(items: &'static str) -> Self {
+        let (priorities, asking) = (BTreeMap::new(), BTreeMap::new());
+        TakesInOrder { ears: Ears::of(items), priorities, waiting: Vec::new(), count: 0, asking }
+    }
+
+    fn takes(&mut self, actor: ActorId, item: &str, found: &mut Vec<Finding>) {
+        let Some(asked) = self.asking.remove(&actor) else { return };
+        let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
+        let taken = self.waiting.remove(at);
+        if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
+            found.push(broken(format!("{actor} takes {item} after one that it comes before"), None));
+        } else if !self.waiting.is_empty() {
+            found.push(Finding::Tested);
+        }
+        let asking: BTreeSet<_> = self.asking.keys().copied().collect();
+        for other in self.waiting.iter_mut().filter(|other| other.is_there && other.place < taken.place) {
+            if other.place.0 == taken.place.0 || other.place.1 < asked {
+                let may_have = other.overtaken.take();
+                other.overtaken = Some(may_have.map_or(asking.clone(), |old| &old & &asking));
+            }
+        }
+    }
+}
+
+impl Promise for TakesInOrder {
+    fn name(&self) -> &'static str {
+        "takes-in-order"
+    }
+
+    fn about(&self) -> &'static str {
+        "Items are taken by priority, and those of one priority in the order in which they were put."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match self.ears.hear(event) {
+            Some(Step::Puts(payload, priority)) => {
+                self.priorities.insert(payload.into(), priority);
+            }
+            Some(Step::Appears(item, payload)) => {
+                let payload = String::from_utf8_lossy(payload.bytes());
+                let priority = self.priorities.get(&*payload).copied().unwrap_or_default();
+                let place = (priority, self.count);
+                self.waiting.push(Waiting { item: item.clone(), place, is_there: true, overtaken: None });
+                self.count += 1;
+            }
+            Some(Step::Vanishes(item)) => {
+                self.waiting
+                    .iter_mut()
+                    .filter(|other| other.item == *item)
+                    .for_each(|it| it.is_there = false);
+            }
+            Some(Step::Asks(actor)) => {
+                self.asking.insert(actor, self.count);
+                for may_have in self.waiting.iter_mut().filter_map(|other| other.overtaken.as_mut()) {
+                    may_have.remove(&actor);
+                }
+            }
+            Some(Step::Takes(actor, item)) if !self.ears.crew.is_dead(actor) => {
+                self.takes(actor, item, found)
+            }
+            Some(Step::Ends(actor)) => {
+                if self.asking.remove(&actor).is_some() {
+                    self.waiting.clear();
+                }
+            }
+            Some(Step::Takes(..) | Step::WorkedOff(_)) | None => {}
+        }
+    }
+}
+
+/// At rest, nobody who lives asks while an item is there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QueueProgress {
+    ears: Ears,
+    there: BTreeSet<Text>,
+    asking: BTreeSet<ActorId>,
+}
+
+impl QueueProgress {
+    /// For the items below this znode.
+    pub fn of(items: &'static str) -> Self {
+        QueueProgress { ears: Ears::of(items), there: BTreeSet::new(), asking: BTreeSet::new() }
+    }
+}
+
+impl Promise for QueueProgress {
+    fn name(&self) -> &'static str {
+        "queue-progress"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, no consumer whose session lives waits while an item is there."
+    }
+
+    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+        match self.ears.hear(event) {
+            Some(Step::Appears(item, _)) => {
+                self.there.insert(item.clone());
+            }
+            Some(Step::Vanishes(item)) => {
+                self.there.remove(item);
+            }
+            Some(Step::Asks(actor)) => {
+                self.asking.insert(actor);
+            }
+            Some(Step::Takes(actor, _) | Step::Ends(actor)) => {
+                self.asking.remove(&actor);
+            }
+            Some(Step::Puts(..) | Step::WorkedOff(_)) | None => {}
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let waits = |actor: &&ActorId| self.asking.contains(actor);
+        match (rest.unfinished.iter().find(waits), self.there.first()) {
+            (Some(actor), Some(item)) => {
+                found.push(broken(format!("{actor} waits for ever though {item} is there"), None));
+            }
+            (None, _) | (_, None) => found.push(Finding::Tested),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use Delivery::{AtLeastOnce, AtMostOnce};
+    use zk_api::{SessionId, Zxid};
+
+    const ITEMS: &str = "/queue/items";
+
+    fn item(n: u8) -> String {
+        format!("{ITEMS}/item-{n}")
+    }
+    /// Item `n`, with the payload `n`.
+    fn put(n: u8) -> Event {
+        put_as(n, n)
+    }
+    fn put_as(n: u8, payload: u8) -> Event {
+        let (path, data) = (item(n).as_str().into(), payload.to_string().as_str().into());
+        Event::Is(Fact::NodeWritten { path, by: SessionId(9), data, mzxid: Zxid::new(1, 1) })
+    }
+    fn gone(n: u8) -> Event {
+        deleted(&item(n), 1, 9)
+    }
+    fn asks(p: u8) -> Event {
+        notes(p, "asks", ITEMS)
+    }
+    fn takes(p: u8, n: u8) -> Event {
+        notes(p, "takes", &item(n))
+    }
+    fn worked_off(p: u8, n: u8) -> Event {
+        notes(p, "has worked off", &item(n))
+    }
+    fn rest(unfinished: &[u8], items: &[u8]) -> Rest {
+        let unfinished = unfinished.iter().map(|p| actor(*p)).collect();
+        let nodes = items.iter().map(|n| (item(*n).as_str().into(), SessionId::NONE)).collect();
+        Rest { unfinished, nodes, sessions: Vec::new() }
+    }
+
+    #[test]
+    fn an_item_that_vanishes_without_being_worked_off_breaks_it() {
+        let lost = |delivery, events| resting(NothingLost::of(ITEMS, delivery), events, &rest(&[], &[]));
+        let found = lost(AtLeastOnce, vec![put(1), asks(1), takes(1, 1), gone(1)]);
+        assert_eq!(broken_by(&found), [("/queue/items/item-1 is lost", None)]);
+        assert_eq!(lost(AtLeastOnce, vec![put(1), takes(1, 1), worked_off(1, 1)]), []);
+        assert_eq!(lost(AtMostOnce, vec![put(1), asks(1), takes(1, 1)]), []);
+        let stays = resting(NothingLost::of(ITEMS, AtLeastOnce), vec![put(1)], &rest(&[], &[1]));
+        assert_eq!(stays, []);
+    }
+
+    #[test]
+    fn with_each_death_of_one_who_asks_one_item_may_be_lost_if_that_is_declared() {
+        let events = vec![put(1), asks(1), gone(1), crashed(1)];
+        let lost = |delivery| resting(NothingLost::of(ITEMS, delivery), events.clone(), &rest(&[], &[]));
+        assert_eq!(lost(AtMostOnce), []);
+        assert_eq!(broken_by(&lost(AtLeastOnce)).len(), 1);
+    }
+
+    #[test]
+    fn two_takers_of_one_payload_break_it() {
+        let twice = vec![put(1), put_as(2, 1), takes(1, 1), takes(2, 2)];
+        for delivery in [AtMostOnce, AtLeastOnce] {
+            let found = findings(TakenOnce::of(ITEMS, delivery), twice.clone());
+            let what = "p2 takes /queue/items/item-2, whose payload p1 has taken";
+            assert_eq!(broken_by(&found), [(what, None)]);
+        }
+    }
+
+    #[test]
+    fn what_a_dead_one_had_may_be_taken_again_if_that_is_declared() {
+        let again = vec![put(1), takes(1, 1), closed(1), takes(2, 1)];
+        assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), again.clone())), []);
+        assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtMostOnce), again)).len(), 1);
+    }
+
+    #[test]
+    fn taking_the_older_one_later_breaks_it() {
+        let events = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
+        let found = findings(TakesInOrder::of(ITEMS), events);
+        let what = "p1 takes /queue/items/item-1 after one that it comes before";
+        assert_eq!(broken_by(&found), [(what, None)]);
+    }
+
+    #[test]
+    fn one_who_asked_meanwhile_may_have_the_older_one() {
+        let events = vec![put(1), put(2), asks(1), asks(2), takes(2, 2), takes(1, 1)];
+        assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)), []);
+        let asked_anew = vec![put(1), put(2), asks(1), asks(2), takes(2, 2), asks(1), takes(1, 1)];
+        assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), asked_anew)).len(), 1);
+    }
+
+    #[test]
+    fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
+        let says = |n: u8, priority| {
+            let what = crate::event::Observation::note("puts", &n.to_string(), priority);
+            Event::Says { actor: actor(0), what }
+        };
+        let both = [says(1, 9), says(2, 3)];
+        let there =
+            [both.to_vec(), vec![put(1), put(2), asks(1), takes(1, 1), asks(1), takes(1, 2)]].concat();
+        assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), there)).len(), 1);
+        let late = [both.to_vec(), vec![put(1), asks(1), put(2), takes(1, 1), asks(1), takes(1, 2)]].concat();
+        assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), late)), []);
+    }
+
+    #[test]
+    fn waiting_while_an_item_is_there_breaks_it() {
+        let found = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1)], &rest(&[1], &[1]));
+        assert_eq!(broken_by(&found), [("p1 waits for ever though /queue/items/item-1 is there", None)]);
+        let empty = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1), gone(1)], &rest(&[1], &[]));
+        assert_eq!(empty, [Finding::Tested]);
+    }
+}

@@ -1,0 +1,362 @@
+//! What readers see of a znode's children over time: `committed-reads`, `no-torn-reads`, `monotone-reads`,
+//! `reads-what-it-was-told` and `fresh-at-rest`.
+
+use super::broken;
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Finding, Promise, Rest};
+use std::collections::BTreeMap;
+use zk_api::{Data, Text, Zxid};
+
+/// What of the children is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Of {
+    /// Their names.
+    Names,
+    /// Their names and data.
+    Values,
+}
+
+/// What is promised of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Owes {
+    Committed,
+    Untorn,
+    Monotone,
+    Told,
+    Fresh,
+}
+
+/// Children with their values, as text.
+type Children = BTreeMap<Text, Text>;
+
+/// How children are told of in a note: `{a=1,b=2}`, or `{a,b}` of names.
+pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)>) -> String {
+    let one = |(name, data): (&Text, Option<&Data>)| match data {
+        Some(data) => format!("{name}={}", String::from_utf8_lossy(data.bytes())),
+        None => name.to_string(),
+    };
+    format!("{{{}}}", children.into_iter().map(one).collect::<Vec<_>>().join(","))
+}
+
+/// A promise of what is read of the children of one znode.
+///
+/// Readers say that one "follows" the znode, and "sees" its path with what it has just been given, as [`shown`]. Who
+/// learns from somebody else that there is something newer than what it saw last says "told" before it reads again.
+/// What there was to be seen comes from the facts. A transaction's changes are one, but for deletions, which no fact
+/// tells apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Views {
+    root: &'static str,
+    of: Of,
+    owes: Owes,
+    /// All there was, oldest first.
+    states: Vec<Children>,
+    /// The transaction of the last of them, if it may be under way.
+    zxid: Option<Zxid>,
+    readers: BTreeMap<ActorId, Reader>,
+}
+
+/// Who follows the znode and has not ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Reader {
+    /// The state it saw last, the oldest that it may have been.
+    at: Option<usize>,
+    /// It was told that there is a newer one, and has not read since.
+    told: bool,
+}
+
+impl Views {
+    fn new(root: &'static str, of: Of, owes: Owes) -> Views {
+        let states = vec![Children::new()];
+        Views { root, of, owes, states, zxid: None, readers: BTreeMap::new() }
+    }
+
+    /// What is read was committed.
+    pub fn committed(root: &'static str, of: Of) -> Views {
+        Views::new(root, of, Owes::Committed)
+    }
+
+    /// What is read was so at one time.
+    pub fn untorn(root: &'static str, of: Of) -> Views {
+        Views::new(root, of, Owes::Untorn)
+    }
+
+    /// No reader sees something older than what it saw before.
+    pub fn monotone(root: &'static str, of: Of) -> Views {
+        Views::new(root, of, Owes::Monotone)
+    }
+
+    /// Who is told that there is something newer reads it.
+    pub fn told(root: &'static str, of: Of) -> Views {
+        Views::new(root, of, Owes::Told)
+    }
+
+    /// At rest, who still follows has seen the last there is.
+    pub fn fresh(root: &'static str, of: Of) -> Views {
+        Views::new(root, of, Owes::Fresh)
+    }
+
+    fn show(&self, state: &Children) -> String {
+        let data = |value: &Text| Data::from(&**value);
+        match self.of {
+            Of::Names => shown(state.keys().map(|name| (name, None))),
+            Of::Values => {
+                let all: Vec<_> = state.iter().map(|(name, value)| (name, data(value))).collect();
+                shown(all.iter().map(|(name, data)| (*name, Some(data))))
+            }
+        }
+    }
+
+    /// The name of a child.
+    fn child(&self, path: &Text) -> Option<Text> {
+        let name = path.strip_prefix(self.root)?.strip_prefix('/')?;
+        (!name.contains('/')).then(|| name.into())
+    }
+
+    /// The state that a change is made to: a new one, unless it is of the same transaction as the last change.
+    fn next(&mut self, zxid: Option<Zxid>) -> &mut Children {
+        if zxid.is_none() || self.zxid != zxid {
+            self.states.push(self.states.last().expect("there is always one").clone());
+        }
+        self.zxid = zxid;
+        self.states.last_mut().expect("there is always one")
+    }
+
+    fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
+        match fact {
+            Fact::NodeCreated { path, czxid, .. } => {
+                if let Some(name) = self.child(path) {
+                    self.next(Some(*czxid)).insert(name, "".into());
+                }
+            }
+            Fact::NodeWritten { path, data, mzxid, .. } if self.of == Of::Values => {
+                if let Some(name) = self.child(path) {
+                    let value = String::from_utf8_lossy(data.bytes()).as_ref().into();
+                    self.next(Some(*mzxid)).insert(name, value);
+                }
+            }
+            Fact::NodeDeleted { path, .. } => {
+                if let Some(name) = self.child(path) {
+                    self.next(None).remove(&name);
+                }
+            }
+            Fact::Finished { actor, .. } | Fact::Crashed { actor } => {
+                let saw = self.readers.remove(actor).is_some_and(|reader| reader.at.is_some());
+                if saw && self.owes == Owes::Fresh {
+                    found.push(Finding::Tested);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        match what.told() {
+            Some(("follows", about, _)) if about == self.root => {
+                self.readers.entry(actor).or_default();
+            }
+            Some(("told", about, _)) if about == self.root => {
+                self.readers.entry(actor).or_default().told = true;
+            }
+            Some(("sees", about, _)) => {
+                if let Some(shown) = about.strip_prefix(self.root).filter(|rest| rest.starts_with('{')) {
+                    self.sees(actor, shown, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sees(&mut self, actor: ActorId, shown: &str, found: &mut Vec<Finding>) {
+        let Reader { at, told } = self.readers.get(&actor).copied().unwrap_or_default();
+        let all: Vec<usize> =
+            (0..self.states.len()).filter(|nth| self.show(&self.states[*nth]) == shown).collect();
+        let newer = at.map_or(0, |at| at + usize::from(told));
+        let fits = all.iter().copied().find(|nth| *nth >= newer);
+        let root = self.root;
+        // What it owes is judged where nothing worse is wrong.
+        let wrong = match (self.owes, fits, all.last()) {
+            (Owes::Committed, None, None) if !self.is_torn(shown) => Some("which never was"),
+            (Owes::Untorn, None, None) if self.is_torn(shown) => Some("which never was at one time"),
+            (Owes::Monotone, None, Some(last)) if at.is_some_and(|at| *last < at) => {
+                Some("which is older than what it saw before")
+            }
+            (Owes::Told, None, Some(_)) if told => Some("though it was told that there is something newer"),
+            (Owes::Committed | Owes::Untorn | Owes::Monotone | Owes::Told | Owes::Fresh, _, _) => None,
+        };
+        match wrong {
+            Some(why) => found.push(broken(format!("{actor} sees {root}{shown}, {why}"), None)),
+            None if self.owes == Owes::Fresh || (self.owes == Owes::Told && !told) => {}
+            None => found.push(Finding::Tested),
+        }
+        let at = fits.or(all.last().copied()).or(at);
+        self.readers.insert(actor, Reader { at, told: false });
+    }
+
+    /// Whether each part of what is shown was so at some time.
+    fn is_torn(&self, shown: &str) -> bool {
+        let parts = shown.trim_matches(['{', '}']).split(',').filter(|part| !part.is_empty());
+        let was = |part: &str| {
+            self.states
+                .iter()
+                .any(|state| self.show(state).trim_matches(['{', '}']).split(',').any(|other| other == part))
+        };
+        parts.into_iter().all(was)
+    }
+}
+
+impl Promise for Views {
+    fn name(&self) -> &'static str {
+        match self.owes {
+            Owes::Committed => "committed-reads",
+            Owes::Untorn => "no-torn-reads",
+            Owes::Monotone => "monotone-reads",
+            Owes::Told => "reads-what-it-was-told",
+            Owes::Fresh => "fresh-at-rest",
+        }
+    }
+
+    fn about(&self) -> &'static str {
+        match self.owes {
+            Owes::Committed => "Whatever a reader sees was committed.",
+            Owes::Untorn => "What a reader sees of several znodes was so at one time.",
+            Owes::Monotone => "No reader sees something older than what it saw before.",
+            Owes::Told => "Who is told by others that there is something newer, and reads, sees it.",
+            Owes::Fresh => "At rest, whoever still follows has seen the last there is.",
+        }
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => self.hear(*actor, what, found),
+            Event::Is(fact) => self.learn(fact, found),
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        if self.owes != Owes::Fresh {
+            return;
+        }
+        let last = self.show(self.states.last().expect("there is always one"));
+        for (actor, reader) in self.readers.iter().filter(|(actor, _)| rest.unfinished.contains(actor)) {
+            let saw = reader.at.map(|at| self.show(&self.states[at]));
+            found.push(match saw {
+                Some(saw) if saw == last => Finding::Tested,
+                Some(saw) => {
+                    let root = self.root;
+                    broken(format!("{actor} waits on with {root}{saw}, and it is {root}{last}"), None)
+                }
+                None => broken(format!("{actor} waits on and has never seen {}{last}", self.root), None),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use crate::event::End;
+    use zk_api::SessionId;
+
+    const ROOT: &str = "/c";
+
+    fn says(p: u8, what: &str, about: &str) -> Event {
+        Event::Says { actor: actor(p), what: Observation::note(what, about, 0) }
+    }
+
+    fn sets(name: &str, value: &str, zxid: u32, is_new: bool) -> Vec<Event> {
+        let (path, by, zxid) = (Text::from(format!("/c/{name}")), session(9), Zxid::new(1, zxid));
+        let created =
+            Event::Is(Fact::NodeCreated { path: path.clone(), by, owner: SessionId::NONE, czxid: zxid });
+        let written = Event::Is(Fact::NodeWritten { path, by, data: Data::from(value), mzxid: zxid });
+        if is_new { vec![created, written] } else { vec![written] }
+    }
+
+    /// `{}`, then both 1 at once, then both 2, one after the other.
+    fn history() -> Vec<Event> {
+        [sets("a", "1", 1, true), sets("b", "1", 1, true), sets("a", "2", 2, false), sets("b", "2", 3, false)]
+            .concat()
+    }
+
+    fn judge(promise: Views, events: &[Event]) -> Vec<Finding> {
+        findings(promise, [history(), events.to_vec()].concat())
+    }
+
+    fn rests(events: Vec<Event>) -> Vec<Finding> {
+        let mut promise = Views::fresh(ROOT, Of::Values);
+        let mut found = Vec::new();
+        [history(), events].concat().iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest { unfinished: vec![actor(0)], ..Rest::default() }, &mut found);
+        found
+    }
+
+    #[test]
+    fn what_never_was_breaks_committed_reads_and_half_of_each_no_torn_reads() {
+        let never = [says(0, "sees", "/c{a=1,b=7}")];
+        let found = judge(Views::committed(ROOT, Of::Values), &never);
+        assert_eq!(broken_by(&found), [("p0 sees /c{a=1,b=7}, which never was", None)]);
+        assert_eq!(broken_by(&judge(Views::untorn(ROOT, Of::Values), &never)), []);
+        for torn in ["/c{a=1,b=2}", "/c{a=1}"] {
+            let torn = [says(0, "sees", torn)];
+            assert_eq!(broken_by(&judge(Views::committed(ROOT, Of::Values), &torn)), []);
+            let found = judge(Views::untorn(ROOT, Of::Values), &torn);
+            assert!(broken_by(&found)[0].0.ends_with("which never was at one time"));
+        }
+    }
+
+    #[test]
+    fn what_one_transaction_did_is_seen_whole_and_what_two_did_may_be_seen_between() {
+        for seen in ["/c{}", "/c{a=1,b=1}", "/c{a=2,b=1}", "/c{a=2,b=2}"] {
+            let found = judge(Views::untorn(ROOT, Of::Values), &[says(0, "sees", seen)]);
+            assert_eq!(found, [Finding::Tested], "{seen}");
+        }
+    }
+
+    #[test]
+    fn going_back_breaks_monotone_reads_for_one_reader_and_not_for_two() {
+        let (new, old) = ("/c{a=2,b=2}", "/c{a=1,b=1}");
+        let found = judge(Views::monotone(ROOT, Of::Values), &[says(0, "sees", new), says(0, "sees", old)]);
+        let what = "p0 sees /c{a=1,b=1}, which is older than what it saw before";
+        assert_eq!(broken_by(&found), [(what, None)]);
+        let found = judge(Views::monotone(ROOT, Of::Values), &[says(0, "sees", new), says(1, "sees", old)]);
+        assert_eq!(broken_by(&found), []);
+    }
+
+    #[test]
+    fn seeing_the_same_again_after_being_told_of_something_newer_breaks_it() {
+        let old = says(0, "sees", "/c{a=1,b=1}");
+        let told = [old.clone(), says(0, "told", ROOT), old.clone()];
+        let found = judge(Views::told(ROOT, Of::Values), &told);
+        let what = "p0 sees /c{a=1,b=1}, though it was told that there is something newer";
+        assert_eq!(broken_by(&found), [(what, None)]);
+        let found = judge(
+            Views::told(ROOT, Of::Values),
+            &[old.clone(), says(0, "told", ROOT), says(0, "sees", "/c{a=2,b=1}")],
+        );
+        assert_eq!(found, [Finding::Tested]);
+        assert_eq!(judge(Views::told(ROOT, Of::Values), &[old.clone(), old]), []);
+    }
+
+    #[test]
+    fn waiting_with_something_old_at_rest_breaks_it_and_with_the_last_does_not() {
+        let follows = says(0, "follows", ROOT);
+        let found = rests(vec![follows.clone(), says(0, "sees", "/c{a=1,b=1}")]);
+        assert_eq!(broken_by(&found), [("p0 waits on with /c{a=1,b=1}, and it is /c{a=2,b=2}", None)]);
+        let found = rests(vec![follows.clone()]);
+        assert_eq!(broken_by(&found), [("p0 waits on and has never seen /c{a=2,b=2}", None)]);
+        assert_eq!(rests(vec![follows.clone(), says(0, "sees", "/c{a=2,b=2}")]), [Finding::Tested]);
+        let ends = Event::Is(Fact::Finished { actor: actor(0), end: End::Done });
+        assert_eq!(rests(vec![follows, says(0, "sees", "/c{a=1,b=1}"), ends]), [Finding::Tested]);
+    }
+
+    #[test]
+    fn names_are_read_without_values_and_deletions_count() {
+        let gone =
+            Event::Is(Fact::NodeDeleted { path: "/c/a".into(), by: SessionId::NONE, owner: SessionId::NONE });
+        let both = says(0, "sees", "/c{a,b}");
+        let events = [both.clone(), gone, says(0, "sees", "/c{b}"), both];
+        let found = judge(Views::monotone("/c", Of::Names), &events);
+        assert_eq!(broken_by(&found), [("p0 sees /c{a,b}, which is older than what it saw before", None)]);
+    }
+}

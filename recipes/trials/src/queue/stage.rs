@@ -1,0 +1,200 @@
+//! What all queues on trial have in common: process 0 puts, the others take and work.
+
+use crate::common::{InRound, Stop};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    Measured, NoFailure, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress, TakenOnce,
+    TakesInOrder,
+};
+use crate::trial::{About, FoundBy, Part, Trial};
+use std::future::Future;
+use zk_api::{Text, ZPath, ZooKeeper};
+use zk_recipes::queue::{Delivery, Priority};
+
+/// The queue's znode.
+pub const QUEUE: &str = "/queue";
+/// What its items are children of.
+pub const ITEMS: &str = "/queue/items";
+
+/// A kind of queue: how items are put and taken.
+pub trait QueueKind: Send + Sync + 'static {
+    /// What is on trial.
+    fn about(&self) -> About;
+
+    /// What is to become of an item whose taker dies.
+    fn delivery(&self) -> Delivery;
+
+    /// Whether it is declared that a change wakes one consumer at most.
+    fn wakes_one(&self) -> bool {
+        false
+    }
+
+    /// Whether items have priorities that differ.
+    fn has_priorities(&self) -> bool {
+        false
+    }
+
+    /// Which engines find what is wrong with it.
+    fn found_by(&self) -> FoundBy {
+        FoundBy::Both
+    }
+
+    /// Puts all items of the [stage](Stage::items).
+    fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+
+    /// Takes an item in each round, and works it off.
+    fn consume<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static;
+}
+
+/// A kind of queue as a trial.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTrial<K>(pub K);
+
+impl<K: QueueKind> Trial for OnTrial<K> {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        [QUEUE, ITEMS, "/queue/takers", "/queue/putters"].map(Text::from).into()
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        let (delivery, woken) = (self.0.delivery(), OneWokenPerDeletion::of(QUEUE));
+        vec![
+            Box::new(NothingLost::of(ITEMS, delivery)),
+            Box::new(TakenOnce::of(ITEMS, delivery)),
+            Box::new(TakesInOrder::of(ITEMS)),
+            Box::new(QueueProgress::of(ITEMS)),
+            if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
+            Box::new(NoFailure),
+            Box::new(NothingLeftBehind::of(QUEUE)),
+        ]
+    }
+
+    fn found_by(&self) -> FoundBy {
+        self.0.found_by()
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let stage = Stage { zk, probe, part, has_priorities: self.0.has_priorities() };
+        let done = match part.me.process {
+            0 => self.0.produce(&stage).await,
+            _ => self.0.consume(&stage).await,
+        };
+        match done {
+            Ok(()) => End::Done,
+            Err(stop) => stop.end().0,
+        }
+    }
+}
+
+/// One life of a producer or consumer.
+#[derive(Clone, Debug)]
+pub struct Stage<Z, P> {
+    zk: Z,
+    probe: P,
+    part: Part,
+    has_priorities: bool,
+}
+
+/// What is to be put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Which of all, from 0.
+    pub nth: u8,
+    /// Unlike any other's, in any life.
+    pub payload: String,
+    /// How important it is.
+    pub priority: Priority,
+    /// The last one of its round.
+    pub is_last: bool,
+}
+
+impl<Z, P> Stage<Z, P>
+where
+    Z: ZooKeeper + Clone + 'static,
+    P: Probe + Clone + 'static,
+{
+    /// The session. Checkpoints made with it know which round it is.
+    pub fn zk(&self, round: u8) -> InRound<Z> {
+        InRound::new(self.zk.clone(), round)
+    }
+
+    /// The queue's znode.
+    pub fn queue(&self) -> ZPath {
+        ZPath::parse(QUEUE).expect("a constant")
+    }
+
+    /// What its items are children of.
+    pub fn parent(&self) -> ZPath {
+        ZPath::parse(ITEMS).expect("a constant")
+    }
+
+    /// A guid.
+    pub fn guid(&self) -> Text {
+        self.probe.guid()
+    }
+
+    /// How often a consumer is to take an item.
+    pub fn rounds(&self) -> u8 {
+        self.part.rounds
+    }
+
+    /// One item for each consumer and round.
+    pub fn items(&self) -> impl Iterator<Item = Item> + use<Z, P> {
+        let (each, me, has_priorities) =
+            (self.part.clients.saturating_sub(1).max(1), self.part.me, self.has_priorities);
+        (0..self.part.rounds.saturating_mul(each)).map(move |nth| {
+            // Whoever sorts texts puts ten before nine. The third one is the most important of all.
+            let priority = if has_priorities { [9, 10, 1][usize::from(nth) % 3] } else { 0 };
+            Item { nth, payload: format!("{me}-{nth}"), priority, is_last: (nth + 1).is_multiple_of(each) }
+        })
+    }
+
+    /// An item is about to be put.
+    pub fn puts(&self, item: &Item) {
+        self.probe.observe(Observation::note("puts", &item.payload, item.priority.into()));
+        self.probe.observe(Observation::begins("begins to put into", QUEUE, item.nth.into()));
+    }
+
+    /// It was put.
+    pub fn has_put(&self, item: &Item) {
+        if item.is_last {
+            self.probe.observe(Observation::ends("has put into", QUEUE, item.nth.into()));
+        }
+    }
+
+    /// It wants an item.
+    pub async fn asks(&self, round: u8) {
+        if self.has_priorities {
+            // There is no choice before there are some.
+            self.probe.work().await;
+        }
+        self.probe.observe(Observation::note("asks", ITEMS, round.into()));
+    }
+
+    /// It has an item, and works it off.
+    pub async fn works(&self, item: &ZPath, round: u8) {
+        self.probe.observe(Observation::begins("takes", item.as_str(), round.into()));
+        self.probe.work().await;
+        self.probe.observe(Observation::note("has worked off", item.as_str(), round.into()));
+    }
+
+    /// It has nothing to do with the item any more.
+    pub fn done(&self, item: &ZPath, round: u8) {
+        self.probe.observe(Observation::ends("is done with", item.as_str(), round.into()));
+    }
+}

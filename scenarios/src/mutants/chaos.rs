@@ -1,0 +1,130 @@
+//! The seeds that every bug is given.
+
+use super::requests::Requests;
+use crate::run::{SeedRange, Target, each_seed};
+use crate::{BadInput, Zoo};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use zk_proto::mutant::Mutant;
+use zk_reports::Kill;
+use zk_trials::trial::AnyTrial;
+use zk_world::{Run, RunOptions, Scenario};
+
+/// The scenario that finds them.
+const SCENARIO: &str = include_str!("../../suite/ensemble.toml");
+
+/// So many seeds at a time where it is enough to find one.
+const AT_A_TIME: u64 = 32;
+
+/// What seeds are run under.
+pub(super) struct Chaos {
+    scenario: Scenario,
+    /// What clients do, in turns: the scenario's recipe, and all sorts of things.
+    trials: [Arc<dyn AnyTrial>; 2],
+    seeds: u64,
+    jobs: usize,
+}
+
+impl Chaos {
+    pub(super) fn new(zoo: &Zoo, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
+        let scenario: Scenario = toml::from_str(SCENARIO).expect("the suite's files are scenarios");
+        let Target { trial, scenario, .. } = Target::of_scenario(zoo, &scenario)?;
+        Ok(Chaos { scenario, trials: [trial, Arc::new(Requests)], seeds, jobs })
+    }
+
+    /// What clients do, in turns.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.trials.iter().map(|trial| trial.about().name.to_owned()).collect()
+    }
+
+    fn run(&self, seed: u64, mutant: Option<Mutant>, beyond: bool) -> Run {
+        let turn = (seed % 2) as usize;
+        // All that is looked at among peers costs much; there it is looked at now and then where clients ask most.
+        let options = RunOptions { mutant, beyond, check_always: turn == 0, ..RunOptions::default() };
+        let trial = &self.trials[turn];
+        zk_world::run(trial, &self.scenario, seed, &options)
+    }
+
+    /// All seeds with a bug, or without any.
+    pub(super) fn plant(&self, mutant: Option<Mutant>) -> Result<Tally, BadInput> {
+        let mut tally = Tally::default();
+        let one = |seed: u64, _: bool| self.run(seed, mutant, false);
+        let seeds = SeedRange::new(0, self.seeds)?;
+        each_seed(&seeds, self.jobs, &one, &mut |run| tally.add(run, mutant))?;
+        Ok(tally)
+    }
+
+    /// The first seed in which an invariant is broken by a bug, be it after others.
+    pub(super) fn breaks(&self, invariant: &str, mutant: Mutant) -> Result<Option<u64>, BadInput> {
+        // What goes on though something is broken may come to where nothing of ours was made to be.
+        let one = |seed: u64, _: bool| {
+            let run = catch_unwind(AssertUnwindSafe(|| self.run(seed, Some(mutant), true)));
+            run.unwrap_or_else(|_| self.run(seed, Some(mutant), false))
+        };
+        let mut first = 0;
+        while first < self.seeds {
+            let mut found = None;
+            let end = self.seeds.min(first + AT_A_TIME);
+            each_seed(&SeedRange::new(first, end)?, self.jobs, &one, &mut |run| {
+                let names = run.violations.iter().filter(|violation| violation.excuse.is_none());
+                let is_broken = names.into_iter().any(|violation| named(violation.promise) == invariant);
+                if is_broken && run.deviations > 0 {
+                    found.get_or_insert(run.seed);
+                }
+            })?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            first = end;
+        }
+        Ok(None)
+    }
+}
+
+/// What the seeds gave.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) acted: u64,
+    pub(super) caught: u64,
+    /// By what was broken first, alone or with others: in how many seeds, and the first of them.
+    broken: BTreeMap<&'static str, (u64, u64)>,
+}
+
+impl Tally {
+    fn add(&mut self, run: &Run, mutant: Option<Mutant>) {
+        let counts = mutant.is_none() || run.deviations > 0;
+        self.acted += u64::from(run.deviations > 0);
+        let mut owed = run.violations.iter().filter(|violation| violation.excuse.is_none() && counts);
+        let first_ns = owed.clone().next().map(|violation| violation.at_ns);
+        self.caught += u64::from(first_ns.is_some());
+        for violation in owed.by_ref().take_while(|violation| Some(violation.at_ns) == first_ns) {
+            let entry = self.broken.entry(named(violation.promise)).or_insert((0, run.seed));
+            entry.0 += 1;
+        }
+    }
+
+    pub(super) fn kills(&self, mutant: Option<Mutant>) -> Vec<Kill> {
+        let expected = |name: &str| mutant.is_some_and(|mutant| mutant.family().contains(&name));
+        let mut kills: Vec<Kill> = self
+            .broken
+            .iter()
+            .map(|(invariant, (seeds, first_seed))| Kill {
+                invariant: (*invariant).into(),
+                seeds: *seeds,
+                first_seed: *first_seed,
+                expected: expected(invariant),
+            })
+            .collect();
+        kills.sort_by_key(|kill| std::cmp::Reverse(kill.seeds));
+        kills
+    }
+}
+
+/// An ensemble that does not serve when faults are over is not live.
+fn named(invariant: &'static str) -> &'static str {
+    match invariant {
+        "every-server-serves" => "liveness",
+        other => other,
+    }
+}

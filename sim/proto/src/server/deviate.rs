@@ -1,0 +1,236 @@
+//! What planted bugs do to a server, each at its place in its code. Without one everything here does nothing.
+//!
+//! `deviates` leaves the mark, so it is asked last, where the answer makes a difference.
+
+use super::request::Waiting;
+use super::{Note, Output, Server, ServerConfig, Step};
+use crate::disk::{FileId, Files};
+use crate::log;
+use crate::message::{Ask, ConnId, ForwardedWrite, ToPeer, Xid};
+use crate::mutant::Mutant;
+use crate::prepare::{Caller, close_session, prepare};
+use crate::recovery::Recovered;
+use crate::sessions::SessionTable;
+use crate::snapshot;
+use crate::tree::DataTree;
+use crate::txn::{Txn, TxnBody};
+use crate::zab::{self, Write};
+use zk_api::{Identity, Request, SessionId, WatchedEvent, Zxid, split};
+
+/// What needs no more than the set-up.
+impl ServerConfig {
+    /// Whether this server has that bug, which acts just here.
+    pub(super) fn deviates(&self, mutant: Mutant, out: &mut Vec<Output>) -> bool {
+        let deviates = self.zab.mutant == Some(mutant);
+        out.extend(deviates.then_some(Output::Note(Note::Zab(zab::Note::Deviated(mutant)))));
+        deviates
+    }
+
+    /// What a write becomes.
+    pub(super) fn prepares_otherwise(
+        &self,
+        ahead: &DataTree,
+        applied: &DataTree,
+        caller: Caller<'_>,
+        request: &Request,
+        body: TxnBody,
+        out: &mut Vec<Output>,
+    ) -> TxnBody {
+        if self.zab.mutant.is_none() {
+            return body;
+        }
+        let good = match &body {
+            TxnBody::MultiError(codes) => codes.iter().position(Option::is_some).unwrap_or(0),
+            _ => 0,
+        };
+        match request {
+            Request::Multi { ops } if good > 0 && self.deviates(Mutant::MultiInPart, out) => {
+                prepare(ahead, &self.tree, caller, &Request::Multi { ops: ops[..good].to_vec() })
+            }
+            _ => self.closes_otherwise(applied, caller.session, body, out),
+        }
+    }
+
+    /// What a session's end takes with it.
+    pub(super) fn closes_otherwise(
+        &self,
+        applied: &DataTree,
+        session: SessionId,
+        body: TxnBody,
+        out: &mut Vec<Output>,
+    ) -> TxnBody {
+        match body {
+            TxnBody::CloseSession { expired, .. } if self.zab.mutant == Some(Mutant::CloseLooksAtApplied) => {
+                let otherwise = close_session(applied, &self.tree, session, expired);
+                if otherwise != body {
+                    self.deviates(Mutant::CloseLooksAtApplied, out);
+                }
+                otherwise
+            }
+            body => body,
+        }
+    }
+
+    /// Which share of its timeout a session gets from a new leader.
+    pub(super) fn grants_otherwise(&self, sessions: &SessionTable, out: &mut Vec<Output>) -> u32 {
+        let cuts = sessions.iter().len() > 0 && self.deviates(Mutant::TakeoverCutsTimeouts, out);
+        if cuts { 8 } else { 1 }
+    }
+
+    /// The tree ahead of a new leader.
+    pub(super) fn counts_otherwise(&self, mut ahead: DataTree, out: &mut Vec<Output>) -> DataTree {
+        if self.zab.mutant != Some(Mutant::LeaderCountsAnew) {
+            return ahead;
+        }
+        let has_fewer = |(path, node): (&zk_api::Text, &crate::tree::Node)| {
+            let count = node.children.len() as i32;
+            (node.created > count).then(|| (path.clone(), node.clone(), count))
+        };
+        let fewer: Vec<_> = ahead.nodes().filter_map(has_fewer).collect();
+        for (path, mut node, count) in fewer {
+            self.deviates(Mutant::LeaderCountsAnew, out);
+            node.created = count;
+            ahead.restore(path, node);
+        }
+        ahead
+    }
+
+    /// The tree of a learner that has got its leader's.
+    pub(super) fn restores_otherwise(
+        &self,
+        own: &DataTree,
+        mut tree: DataTree,
+        out: &mut Vec<Output>,
+    ) -> DataTree {
+        if self.zab.mutant == Some(Mutant::RestoreKeepsZnodes) {
+            for (path, node) in own.nodes() {
+                if tree.node(path).is_none() && tree.node(split(path).0).is_some() {
+                    self.deviates(Mutant::RestoreKeepsZnodes, out);
+                    tree.restore(path.clone(), node.clone());
+                }
+            }
+        }
+        tree
+    }
+
+    /// What a server starts with: the newest snapshot and the log replayed over it.
+    pub(super) fn replays_otherwise(&self, files: &Files, found: &mut Recovered, out: &mut Vec<Output>) {
+        if self.zab.mutant != Some(Mutant::ReplayCountsAgain) || found.replayed == 0 {
+            return;
+        }
+        let newest = found.snapshots.last().and_then(|zxid| files.get(&FileId::Snapshot(*zxid)));
+        let Some(Ok(mut newest)) = newest.map(|bytes| snapshot::load(bytes)) else { return };
+        let logs = files.iter().filter_map(|(file, bytes)| match file {
+            FileId::Log(first) => log::scan(*first, bytes).ok(),
+            _ => None,
+        });
+        let records = logs.flat_map(|scan| scan.records);
+        for txn in records.map(|record| record.txn).filter(|txn| txn.zxid <= newest.shows) {
+            if txn.zxid > newest.tree.last_zxid() && count_again(&mut newest.tree, &txn) {
+                self.deviates(Mutant::ReplayCountsAgain, out);
+            }
+        }
+        found.tree = newest.tree;
+    }
+}
+
+/// Applies a transaction, which changes counters once more where it is there already. Tells whether it did.
+fn count_again(tree: &mut DataTree, txn: &Txn) -> bool {
+    let shown = match &txn.body {
+        TxnBody::Create { path, .. } if tree.node(path).is_some_and(|node| node.czxid == txn.zxid) => {
+            tree.node(split(path).0).map(|parent| (split(path).0.into(), parent.clone()))
+        }
+        TxnBody::SetData { path, .. } if tree.node(path).is_some_and(|node| node.mzxid >= txn.zxid) => {
+            tree.node(path).map(|node| (path.clone(), node.clone()))
+        }
+        _ => None,
+    };
+    tree.apply(txn);
+    let Some((path, mut node)) = shown else { return false };
+    match &txn.body {
+        TxnBody::SetData { .. } => node.version += 1,
+        _ => node.created += 1,
+    }
+    tree.restore(path, node);
+    true
+}
+
+impl Server {
+    /// As [`ServerConfig::deviates`].
+    pub(super) fn deviates(&self, mutant: Mutant, step: &mut Step<'_>) -> bool {
+        self.config.deviates(mutant, step.out)
+    }
+
+    /// Takes from the events of a transaction what is to be sent behind its answer.
+    pub(super) fn fires_otherwise(
+        &self,
+        events: &mut Vec<(ConnId, WatchedEvent)>,
+        asker: Option<ConnId>,
+        step: &mut Step<'_>,
+    ) -> Vec<(ConnId, WatchedEvent)> {
+        let Some(mutant) = self.config.zab.mutant.filter(|_| !events.is_empty()) else { return Vec::new() };
+        match mutant {
+            Mutant::WatchAfterAnswer if events.iter().any(|(conn, _)| Some(*conn) == asker) => {
+                self.deviates(mutant, step);
+                return std::mem::take(events);
+            }
+            Mutant::WatchFiresTwice => {
+                self.deviates(mutant, step);
+                events.push(events[0].clone());
+            }
+            Mutant::WatchLost => {
+                self.deviates(mutant, step);
+                events.pop();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// What a client is told that sets its watches again.
+    pub(super) fn misses_otherwise(
+        &self,
+        missed: Vec<WatchedEvent>,
+        step: &mut Step<'_>,
+    ) -> Vec<WatchedEvent> {
+        let forgets = !missed.is_empty() && self.deviates(Mutant::SetWatchesForgets, step);
+        if forgets { Vec::new() } else { missed }
+    }
+
+    /// The zxid that a write's answer tells.
+    pub(super) fn tells_otherwise(&self, zxid: Zxid, step: &mut Step<'_>) -> Zxid {
+        if self.config.zab.mutant != Some(Mutant::AnswerTellsLater) {
+            return zxid;
+        }
+        let next = self.lead.as_ref().and_then(|_| self.peer.next_zxid());
+        next.filter(|_| self.deviates(Mutant::AnswerTellsLater, step)).unwrap_or(zxid)
+    }
+
+    /// A client's connection is about to be gone.
+    pub(super) fn drops_otherwise(&mut self, conn: ConnId, step: &mut Step<'_>) {
+        if self.config.zab.mutant == Some(Mutant::LearnerExpires)
+            && self.is_learning()
+            && let (Some(connection), Some(link)) = (self.connections.get(&conn), self.peer.leader_link())
+        {
+            let identities: std::sync::Arc<[Identity]> = connection.identities.clone();
+            let write = ForwardedWrite::Request { request: Request::CloseSession, identities };
+            let ask = Ask::Write { session: connection.session, xid: Xid(0), write };
+            step.out.push(Output::SendPeer { link, message: ToPeer::Ask(ask) });
+        }
+    }
+
+    /// Whether a request is answered before what its session asked earlier.
+    pub(super) fn overtakes(&self, conn: ConnId, waiting: &Waiting, step: &mut Step<'_>) -> bool {
+        if self.config.zab.mutant != Some(Mutant::ReadOvertakesWrite) {
+            return false;
+        }
+        let first = self.connections.get(&conn).and_then(|connection| connection.waiting.front());
+        matches!((waiting, first), (Waiting::Read { .. }, Some(Waiting::Write { .. })))
+            && self.deviates(Mutant::ReadOvertakesWrite, step)
+    }
+
+    /// Whether a write counts as done though its sync has only begun.
+    pub(super) fn writes_otherwise(&self, write: &Write, step: &mut Step<'_>) -> bool {
+        matches!(write, Write::Append(_)) && self.deviates(Mutant::LogNotSynced, step)
+    }
+}
