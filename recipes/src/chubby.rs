@@ -2,9 +2,9 @@
 //!
 //! | Chubby | here |
 //! |---|---|
-//! | Open, Close, Poison | [`Handle::open`], [`Handle::close`], [`File::poison`] |
-//! | GetContentsAndStat, GetStat, ReadDir | [`File::contents_and_stat`], [`File::stat`], [`File::read_dir`] |
-//! | SetContents, Delete | [`File::set_contents`], [`File::delete`] |
+//! | Open, Close, Poison | [`Handle::open`], [`Handle::close`], [`OpenFile::poison`] |
+//! | GetContentsAndStat, GetStat, ReadDir | [`OpenFile::contents_and_stat`], [`OpenFile::stat`], [`OpenFile::read_dir`] |
+//! | SetContents, Delete | [`OpenFile::set_contents`], [`OpenFile::delete`] |
 //! | Acquire, TryAcquire, Release | [`Handle::acquire`], [`Handle::try_acquire`], [`Locked::release`] |
 //! | GetSequencer, SetSequencer, CheckSequencer | [`Locked::sequencer`], [`Handle::set_sequencer`], [`check_sequencer`] |
 //!
@@ -90,11 +90,23 @@ pub async fn check_sequencer<Z: ZooKeeper>(
     sequencer: &Sequencer,
     needs: Mode,
 ) -> Result<bool, RecipeError> {
+    checked(zk, sequencer, needs, ("chubby/check", 0)).await
+}
+
+/// The same, from somewhere; and what else is alive there.
+async fn checked<Z: ZooKeeper>(
+    zk: &Z,
+    sequencer: &Sequencer,
+    needs: Mode,
+    (from, alive): (&'static str, i64),
+) -> Result<bool, RecipeError> {
     if needs == Mode::Exclusive && sequencer.mode == Mode::Shared {
         return Ok(false);
     }
     loop {
-        zk.checkpoint("chubby/check", &[Local::Text(sequencer.node.as_str())]);
+        let token = Local::Number(sequencer.token.to_i64());
+        let needs = Local::Number(i64::from(needs == Mode::Exclusive));
+        zk.checkpoint(from, &[Local::Text(sequencer.node.as_str()), token, needs, Local::Number(alive)]);
         let (synced, listed) = (zk.sync(&sequencer.file), zk.children(&sequencer.file));
         let stat = zk.exists(&sequencer.node);
         match (synced.await, listed.await, stat.await) {
@@ -124,7 +136,7 @@ fn is_held(names: &[Text], sequencer: &Sequencer) -> bool {
 }
 
 /// A file as it was opened: of one that is deleted and made again, a handle knows nothing.
-pub struct File<Z> {
+pub struct OpenFile<Z> {
     zk: Z,
     path: ZPath,
     /// Its creation: another file of this name has another.
@@ -133,10 +145,10 @@ pub struct File<Z> {
     poisoned: AtomicBool,
 }
 
-impl<Z> fmt::Debug for File<Z> {
+impl<Z> fmt::Debug for OpenFile<Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let File { path, instance, under, .. } = self;
-        f.debug_struct("File")
+        let OpenFile { path, instance, under, .. } = self;
+        f.debug_struct("OpenFile")
             .field("path", path)
             .field("instance", instance)
             .field("under", under)
@@ -144,7 +156,7 @@ impl<Z> fmt::Debug for File<Z> {
     }
 }
 
-impl<Z: ZooKeeper> File<Z> {
+impl<Z: ZooKeeper> OpenFile<Z> {
     /// From now on all operations fail, also those that are under way; what is held stays held. Any task may do so.
     pub fn poison(&self) {
         self.poisoned.store(true, Ordering::SeqCst);
@@ -153,6 +165,7 @@ impl<Z: ZooKeeper> File<Z> {
     /// What is in the file, and its Stat.
     pub async fn contents_and_stat(&self) -> Result<(Data, Stat), FileError> {
         loop {
+            self.awake()?;
             self.checkpoint("chubby/read");
             match self.zk.data(&self.path).await {
                 Ok((data, stat)) => return self.seen(&stat).await.map(|()| (data, stat)),
@@ -169,6 +182,7 @@ impl<Z: ZooKeeper> File<Z> {
     /// The names of the files below this one. Who stands in line for its lock is not among them.
     pub async fn read_dir(&self) -> Result<Vec<Text>, FileError> {
         loop {
+            self.awake()?;
             self.checkpoint("chubby/dir");
             match self.zk.children2(&self.path).await {
                 Ok((mut names, stat)) => {
@@ -230,10 +244,14 @@ impl<Z: ZooKeeper> File<Z> {
         }
         match &self.under {
             // Behind the read, so what was read was so while it held.
-            Some(sequencer) if !check_sequencer(&self.zk, sequencer, sequencer.mode).await? => {
-                Err(FileError::SequencerInvalid)
+            Some(sequencer) => {
+                let from = ("chubby/guard", stat.mzxid.to_i64());
+                match checked(&self.zk, sequencer, sequencer.mode, from).await? {
+                    true => self.awake(),
+                    false => Err(FileError::SequencerInvalid),
+                }
             }
-            Some(_) | None => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -245,7 +263,6 @@ impl<Z: ZooKeeper> File<Z> {
     }
 
     async fn passing(&self, error: Error) -> Result<(), FileError> {
-        self.awake()?;
         match error.code {
             ErrorCode::NoNode => Err(FileError::NotThere(self.path.clone())),
             _ => Ok(session::passing(&self.zk, error, &self.path).await?),
@@ -259,9 +276,9 @@ impl<Z: ZooKeeper> File<Z> {
     }
 }
 
-/// An open file, and a place in the line for its lock. Reads and writes are those of [`File`].
+/// An open file, and a place in the line for its lock. Reads and writes are those of [`OpenFile`].
 pub struct Handle<Z> {
-    file: File<Z>,
+    file: OpenFile<Z>,
     lock: SharedLock<Z>,
 }
 
@@ -272,9 +289,9 @@ impl<Z> fmt::Debug for Handle<Z> {
 }
 
 impl<Z> std::ops::Deref for Handle<Z> {
-    type Target = File<Z>;
+    type Target = OpenFile<Z>;
 
-    fn deref(&self) -> &File<Z> {
+    fn deref(&self) -> &OpenFile<Z> {
         &self.file
     }
 }
@@ -295,7 +312,8 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
                 Err(e) => session::passing(&zk, e, path).await?,
             }
         };
-        let file = File { zk, path: path.clone(), instance, under: None, poisoned: AtomicBool::new(false) };
+        let file =
+            OpenFile { zk, path: path.clone(), instance, under: None, poisoned: AtomicBool::new(false) };
         Ok(Handle { file, lock })
     }
 
@@ -335,7 +353,7 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
 /// A file whose lock is held. Dropping it releases the lock without making sure.
 #[must_use = "dropping it gives away what is held"]
 pub struct Locked<'a, Z: ZooKeeper> {
-    file: &'a File<Z>,
+    file: &'a OpenFile<Z>,
     held: Held<'a, Z>,
     mode: Mode,
 }
@@ -351,9 +369,9 @@ impl<Z: ZooKeeper> fmt::Debug for Locked<'_, Z> {
 }
 
 impl<Z: ZooKeeper> std::ops::Deref for Locked<'_, Z> {
-    type Target = File<Z>;
+    type Target = OpenFile<Z>;
 
-    fn deref(&self) -> &File<Z> {
+    fn deref(&self) -> &OpenFile<Z> {
         self.file
     }
 }

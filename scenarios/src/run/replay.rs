@@ -87,7 +87,6 @@ mod tests {
             virtual_ns: 5,
             messages: 0,
             steps: 0,
-            disk_ops: 0,
             deviations: 0,
             disk_ops: 0,
             visible: Vec::new(),

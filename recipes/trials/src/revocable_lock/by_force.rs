@@ -38,4 +38,4 @@ impl Revocable for ByForce {
 }
 
 /// As long as holders mostly take to give it back.
-pub(super) const PATIENCE: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_millis(50);

@@ -1,6 +1,5 @@
 //! `revocable-lock/no-node-ignored`: a deleted znode is taken for none of its business.
 
-use super::by_force::PATIENCE;
 use super::stage::{Revocable, Told, lock};
 use crate::common::Stop;
 use crate::promise::AnyPromise;
@@ -8,7 +7,8 @@ use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{ErrorCode, EventType, ZPath, ZooKeeper};
 use zk_recipes::{Held, Revoker, UNLOCK};
 
-/// As revocable-lock/by-force, but the holder that hears of its own znode reads it, and makes nothing of it that it is gone.
+/// Whoever revokes deletes the holder's znode. The holder that hears of its own znode reads it, and makes
+/// nothing of it that it is gone.
 ///
 /// It holds what is another's, and waits to be asked by a znode that nobody can write to any more (S-132).
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +27,19 @@ impl Revocable for NoNodeIgnored {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises_by_force()
+        let mut all = super::promises_by_force();
+        // Nobody asks.
+        all.retain(|promise| promise.name() != "revocation-heeded");
+        all
+    }
+
+    /// Nobody asks.
+    async fn ask<Z: ZooKeeper>(&self, _zk: Z, _node: &ZPath) -> Result<(), Stop> {
+        Ok(())
     }
 
     async fn gone<Z: ZooKeeper>(&self, zk: Z, node: &ZPath) -> Result<(), Stop> {
-        Revoker::new(zk, &lock()).revoke(node, PATIENCE).await?;
-        Ok(())
+        Ok(Revoker::new(zk, &lock()).take(node).await?)
     }
 
     async fn told<Z: ZooKeeper>(&self, zk: &Z, held: &Held<'_, Z>) -> Told {

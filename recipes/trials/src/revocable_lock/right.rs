@@ -15,7 +15,7 @@ impl Revocable for Right {
             summary: "A shared lock whose holders give it back when they are asked.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            bounds: Bounds::clients(3),
             reductions: Reductions::default(),
         }
     }

@@ -129,11 +129,11 @@ impl<K: Revocable> OnRevocation<K> {
             let round = InRound::new(zk.clone(), round);
             for (at, name) in names.iter().enumerate() {
                 // How far it is, and all of them, are alive as well.
-                let listed = Listed { zk: &round, names: &names, at };
+                let listed = Listed { zk: &round, names: &names, asked: Some(at) };
                 self.0.ask(listed, &plain::child(&lock(), name)).await?;
             }
             for (at, name) in names.iter().enumerate() {
-                let listed = Listed { zk: &round, names: &names[at..], at: 0 };
+                let listed = Listed { zk: &round, names: &names[at..], asked: None };
                 self.0.gone(listed, &plain::child(&lock(), name)).await?;
             }
         }
@@ -194,7 +194,8 @@ async fn nobody_asks(zk: &impl ZooKeeper) {
 struct Listed<'a, Z> {
     zk: &'a Z,
     names: &'a [Text],
-    at: usize,
+    /// How many are asked; `None` if all are, and those named are waited for.
+    asked: Option<usize>,
 }
 
 impl<Z: ZooKeeper> ZooKeeper for Listed<'_, Z> {
@@ -214,7 +215,7 @@ impl<Z: ZooKeeper> ZooKeeper for Listed<'_, Z> {
         self.zk.state_change()
     }
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let mut all = vec![Local::Number(self.at as i64)];
+        let mut all = vec![Local::Number(self.asked.map_or(-1, |asked| asked as i64))];
         all.extend(self.names.iter().map(|name| Local::Text(name)));
         all.extend_from_slice(locals);
         self.zk.checkpoint(label, &all);

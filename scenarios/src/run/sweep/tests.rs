@@ -25,7 +25,6 @@ fn good(seed: u64) -> Run {
         virtual_ns: 2_000_000_000,
         messages: 10,
         steps: 20,
-        disk_ops: 0,
         deviations: 0,
         disk_ops: 0,
         visible: Vec::new(),

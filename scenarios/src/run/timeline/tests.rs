@@ -24,7 +24,6 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         virtual_ns: 0,
         messages: 0,
         steps: 0,
-        disk_ops: 0,
         deviations: 0,
         disk_ops: 0,
         visible: Vec::new(),
