@@ -32,6 +32,7 @@ fn report() -> JudgeReport {
         crashes: 0,
         pauses: 0,
         lag: 0,
+        admin: 0,
         lying_syncs: true,
         false_ends: true,
     };

@@ -215,7 +215,7 @@ mod tests {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        assert!(text.ends_with("holds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
         let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
         assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");

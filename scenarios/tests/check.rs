@@ -18,7 +18,7 @@ fn a_check_of_the_right_recipe_holds_in_service() {
     let ran = zoocheck("check lock --clients 2");
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
     let last = ran.stdout.lines().last().expect("a line");
-    assert!(last.starts_with("holds (exhaustive, "), "{last}");
+    assert!(last.starts_with("holds in Service (exhaustive, "), "{last}");
     assert!(ran.stdout.contains("bounds: 2 clients"), "{}", ran.stdout);
 }
 

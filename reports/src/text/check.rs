@@ -189,7 +189,8 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     }
     let verdict = match report.verdict {
         Judgement::Holds => format!(
-            "holds (exhaustive, {}, depth {}){}",
+            "holds in {} (exhaustive, {}, depth {}){}",
+            report.holds_in,
             of(report.states, "state"),
             report.depth,
             match report.promises.iter().any(|result| result.verdict == Verdict::BrokenAsExpected) {

@@ -56,6 +56,28 @@ impl World<'_> {
                 }
             }
             Fault::ServerLag { server, factor, for_ms } => self.lag(server, factor, for_ms),
+            Fault::DiskRot { .. } | Fault::DiskError { .. } | Fault::DiskFull { .. } => {
+                self.disk_fault(fault)
+            }
+            Fault::AdminDelete { client, when } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Delete));
+            }
+            Fault::AdminWrite { client, when, ref data } => {
+                self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
+            }
+            Fault::LinkBreak { between: [a, b] } => {
+                for link in self.links.of(a) {
+                    if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
+                        self.once("link between servers broke");
+                        self.break_link(link);
+                    }
+                }
+            }
+        }
+    }
+
+    fn disk_fault(&mut self, fault: &Fault) {
+        match *fault {
             Fault::DiskRot { server, file, at_permille, bytes, spares, down_ms } => {
                 let rot = Rot { file, at_permille, bytes, spares };
                 if server < self.scenario.machines() && self.rot(server, rot) && down_ms > 0 {
@@ -73,20 +95,7 @@ impl World<'_> {
                     (host.full_until_ns, host.full_down_ms) = (until_ns, down_ms);
                 }
             }
-            Fault::AdminDelete { client, when } => {
-                self.aim(client, when, Armed::Meddle(Meddling::Delete));
-            }
-            Fault::AdminWrite { client, when, ref data } => {
-                self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
-            }
-            Fault::LinkBreak { between: [a, b] } => {
-                for link in self.links.of(a) {
-                    if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
-                        self.once("link between servers broke");
-                        self.break_link(link);
-                    }
-                }
-            }
+            _ => {}
         }
     }
 

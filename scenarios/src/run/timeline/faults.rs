@@ -60,6 +60,17 @@ pub(super) fn sentence(fault: &Fault) -> String {
             format!("s{server} and the others hear from each other {factor} times as late, for {for_ms} ms")
         }
         Fault::LinkBreak { between: [a, b] } => format!("the link between s{a} and s{b} breaks"),
+        Fault::DiskRot { .. } | Fault::DiskError { .. } | Fault::DiskFull { .. } => disk(fault),
+        Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
+        Fault::AdminWrite { client, when, data } => {
+            let doing = format!("writes \"{data}\" to the newest ephemeral znode of");
+            admin(*client, *when, &doing)
+        }
+    }
+}
+
+fn disk(fault: &Fault) -> String {
+    match fault {
         Fault::DiskRot { server, bytes, down_ms: 0, .. } => {
             format!("{bytes} bytes on the disk of s{server} rot")
         }
@@ -72,11 +83,7 @@ pub(super) fn sentence(fault: &Fault) -> String {
             )
         }
         Fault::DiskFull { server, for_ms, .. } => format!("the disk of s{server} is full, for {for_ms} ms"),
-        Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
-        Fault::AdminWrite { client, when, data } => {
-            let doing = format!("writes \"{data}\" to the newest ephemeral znode of");
-            admin(*client, *when, &doing)
-        }
+        _ => String::new(),
     }
 }
 
