@@ -6,11 +6,13 @@ use common::{broken, full, run, same_kind, trial};
 use std::sync::Arc;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine, Verdict};
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::{AnyTrial, FoundBy};
 
 /// The lock and its variants, each at bounds that show its defect.
 fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
-    let bounds = zk_trials::lock::catalogue().into_iter().map(|trial| {
+    let of_models =
+        zk_trials::lock::catalogue().into_iter().filter(|trial| trial.found_by() != FoundBy::Chaos);
+    let bounds = of_models.map(|trial| {
         let config = CheckConfig::new(trial.about().bounds);
         (trial, config)
     });
@@ -51,8 +53,15 @@ fn stateright_finds_the_same_states_and_the_same_verdict() {
 
 /// The promises that are broken where they are owed are the same with the change as without.
 fn changes_no_verdict(change: impl Fn(&mut CheckConfig) + Copy) {
+    changes_no_verdict_but(&[], change);
+}
+
+fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy) {
     for (trial, config) in all() {
         let name = trial.about().name;
+        if not.contains(&name) {
+            continue;
+        }
         let plain = run(trial.clone(), &config);
         let other = run(trial, &changed(&config, change));
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
@@ -73,7 +82,8 @@ fn checkpoints_change_no_verdict() {
 
 #[test]
 fn symmetry_changes_no_verdict() {
-    changes_no_verdict(|config| config.reductions.symmetry = true);
+    // Whose names put processes into an order is not the same with others' names.
+    changes_no_verdict_but(&["lock/name-order"], |config| config.reductions.symmetry = true);
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn suite() -> Scenario {
 fn suites() -> BTreeMap<String, Scenario> {
     let files = std::fs::read_dir(format!("{}/suite", env!("CARGO_MANIFEST_DIR"))).expect("it is there");
     let paths = files.map(|file| file.expect("it can be read").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     let scenario = |path: std::path::PathBuf| {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         (name, toml::from_str(&std::fs::read_to_string(path).expect("it is there")).expect("a scenario"))

@@ -242,7 +242,7 @@ pub(super) struct CheckArguments {
     /// Processes that are paused
     #[arg(help_heading = BOUNDS, long, value_name = "P", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     pauses: Option<u8>,
-    /// Changes that an administrator makes: he deletes a znode, or sets it to what the trial says
+    /// Changes by an administrator: a deletion, or data that the trial names
     #[arg(help_heading = BOUNDS, long, value_name = "A", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     admin: Option<u8>,
     /// He changes the znodes that the trial sets up, too

@@ -38,7 +38,9 @@ fn the_lock_holds_on_a_real_server_and_leaves_nothing_behind() {
 fn every_variant_runs_on_a_real_server() {
     let Some(real) = servers(1) else { return };
     let zoo = ::zoocheck::Zoo::default();
-    let names: Vec<&str> = zoo.trials().iter().map(|trial| trial.about().name).collect();
+    // One family is enough to see that a variant does: each takes a second of real time or more.
+    let names = zoo.trials().iter().map(|trial| trial.about().name);
+    let names: Vec<&str> = names.filter(|name| *name == "lock" || name.starts_with("lock/")).collect();
     assert!(names.len() >= 8, "{names:?}");
     for name in names {
         let ran = zoocheck(&format!("run {name} --connect {} {QUICK} --format json", real.servers));

@@ -24,7 +24,7 @@ impl LockKind for NoSync {
             summary: "Looks for a lost create in a list that may be older than the create.",
             source: "the recipe of this project, before it had a sync; related to CURATOR-264",
             breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-051", fault: "lost answer" }),
-            bounds: Bounds { drops: 2, lag: 1, expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { drops: 2, lag: 1, ..Bounds::clients(1) },
             reductions: Reductions::default(),
         }
     }

@@ -5,18 +5,15 @@
 //! | `revocable-lock` | `right` | nothing: the recipe of this project |
 //! | `revocable-lock/by-force` | `by_force` | nothing: the same where holders are not trusted |
 //! | `revocable-lock/parent` | `parent` | nobody is told |
-//! | `revocable-lock/no-node-ignored` | `no_node_ignored` | who has lost it holds on |
 //!
 //! `stage` is what they have in common: who asks and who is asked.
 
 mod by_force;
-mod no_node_ignored;
 mod parent;
 mod right;
 mod stage;
 
 pub use by_force::ByForce;
-pub use no_node_ignored::NoNodeIgnored;
 pub use parent::Parent;
 pub use right::Right;
 pub use stage::{OnRevocation, Revocable, Told};
@@ -32,12 +29,7 @@ use std::sync::Arc;
 
 /// All of them, the right ones first.
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    vec![
-        Arc::new(OnRevocation(Right)),
-        Arc::new(OnRevocation(ByForce)),
-        Arc::new(OnRevocation(Parent)),
-        Arc::new(OnRevocation(NoNodeIgnored)),
-    ]
+    vec![Arc::new(OnRevocation(Right)), Arc::new(OnRevocation(ByForce)), Arc::new(OnRevocation(Parent))]
 }
 
 /// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that how
