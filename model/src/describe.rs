@@ -13,7 +13,12 @@ pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
     let mut line = step(before, action, &taken.state);
     for event in taken.events.iter().flat_map(|events| &events.items) {
         if let Event::Says { actor, what } = event {
-            line += &format!("; {actor} {what}");
+            let who = actor.to_string();
+            // Whose step it is stands at its beginning.
+            match line.split_once(' ') {
+                Some((subject, _)) if subject == who => line += &format!("; {what}"),
+                _ => line += &format!("; {who} {what}"),
+            }
         }
     }
     line

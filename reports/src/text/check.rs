@@ -76,7 +76,7 @@ fn bounds(b: &Bounds) -> String {
         (b.drops, "drop", "drops"),
         (b.crashes, "crash", "crashes"),
         (b.pauses, "pause", "pauses"),
-        (b.admin, "administrator's change", "administrator's changes"),
+        (b.admin, "admin change", "admin changes"),
     ];
     let mut most: Vec<String> = Vec::new();
     let mut none: Vec<&str> = Vec::new();
@@ -158,7 +158,7 @@ pub(super) fn counterexample(out: &mut String, result: &CheckedPromise, path: &P
 fn numbered(out: &mut String, steps: &[String]) {
     let width = steps.len().to_string().len();
     for (at, step) in steps.iter().enumerate() {
-        let _ = writeln!(out, "  {:>width$}. {step}", at + 1);
+        let _ = writeln!(out, "  {:>width$}. {}", at + 1, wrapped(step, width + 4));
     }
 }
 

@@ -198,7 +198,7 @@ pub(super) struct ShrinkArguments {
     /// Where to write the smaller run; it must not be there yet
     #[arg(short, long, value_name = "FILE.toml")]
     pub(super) output: std::path::PathBuf,
-    /// The promise that must go on breaking [default: the catalogued one, or the first that broke]
+    /// The promise that must go on breaking [default: the catalogued, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
     /// Runs to try at most
@@ -251,10 +251,10 @@ pub(super) struct CheckArguments {
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
-    /// A sync always shows what was committed before it; ZooKeeper's does not, but matters only with lag
+    /// A sync always shows what was committed before it, as ZooKeeper's need not
     #[arg(help_heading = BOUNDS, long)]
     true_syncs: bool,
-    /// Nobody is told that his session is dead while it lives; a deposed leader does, but only with lag
+    /// Nobody is told that his session is dead while it lives
     #[arg(help_heading = BOUNDS, long)]
     true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
