@@ -20,8 +20,8 @@ impl BarrierKind for AnyEvent {
             name: "barrier/any-event",
             summary: "Takes any event for the barrier to be gone, that of a lost connection too.",
             source: "ZooKeeper's recipes page, taken literally",
-            breaks: Some(Breaks { promise: "barrier-holds", defect: "S-010", fault: "connection loss" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            breaks: Some(Breaks { promise: "barrier-holds", defect: "S-010", fault: "none" }),
+            bounds: Bounds::clients(2),
             reductions: Reductions::default(),
         }
     }

@@ -24,7 +24,7 @@ impl LockKind for AbandonsNode {
             summary: "Who waits too long gives up, and leaves its znode in the line.",
             source: "client libraries that put a timeout around the recipe",
             breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-065", fault: "none" }),
-            bounds: Bounds::clients(2),
+            bounds: Bounds::clients(1),
             reductions: Reductions::default(),
         }
     }
