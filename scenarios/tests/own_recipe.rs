@@ -24,7 +24,8 @@ fn cargo(dir: &Path, arguments: &str) -> (Option<i32>, String) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own-recipe");
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments.split_whitespace()).current_dir(dir).env("CARGO_TARGET_DIR", target);
-    for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_INCREMENTAL"] {
+    command.env("CARGO_INCREMENTAL", "0"); // built once, and twice the disk otherwise
+    for set in ["RUSTFLAGS", "RUSTDOCFLAGS", "CARGO_ENCODED_RUSTFLAGS"] {
         command.env_remove(set);
     }
     let Output { status, stdout, stderr } = command.output().expect("cargo starts");
