@@ -121,12 +121,23 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
 fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
     let mut progress = Progress::new(format, None);
-    let report = check::check(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
+    #[cfg(feature = "run")]
+    if let Some(file) = &arguments.export {
+        crate::run::new_scenario_file(file)?;
+    }
+    let (report, found) =
+        check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
     print(&match format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
     })?;
+    #[cfg(feature = "run")]
+    if let Some(file) = &arguments.export {
+        chaos::export(&trial, &config, &found, file)?;
+    }
+    #[cfg(not(feature = "run"))]
+    drop(found);
     Ok(report.verdict.answer())
 }
 
@@ -176,12 +187,17 @@ mod chaos {
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
+    use std::io::Write as _;
+    use std::path::Path;
+    use std::sync::Arc;
+    use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
         Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
         sweep_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_junit, live_text};
+    use zk_trials::trial::AnyTrial;
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
@@ -299,6 +315,38 @@ mod chaos {
         write_whole(file, run::to_file(&shrunk.scenario, &made_by, &name).as_bytes())?;
         print(&run::shrunk_text(&shrunk, &target, &name))?;
         Ok(Answer::Broken)
+    }
+
+    /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.
+    pub(super) fn export(
+        trial: &Arc<dyn AnyTrial>,
+        config: &CheckConfig,
+        check: &Check,
+        file: &Path,
+    ) -> Result<(), BadInput> {
+        let name = file.to_string_lossy();
+        let broken = match &check.verdict {
+            Verdict::Violated { promise, .. } => check.promises.iter().find(|result| result.name == promise),
+            Verdict::Holds | Verdict::Undecided { .. } => None,
+        };
+        let example = broken.and_then(|result| Some((result.name, result.broken.as_ref()?)));
+        let Some((promise, example)) = example else {
+            return tell(&format!("{name} is not written: nothing was broken"));
+        };
+        match run::export(trial, config, promise, example) {
+            Err(why) => tell(&format!("{name} is not written: {why}")),
+            Ok((scenario, _)) => {
+                let made_by = format!("zoocheck check {} --export {name}", trial.about().name);
+                write_whole(file, run::to_file(&scenario, &made_by, &name).as_bytes())?;
+                tell(&format!("{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"))
+            }
+        }
+    }
+
+    /// Beside the result, which stands whatever comes of this.
+    fn tell(line: &str) -> Result<(), BadInput> {
+        let _ = writeln!(std::io::stderr(), "{line}");
+        Ok(())
     }
 
     /// Runs one seed again.

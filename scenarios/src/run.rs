@@ -1,5 +1,6 @@
 //! Chaos: scenario files, seeds, sweeps, replays.
 
+mod export;
 #[cfg(feature = "live")]
 mod live;
 mod logs;
@@ -12,6 +13,7 @@ mod tally;
 mod target;
 mod timeline;
 
+pub(crate) use export::export;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;

@@ -293,6 +293,10 @@ pub(super) struct CheckArguments {
     /// Search until this promise is broken [default: the catalogued one, or any]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
+    /// Write what broke it as a scenario file, for `replay`; it must not be there yet
+    #[cfg(feature = "run")]
+    #[arg(long, value_name = "FILE.toml")]
+    pub(super) export: Option<std::path::PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

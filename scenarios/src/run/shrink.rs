@@ -44,6 +44,10 @@ pub(crate) fn shrink(
     effort: Effort,
     progress: &mut dyn FnMut(u64, &Scenario),
 ) -> Result<Shrunk, BadInput> {
+    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
+        let what = &target.what;
+        return Err(BadInput::new(format!("{what}: a model's counterexample is the shortest there is already")));
+    }
     let schedule = match &target.scenario.run {
         Some(one) => one.schedule.clone(),
         None => Schedule::draw(&target.scenario, seed),
@@ -81,6 +85,7 @@ pub(crate) fn shrink(
         digest: String::new(),
         build: String::new(),
         schedule,
+        course: None,
     };
     let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
     let mut shrinker = Shrinker {
@@ -107,7 +112,7 @@ pub(crate) fn shrink(
 }
 
 /// This build: its version, and a hash of the program.
-fn build() -> String {
+pub(super) fn build() -> String {
     let program = std::env::current_exe().and_then(std::fs::read);
     let hash = program.map_or_else(|_| "unknown".into(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)));
     format!("{} ({hash})", env!("CARGO_PKG_VERSION"))
@@ -401,7 +406,11 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
     let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
     // Limits of what seeds draw; nothing is drawn here.
     table.remove("faults");
-    let body = toml::to_string(&table).expect("a table can be written");
+    let one_table = table.get_mut("run").and_then(toml::Value::as_table_mut).expect("a run is a table");
+    if one.schedule.faults.is_empty() && one.course.is_some() {
+        one_table.remove("schedule");
+    }
+    let body = toml::to_string_pretty(&table).expect("a table can be written");
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
         "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{body}",

@@ -8,6 +8,7 @@
 //! | `run` | [`run`](run()), what it takes and what it gives |
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
+//! | `course` | [`Course`](course::Course), steps that are taken in the order given |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
@@ -36,6 +37,7 @@ mod choices;
 mod client;
 mod clients;
 mod clock;
+pub mod course;
 mod disk;
 mod disk_faults;
 mod encode;

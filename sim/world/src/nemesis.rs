@@ -230,7 +230,8 @@ impl World<'_> {
         self.come_back(actor.process, restart_after_ms * MS);
     }
 
-    fn pause(&mut self, actor: ActorId, for_ms: u64) {
+    /// A process stops for a while.
+    pub fn pause(&mut self, actor: ActorId, for_ms: u64) {
         let process = &mut self.processes[usize::from(actor.process)];
         if process.held_back.is_some() {
             return;

@@ -53,6 +53,8 @@ pub struct Run {
     pub messages: u64,
     /// Queue events taken.
     pub steps: u64,
+    /// Why the course that was given could not be taken to its end.
+    pub astray: Option<String>,
     /// Operations that disks did.
     pub disk_ops: u64,
     /// How often a planted bug made a difference.
@@ -147,6 +149,7 @@ fn run_here(
         virtual_ns: world.now,
         messages: world.messages,
         steps: world.steps,
+        astray: world.astray,
         disk_ops: world.disk_ops,
         deviations: world.deviations,
         tested,

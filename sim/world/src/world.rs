@@ -1,6 +1,7 @@
 //! The world: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
+use crate::course::Course;
 use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
 use crate::judge::Judge;
@@ -93,6 +94,8 @@ pub enum Happening {
     /// A sleep, a piece of work or a scheduling point is over.
     Wake {
         actor: ActorId,
+        /// It is a sleep, which is not over before its time.
+        sleeps: bool,
         completer: Completer<()>,
     },
     /// A write arrives at the outside resource.
@@ -217,6 +220,12 @@ pub struct World<'a> {
     pub visible: Option<Vec<Step>>,
     pub network: Network,
     pub links: Links<Happening>,
+    /// Steps to be taken, whatever comes next by time.
+    pub course: Option<&'a Course>,
+    /// Why it could not be taken to its end.
+    pub astray: Option<String>,
+    /// Actors write to the outside resource.
+    pub effects: bool,
     /// What ever happened among the servers.
     pub ghost: Ghost,
     /// What was checked of that.
@@ -302,6 +311,9 @@ impl<'a> World<'a> {
             visible: options.visible.then(Vec::new),
             network: Network::default(),
             links: Links::new(),
+            course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
+            astray: None,
+            effects: true,
             ghost: Ghost::default(),
             checker: Checker::default(),
             zab_checks: 0,
@@ -347,12 +359,19 @@ impl<'a> World<'a> {
         self.begin_setup();
         self.turn();
         while !self.over {
+            if self.phase == Phase::Faults
+                && let Some(course) = self.course.take()
+            {
+                self.take_course(course);
+                continue;
+            }
             let Some((at, happening)) = self.queue.pop() else { break };
             if at > self.deadline {
                 self.now = self.deadline;
                 break;
             }
-            self.now = at;
+            // What a course has held up is late.
+            self.now = self.now.max(at);
             self.steps += 1;
             if self.steps > self.scenario.step_budget {
                 let what = format!("{} events were not enough", self.scenario.step_budget);
