@@ -1,7 +1,9 @@
 //! A model's steps as a course that the world can take again.
 
 use crate::actions::Action;
+use crate::message::Message;
 use crate::model::RecipeModel;
+use crate::process::Input;
 use crate::state::State;
 use zk_trials::course::CourseStep;
 
@@ -12,6 +14,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         path.expect("what is changed is there").clone()
     };
     vec![match action {
+        Action::Deliver(me) if is_nobodys(before, me) => return Vec::new(),
         Action::Deliver(me) => CourseStep::Deliver(me),
         Action::Serve(me) if model.reductions.eager => {
             return vec![CourseStep::Serve(me), CourseStep::DeliverAnswers(me)];
@@ -34,6 +37,15 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
         Action::Set(nth, text) => CourseStep::Set(administered(nth), model.text(text)),
     }]
+}
+
+/// Whether the next message is an event that nobody waits for any more, which is no step elsewhere.
+fn is_nobodys(state: &State, me: u8) -> bool {
+    let client = &state.clients[usize::from(me)];
+    match &client.inbox[0].message {
+        Message::Event(event) => !client.node.minds(&Input::Event(event.clone())),
+        Message::Answer { .. } | Message::Lost => false,
+    }
 }
 
 /// The number of a write among those that have arrived, or among those that have not, as it has or has not.

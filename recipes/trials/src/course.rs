@@ -9,7 +9,7 @@ use zk_api::Text;
 /// As text, which [`FromStr`] reads again, it is a word, the process, and what else there is: `drop p0 1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CourseStep {
-    /// The next message reaches it: an answer, an event, or the end of its connection.
+    /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
     Deliver(u8),
     /// All answers on their way reach it, and what comes before them.
     DeliverAnswers(u8),

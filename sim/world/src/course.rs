@@ -248,18 +248,26 @@ impl World<'_> {
         })
     }
 
-    /// The next message that concerns the process: an answer, an event, or the end of the connection.
+    /// The next message that concerns the process: an answer, an event that it waits for, or the end of the connection.
     fn deliver(&mut self, p: u8) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
         while let Some(oldest) = self.next_on(conn, false) {
             let is = |h: &Happening| matches!(h, Happening::AtClient { conn: c, number, .. } if *c == conn && *number == oldest);
             let Some((_, happening)) = self.queue.take_first(is) else { break };
-            let is_told = matches!(
-                &happening,
-                Happening::AtClient { message: ToClient::Reply { .. } | ToClient::Event { .. }, .. }
-            );
-            self.happens(None, happening);
-            if is_told {
+            let (is_reply, is_event) = match &happening {
+                Happening::AtClient { message, .. } => {
+                    (matches!(message, ToClient::Reply { .. }), matches!(message, ToClient::Event { .. }))
+                }
+                _ => (false, false),
+            };
+            let waiting = self.watches_waited_for(p);
+            self.steps += 1;
+            self.happen(happening);
+            let is_heard = self.watches_waited_for(p) < waiting || self.executor.has_ready();
+            self.turn();
+            self.tell_broken();
+            // An event that nobody waits for is no step: a model's server has forgotten the watch.
+            if is_reply || (is_event && is_heard) {
                 return Ok(());
             }
         }
@@ -267,6 +275,11 @@ impl World<'_> {
             |h| matches!(h, Happening::ClientSees { conn: c } if *c == conn),
             "no message is on its way to it",
         )
+    }
+
+    fn watches_waited_for(&self, p: u8) -> usize {
+        let watches = self.processes[usize::from(p)].watches.values();
+        watches.filter(|completer| !completer.is_abandoned()).count()
     }
 
     /// It opens connections until a server says whether its session lives.
