@@ -7,6 +7,7 @@
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
 //! | `mutants` | [`MutantsReport`]: the kill matrix |
+//! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
@@ -18,6 +19,7 @@
 
 mod check;
 mod ensemble;
+mod exhaust;
 mod files;
 mod judge;
 mod junit;
@@ -30,6 +32,7 @@ mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
+pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{FileError, prepare_dir, prepare_file, write_whole};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
@@ -38,7 +41,7 @@ pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, M
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
 pub use text::{
-    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text,
+    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text, mutants_text,
     replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};

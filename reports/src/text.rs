@@ -2,6 +2,7 @@
 
 mod check;
 mod ensemble;
+mod exhaust;
 mod judge;
 mod live;
 mod mutants;
@@ -10,6 +11,7 @@ mod sweep;
 
 pub use check::check_text;
 pub use ensemble::ensemble_text;
+pub use exhaust::exhaust_text;
 pub use judge::{judge_markdown, judge_text};
 pub use live::live_text;
 pub use mutants::mutants_text;

@@ -192,12 +192,14 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
+        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
         sweep_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_junit, live_text};
     use zk_trials::trial::AnyTrial;
+    use zk_world::RunOptions;
+    use zk_world::order::Order;
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
@@ -353,12 +355,53 @@ mod chaos {
     pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
-        let report = run::replay(&target, target.seed(arguments.seed)?, arguments.trace, log)?;
+        let seed = target.seed(arguments.seed)?;
+        let Some(at_ns) = arguments.at else {
+            let report = run::replay(&target, seed, arguments.trace, log)?;
+            return replayed(&report, arguments);
+        };
+        if let Some(steps) = arguments.exhaust {
+            return exhaust(&target, seed, at_ns, steps, arguments);
+        }
+        if arguments.order.is_empty() {
+            return Err(BadInput::new("--at: say what is to happen there: --exhaust K, or --order N,…"));
+        }
+        let steps = u32::try_from(arguments.order.len()).unwrap_or(u32::MAX);
+        let order = Order { from_ns: at_ns, steps, picks: arguments.order.clone() };
+        let options = RunOptions { log, order: Some(order), ..RunOptions::default() };
+        replayed(&run::replay_with(&target, seed, arguments.trace, options)?, arguments)
+    }
+
+    /// Takes some events of a run in every order.
+    fn exhaust(
+        target: &Target,
+        seed: u64,
+        at_ns: u64,
+        steps: u32,
+        arguments: &ReplayArguments,
+    ) -> Result<Answer, BadInput> {
+        let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
+        let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
+        let mut progress = Progress::new(arguments.format, None);
+        let report = run::exhaust(target, seed, &what, &mut |done, waiting, broken| {
+            let note =
+                || format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken));
+            progress.at(done, note, note);
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            Format::Human => exhaust_text(&report, paint()),
+            Format::Json => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    fn replayed(report: &ReplayReport, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         print(&match arguments.format {
             Format::Human => {
-                replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
+                replay_text(report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
             }
-            Format::Json => to_json(&report),
+            Format::Json => to_json(report),
         })?;
         Ok(report.answer)
     }

@@ -1,5 +1,6 @@
 //! Chaos: scenario files, seeds, sweeps, replays.
 
+mod exhaust;
 mod export;
 #[cfg(feature = "live")]
 mod live;
@@ -13,11 +14,12 @@ mod tally;
 mod target;
 mod timeline;
 
+pub(crate) use exhaust::{Exhaust, exhaust};
 pub(crate) use export::export;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;
-pub(crate) use replay::replay;
+pub(crate) use replay::{replay, replay_with};
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};
 pub(crate) use shrink::{Effort as ShrinkEffort, new_scenario_file, shrink, shrunk_text, size, to_file};

@@ -185,7 +185,25 @@ pub(super) struct ReplayArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
+    /// Virtual time from which on events come in another order, such as 12.5 or 12.040s
+    #[arg(help_heading = ORDERS, long, value_name = "T", value_parser = virtual_time)]
+    pub(super) at: Option<u64>,
+    /// Run the next K events in every order, each order to the end of the run
+    #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
+    pub(super) exhaust: Option<u32>,
+    /// One such order, as --exhaust has told it
+    #[arg(help_heading = ORDERS, long, value_name = "N,…", requires = "at", conflicts_with = "exhaust", value_delimiter = ',')]
+    pub(super) order: Vec<u32>,
+    /// Give up after so many orders
+    #[arg(help_heading = ORDERS, long, value_name = "N", requires = "exhaust", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
+    pub(super) max_orders: u64,
+    /// How many orders at a time [default: one for each core]
+    #[arg(help_heading = ORDERS, long, value_name = "J", requires = "exhaust", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    pub(super) jobs: Option<u16>,
 }
+
+#[cfg(feature = "run")]
+const ORDERS: &str = "Other orders of events";
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
@@ -359,6 +377,23 @@ fn lines(text: &str) -> Result<Lines, String> {
         (_, Ok(most @ 1..)) => Ok(Lines::Last(most)),
         _ => Err("expected a number of lines from 1, or all".into()),
     }
+}
+
+/// Nanoseconds since the start of a run, written in seconds as timelines do.
+#[cfg(feature = "run")]
+fn virtual_time(text: &str) -> Result<u64, String> {
+    let bad = || "expected a virtual time in seconds, such as 12.5 or 12.040s".to_owned();
+    let (whole, part) = text.strip_suffix('s').unwrap_or(text).split_once('.').unwrap_or((
+        text.strip_suffix('s').unwrap_or(text),
+        "0",
+    ));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 9 {
+        return Err(bad());
+    }
+    let seconds: u64 = whole.parse().map_err(|_| bad())?;
+    let nanos: u64 = format!("{part:0<9}").parse().map_err(|_| bad())?;
+    seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(nanos)).ok_or_else(bad)
 }
 
 /// `90s`, `5m`, `1h`; a bare number is seconds.

@@ -11,7 +11,17 @@ use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    let options = RunOptions { trace: true, log, ..RunOptions::default() };
+    replay_with(target, seed, whole, RunOptions { log, ..RunOptions::default() })
+}
+
+/// The same, with other things than a trace and logs.
+pub(crate) fn replay_with(
+    target: &Target,
+    seed: u64,
+    whole: bool,
+    options: RunOptions,
+) -> Result<ReplayReport, BadInput> {
+    let options = RunOptions { trace: true, ..options };
     let run =
         catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
             .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))?;
@@ -97,6 +107,7 @@ mod tests {
             deviations: 0,
             disk_ops: 0,
             astray: None,
+            ordered: Vec::new(),
             visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],

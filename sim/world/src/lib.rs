@@ -9,6 +9,7 @@
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `course` | [`Course`](course::Course), steps that are taken in the order given |
+//! | `order` | [`Order`](order::Order), other orders of some events of a run |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
@@ -51,6 +52,7 @@ mod lives;
 mod mailbox;
 mod nemesis;
 mod network;
+pub mod order;
 mod probe;
 mod process;
 mod queue;

@@ -151,6 +151,11 @@ impl Network {
         })
     }
 
+    /// Whose it is, and to which server.
+    pub fn ends(&self, id: ConnId) -> Option<(ActorId, u8)> {
+        self.conns.get(&id).map(|conn| (conn.actor, conn.server))
+    }
+
     /// Whether it is a process's, which has not closed it.
     pub fn is_open_of(&self, id: ConnId, process: u8) -> bool {
         self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && conn.client_open)

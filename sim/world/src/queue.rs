@@ -42,6 +42,11 @@ impl<E> Queue<E> {
         Some((at_ns, self.slots[slot as usize].take().expect("a queued slot is full")))
     }
 
+    /// When the next event is due.
+    pub fn next_at(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((at_ns, ..))| *at_ns)
+    }
+
     /// The events, in no order.
     pub fn events(&self) -> impl Iterator<Item = &E> {
         self.slots.iter().flatten()

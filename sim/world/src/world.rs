@@ -8,6 +8,7 @@ use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::links::Links;
 use crate::network::Network;
+use crate::order::{Order, Ordered};
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
 use crate::run::RunOptions;
@@ -224,6 +225,9 @@ pub struct World<'a> {
     pub course: Option<&'a Course>,
     /// Why it could not be taken to its end.
     pub astray: Option<String>,
+    /// Another order of some events, and what was taken of it.
+    pub order: Option<&'a Order>,
+    pub ordered: Vec<Ordered>,
     /// Actors write to the outside resource.
     pub effects: bool,
     /// What ever happened among the servers.
@@ -290,7 +294,7 @@ impl<'a> World<'a> {
         scenario: &'a Scenario,
         seed: u64,
         schedule: &'a Schedule,
-        options: &RunOptions,
+        options: &'a RunOptions,
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
@@ -313,6 +317,8 @@ impl<'a> World<'a> {
             links: Links::new(),
             course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
             astray: None,
+            order: options.order.as_ref(),
+            ordered: Vec::new(),
             effects: true,
             ghost: Ghost::default(),
             checker: Checker::default(),
@@ -365,12 +371,12 @@ impl<'a> World<'a> {
                 self.take_course(course);
                 continue;
             }
-            let Some((at, happening)) = self.queue.pop() else { break };
+            let Some((at, happening)) = self.next_event() else { break };
             if at > self.deadline {
                 self.now = self.deadline;
                 break;
             }
-            // What a course has held up is late.
+            // What a course or an order has held up is late.
             self.now = self.now.max(at);
             self.steps += 1;
             if self.steps > self.scenario.step_budget {
