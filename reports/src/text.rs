@@ -131,9 +131,10 @@ pub fn table(rows: &[Vec<(String, String)>]) -> String {
 }
 
 /// The verdict of a promise over so many seeds, in words.
-fn verdict_words(result: &PromiseResult, seeds: u64) -> String {
-    let rate = |n: u64| if seeds == 0 { 0.0 } else { 100.0 * n as f64 / seeds as f64 };
-    let all = of(seeds, "seed");
+/// `all` are so many seeds, or orders.
+fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
+    let rate = |n: u64| if all == 0 { 0.0 } else { 100.0 * n as f64 / all as f64 };
+    let all = of(all, one);
     match result.verdict {
         Verdict::Held => "held".into(),
         Verdict::Broken if result.expected > 0 => {

@@ -19,7 +19,7 @@ pub fn exhaust_text(report: &ExhaustReport, paint: Paint) -> String {
         seconds(report.at_ns),
         of(report.steps.into(), "event")
     );
-    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|r| verdict_words(r, report.orders));
+    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|result| verdict_words(result, report.orders, "order"));
     for broken in &report.broken {
         let title = paint.bad(&format!("{}: broken", broken.promise));
         let _ = writeln!(out, "\n{title} at {}, by this order", seconds(broken.virtual_ns));
