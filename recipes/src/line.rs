@@ -68,11 +68,12 @@ impl<Z: ZooKeeper> Line<Z> {
     pub(crate) async fn abandon(&mut self) -> Result<(), RecipeError> {
         while self.left {
             self.zk.checkpoint("line/abandon", &[Local::Text(self.parent.as_str()), Local::Text(&self.guid)]);
-            // A create or delete of an earlier connection may be on its way still; the sync comes behind it.
-            let (synced, listed) = (self.zk.sync(&self.parent), self.zk.children(&self.parent));
-            let names = match (synced.await, listed.await) {
-                (Ok(()), Ok(names)) => names,
-                (_, Err(e)) if e.code == ErrorCode::NoNode => Vec::new(),
+            // A create or delete of an earlier connection may be on its way still; a place in the order comes behind it.
+            let (ordered, listed) =
+                (session::ordered(&self.zk, &self.parent), self.zk.children(&self.parent));
+            let names = match (ordered.await, listed.await) {
+                (Ok(_), Ok(names)) => names,
+                (Ok(_), Err(e)) if e.code == ErrorCode::NoNode => Vec::new(),
                 (Err(e), _) | (_, Err(e)) => {
                     self.passing(e).await?;
                     continue;
@@ -194,16 +195,16 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
     /// Looks where the own znode stands, and makes one if there is none.
     async fn look(&mut self, rule: Rule) -> Result<Look, RecipeError> {
         self.checkpoint("line/list", None);
-        // A create of an earlier connection may be on its way still; the sync comes behind it. Without it a
-        // second znode could turn up after the last look, and outlive the attempt.
-        let synced = self.node.is_none().then(|| self.line.zk.sync(&self.line.parent));
+        // A create of an earlier connection may be on its way still, or not show yet; a place in the order comes behind it.
+        // Without one a second znode could turn up after the last look, and outlive the attempt.
+        let ordered = self.node.is_none().then(|| session::ordered(&self.line.zk, &self.line.parent));
         let listed = self.line.zk.children(&self.line.parent);
-        let caught_up = match synced {
-            Some(synced) => synced.await,
-            None => Ok(()),
+        let decided = match ordered {
+            Some(ordered) => ordered.await,
+            None => Ok(true),
         };
-        let names = match (caught_up, listed.await) {
-            (Ok(()), Ok(names)) => names,
+        let names = match (decided, listed.await) {
+            (Ok(_), Ok(names)) => names,
             (Err(e), _) | (_, Err(e)) => {
                 self.line.passing(e).await?;
                 return Ok(Look::Again);
