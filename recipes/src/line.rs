@@ -186,7 +186,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         loop {
             match self.look(rule).await? {
                 Look::Free(token) => return Ok(Some(Held { place: self, token })),
-                Look::Behind(_) => return self.leave().await.map(|()| None),
+                Look::Behind(_) => return self.leave("line/give-up").await.map(|()| None),
                 Look::Again => {}
             }
         }
@@ -265,10 +265,10 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         }
     }
 
-    /// Removes the znode, and returns when it is known to be gone.
-    async fn leave(mut self) -> Result<(), RecipeError> {
+    /// Removes the znode, and returns when it is known to be gone. `why` tells checkpoints, as what follows differs.
+    async fn leave(mut self, why: &'static str) -> Result<(), RecipeError> {
         while let Some(node) = self.node.clone() {
-            self.checkpoint("line/release", None);
+            self.checkpoint(why, None);
             match self.line.zk.delete(&node, -1).await {
                 Err(e) if e.code != ErrorCode::NoNode => self.line.passing(e).await?,
                 Ok(()) | Err(_) => {
@@ -345,7 +345,7 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
     /// until it succeeds or finds nothing.
     /// Fails if the session is over: then it may have been another's for a while.
     pub async fn release(self) -> Result<(), RecipeError> {
-        self.place.leave().await
+        self.place.leave("line/release").await
     }
 
     /// Goes on as another kind with the same number, by one transaction. The token stays.
