@@ -1,5 +1,6 @@
 //! What all double barriers on trial have in common: members that enter, work and leave, round after round.
 
+use crate::common::rounds::rounds;
 use crate::common::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
@@ -81,17 +82,18 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
         P: Probe + Clone + 'static,
     {
         let size = self.0.size(part.clients);
-        for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, size };
-            stage.zk.checkpoint("trial/round", &[]);
-            stage.says("arrives at");
-            match self.0.round(&stage).await {
-                Ok(true) => probe.observe(Observation::ends("has left", BARRIER, size.into())),
-                Ok(false) => stage.says("gives up"),
-                Err(stop) => return stop.end().0,
+        let turn = |zk, _| {
+            let stage = Stage { zk, probe: probe.clone(), part, size };
+            async move {
+                stage.says("arrives at");
+                match self.0.round(&stage).await? {
+                    true => stage.probe.observe(Observation::ends("has left", BARRIER, size.into())),
+                    false => stage.says("gives up"),
+                }
+                Ok(())
             }
-        }
-        End::Done
+        };
+        rounds(&zk, part, turn).await.into()
     }
 }
 

@@ -94,10 +94,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
             0 => self.0.produce(&stage).await,
             _ => self.0.consume(&stage).await,
         };
-        match done {
-            Ok(()) => End::Done,
-            Err(stop) => stop.end().0,
-        }
+        done.into()
     }
 }
 
