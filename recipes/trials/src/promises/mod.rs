@@ -221,7 +221,7 @@ impl Crew {
     /// Who loses a contender's znode by this fact, by the hand of another.
     fn loser(&self, fact: &Fact) -> Option<ActorId> {
         match fact {
-            Fact::NodeDeleted { path, by, owner }
+            Fact::NodeDeleted { path, by, owner, .. }
                 if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
             {
                 self.live.get(owner).copied()
@@ -343,11 +343,14 @@ mod testing {
     }
     /// `by` 99 is an administrator.
     pub fn deleted(path: &str, by: u8, owner: u8) -> Event {
-        Event::Is(Fact::NodeDeleted { path: path.into(), by: session(by), owner: session(owner) })
+        gone(path, session(by), owner)
     }
     /// With its session.
     pub fn vanished(path: &str, owner: u8) -> Event {
-        Event::Is(Fact::NodeDeleted { path: path.into(), by: SessionId::NONE, owner: session(owner) })
+        gone(path, SessionId::NONE, owner)
+    }
+    fn gone(path: &str, by: SessionId, owner: u8) -> Event {
+        Event::Is(Fact::NodeDeleted { path: path.into(), by, owner: session(owner), zxid: None })
     }
     pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();

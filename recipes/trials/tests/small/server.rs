@@ -152,7 +152,7 @@ impl Server {
     pub fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
         self.zxid = self.zxid.next();
         let node = self.nodes.remove(path).ok_or(ErrorCode::NoNode)?;
-        let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner };
+        let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner, zxid: None };
         self.changed(fact, path.clone(), EventType::NodeDeleted);
         Ok(())
     }
