@@ -34,6 +34,7 @@ mod sharers_wake_together;
 mod stops_at_loss;
 mod tokens_increase;
 mod try_succeeds_uncontended;
+mod undisturbed;
 mod views;
 
 pub use abort_validity::AbortValidity;
@@ -67,6 +68,7 @@ pub use sharers_wake_together::SharersWakeTogether;
 pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
+pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 
 use crate::event::{ActorId, Event, Fact};
@@ -122,18 +124,18 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
 /// decides, and that transactions are removed.
 pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_published_commitment(root);
-    all.push(Box::new(NoOrphanTransaction::of(root)));
+    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root))));
     all
 }
 
 /// The same without the last: published protocols do not say who removes what.
 pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
-        Box::new(Agreement::of(root)),
-        Box::new(CommitValidity::of(root)),
-        Box::new(Irrevocability::of(root)),
-        Box::new(AbortValidity::of(root)),
-        Box::new(NoWaiterStuck),
+        Box::new(Undisturbed::of(Agreement::of(root))),
+        Box::new(Undisturbed::of(CommitValidity::of(root))),
+        Box::new(Undisturbed::of(Irrevocability::of(root))),
+        Box::new(Undisturbed::of(AbortValidity::of(root))),
+        Box::new(Undisturbed::of(NoWaiterStuck)),
     ]
 }
 
