@@ -6,7 +6,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     Measured, NoFailure, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress, TakenOnce,
-    TakesInOrder,
+    TakesInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -70,13 +70,13 @@ impl<K: QueueKind> Trial for OnTrial<K> {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let (delivery, woken) = (self.0.delivery(), OneWokenPerDeletion::of(QUEUE));
         vec![
-            Box::new(NothingLost::of(ITEMS, delivery)),
-            Box::new(TakenOnce::of(ITEMS, delivery)),
-            Box::new(TakesInOrder::of(ITEMS)),
-            Box::new(QueueProgress::of(ITEMS)),
+            Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery))),
+            Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
+            Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
+            Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
             if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
-            Box::new(NoFailure),
-            Box::new(NothingLeftBehind::of(QUEUE)),
+            Box::new(Undisturbed::of(NoFailure)),
+            Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE))),
         ]
     }
 
@@ -94,10 +94,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
             0 => self.0.produce(&stage).await,
             _ => self.0.consume(&stage).await,
         };
-        match done {
-            Ok(()) => End::Done,
-            Err(stop) => stop.end().0,
-        }
+        done.into()
     }
 }
 
