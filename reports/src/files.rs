@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all.
 
+use crate::{LiveReport, SweepReport, live_junit, sweep_junit, to_json};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,22 @@ pub struct FileError {
     path: String,
     tried: &'static str,
     source: io::Error,
+}
+
+/// Writes all that a sweep leaves behind into a directory, each file whole.
+///
+/// `report.json` comes first: the others can be made from it again.
+pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
+    write_all(dir, [("report.json", to_json(report)), ("junit.xml", sweep_junit(report))])
+}
+
+/// The same of a run on a live ensemble.
+pub fn write_live_dir(report: &LiveReport, dir: &Path) -> Result<(), FileError> {
+    write_all(dir, [("report.json", to_json(report)), ("junit.xml", live_junit(report))])
+}
+
+fn write_all<const N: usize>(dir: &Path, files: [(&str, String); N]) -> Result<(), FileError> {
+    files.into_iter().try_for_each(|(name, text)| write_whole(&dir.join(name), text.as_bytes()))
 }
 
 /// Makes sure that files can be written into a directory, which is created if it is missing.

@@ -30,7 +30,7 @@ mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
-pub use files::{FileError, prepare_dir, prepare_file, write_whole};
+pub use files::{FileError, prepare_dir, prepare_file, write_dir, write_live_dir, write_whole};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};

@@ -177,11 +177,11 @@ mod chaos {
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
     use zk_reports::{
-        Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
-        sweep_text, to_json, write_whole,
+        Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_text,
+        to_json, write_dir, write_whole,
     };
     #[cfg(feature = "live")]
-    use zk_reports::{live_junit, live_text};
+    use zk_reports::{live_text, write_live_dir};
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
@@ -241,8 +241,7 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
+            write_dir(&report, dir)?;
         }
         print(&match arguments.format {
             Format::Human => sweep_text(&report, paint()),
@@ -271,8 +270,7 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), live_junit(&report).as_bytes())?;
+            write_live_dir(&report, dir)?;
         }
         print(&match arguments.format {
             Format::Human => live_text(&report, paint()),
