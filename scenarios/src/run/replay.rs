@@ -1,12 +1,12 @@
 //! One seed again.
 
 use super::Target;
-use super::tally::{Tally, answer};
+use super::tally::Tally;
 use super::timeline::tell;
 use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_reports::{REPLAY_SCHEMA, ReplayReport, Seen};
+use zk_reports::{Answer, REPLAY_SCHEMA, ReplayReport, Seen};
 use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
@@ -37,7 +37,7 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         catalogued: catalogued(&about),
         facts: facts(target, &run),
         seed: run.seed,
-        answer: answer(&promises, &invariants),
+        answer: Answer::of(&promises, &invariants),
         digest: run.digest,
         virtual_ns: run.virtual_ns,
         messages: run.messages,
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::Zoo;
     use std::collections::BTreeMap;
-    use zk_reports::{Answer, Verdict};
+    use zk_reports::Verdict;
     use zk_world::RunViolation;
 
     #[test]

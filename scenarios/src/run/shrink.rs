@@ -1,6 +1,7 @@
 //! A smaller run in which the same promise breaks.
 
 use super::Target;
+use super::build::build;
 use super::target::plural_of;
 use crate::BadInput;
 use crate::zoo::is_file;
@@ -104,13 +105,6 @@ pub(crate) fn shrink(
     one.build = build();
     scenario.about = format!("{} breaks {}: one run, shrunk.", scenario.recipe, one.breaks);
     Ok(Shrunk { scenario, run, faults_before, tries, done })
-}
-
-/// This build: its version, and a hash of the program.
-fn build() -> String {
-    let program = std::env::current_exe().and_then(std::fs::read);
-    let hash = program.map_or_else(|_| "unknown".into(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)));
-    format!("{} ({hash})", env!("CARGO_PKG_VERSION"))
 }
 
 struct Shrinker<'a> {
