@@ -16,7 +16,7 @@ fn left(stdout: &str, word: &str) -> u32 {
 
 /// The first seed that breaks a promise.
 fn failing(variant: &str, promise: &str) -> u64 {
-    let report = zoocheck(&format!("run {variant} --seeds 100 --format json")).json("zoocheck-sweep-1.json");
+    let report = zoocheck(&format!("run {variant} --seeds 100 --format json")).json("zoocheck-sweep-2.json");
     let failures = report["failures"].as_array().expect("a list");
     let failure = failures.iter().find(|failure| failure["promise"] == promise).expect("it breaks");
     failure["seed"].as_u64().expect("a seed")

@@ -49,6 +49,18 @@ fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, pain
         let _ = writeln!(out, "  {line}");
     }
     let _ = writeln!(out, "  digest {:016x}", failure.digest);
+    let known = &report.confidence;
+    if let Some(rate) = known.rates.iter().find(|rate| rate.promise == failure.promise) {
+        let line = format!(
+            "in {} to {} of all seeds, with {}; {} without it, after a fix, leave at most {} that it is still there",
+            percent(rate.low),
+            percent(rate.high),
+            percent(known.level),
+            of(rate.green_seeds, "fresh seed"),
+            percent(1.0 - known.level),
+        );
+        let _ = writeln!(out, "  {}", wrapped(&line, 4));
+    }
 }
 
 fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
@@ -83,23 +95,8 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
 
 fn confidence(out: &mut String, report: &SweepReport) {
     let known = &report.confidence;
-    let (sure, rest) = (percent(known.level), percent(1.0 - known.level));
-    for rate in &known.rates {
-        let broken = report.promise(&rate.promise).map_or(0, |result| result.broken);
-        let line = format!(
-            "{}: broken in {} of {}: {} to {} of all, with {sure}; after a fix, {} without it leave at most {rest} that \
-             it is still there",
-            rate.promise,
-            count(broken),
-            of(report.seeds.count, "seed"),
-            percent(rate.low),
-            percent(rate.high),
-            of(rate.green_seeds, "fresh seed"),
-        );
-        let _ = writeln!(out, "{}", wrapped(&line, 2));
-    }
     if known.rates.is_empty() && report.seeds.count > 0 {
-        let rate = percent(known.unseen_below);
+        let (rate, sure) = (percent(known.unseen_below), percent(known.level));
         let _ =
             writeln!(out, "what breaks in {rate} of all seeds or more would have shown here, with {sure}");
     }

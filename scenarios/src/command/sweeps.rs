@@ -45,7 +45,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         None => write_dir(&report, saving.dir()).err().map(|error| (error, Ok(()))),
     });
     show(&report, arguments.format)?;
-    said(&report, failed, saving.as_ref(), &interrupt)
+    said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
 }
 
 fn seeds(arguments: &RunArguments) -> Result<SeedRange, BadInput> {
@@ -94,11 +94,12 @@ fn show(report: &SweepReport, format: Format) -> Result<(), BadInput> {
 /// the seeds were run, and the answer is undecided for whoever looks for it there.
 fn said(
     report: &SweepReport,
+    total: u64,
     failed: Option<(FileError, Result<(), FileError>)>,
     saving: Option<&Saving>,
     interrupt: &Interrupt,
 ) -> Result<Answer, BadInput> {
-    let seeds = |n: u64| format!("{} of the seeds", count(n));
+    let seeds = |n: u64| format!("{} of {} seeds", count(n), count(total));
     let dir = saving.map(|saving| report_file(saving.dir()).display().to_string());
     let mut stderr = std::io::stderr();
     // Nobody to tell: the exit status still says it.

@@ -2,6 +2,7 @@
 
 use super::Target;
 use super::build::build;
+use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
 use crate::zoo::is_file;
@@ -398,11 +399,13 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
     let body = toml::to_string(&table).expect("a table can be written");
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
-        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{body}",
+        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{} = \"{}\"\n{body}",
         one.breaks,
         line(&one.what),
         line(made_by),
-        one.build
+        one.build,
+        scenario_file::MADE_FOR,
+        scenario_file::made_for_own(),
     )
 }
 

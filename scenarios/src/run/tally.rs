@@ -139,6 +139,10 @@ impl Tally {
     pub(super) fn report(mut self, target: &Target, seeds: Seeds) -> SweepReport {
         let about = target.trial.about();
         let (promises, invariants) = self.results(target);
+        // What no seed reached is there as well.
+        for case in zk_world::cases(&target.scenario) {
+            self.sometimes.entry(case).or_default();
+        }
         let mut report = SweepReport {
             schema: SWEEP_SCHEMA.into(),
             build: build(),

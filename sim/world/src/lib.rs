@@ -8,6 +8,7 @@
 //! | `run` | [`run`](run()), what it takes and what it gives |
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
+//! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
@@ -32,6 +33,7 @@ compile_error!(
 );
 
 mod administrator;
+mod cases;
 mod choices;
 mod client;
 mod clients;
@@ -62,6 +64,7 @@ mod trace;
 mod visible;
 mod world;
 
+pub use cases::cases;
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
