@@ -97,7 +97,9 @@ fn the_matrix_of_github_actions_comes_to_the_unsharded_sweep() {
         .replace("run lock ", "run lock/java ")
         .replace("${{ needs.build.outputs.seeds }}", "--seeds 60");
     for index in 1..=4 {
-        assert_eq!(sh(dir, &sweep.replace("${{ matrix.shard }}", &index.to_string()), &[]), 0, "{sweep}");
+        let sweep = sweep.replace("${{ matrix.shard }}", &index.to_string());
+        assert!(!sweep.contains("${{"), "every expression was understood: {sweep}");
+        assert_eq!(sh(dir, &sweep, &[]), 0, "{sweep}");
     }
     let report =
         report.replace("chmod +x zoocheck/zoocheck\n", "").replace("./zoocheck/zoocheck", "./zoocheck");
@@ -109,11 +111,10 @@ fn the_matrix_of_github_actions_comes_to_the_unsharded_sweep() {
         text.replace(env!("CARGO_BIN_EXE_zoocheck"), "zoocheck").replace("./zoocheck", "zoocheck")
     };
     assert!(read("report") == read("whole"), "to the byte");
-    assert!(!sweep.contains("${{") && !report.contains("${{"), "every expression was understood");
 }
 
 #[test]
-fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_one_is_killed() {
+fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_again() {
     let dir = tempfile::tempdir().expect("a directory");
     let dir = dir.path();
     with_zoocheck(dir, "zoocheck");

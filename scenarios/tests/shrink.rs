@@ -87,6 +87,25 @@ fn what_cannot_be_shrunk_is_one_line() {
 }
 
 #[test]
+fn a_file_says_which_build_made_it_and_one_of_a_newer_version_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "shrink lock/java --seed 0 -o small.toml --tries 50");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let file = dir.path().join("small.toml");
+    let text = fs::read_to_string(&file).expect("it was written");
+    let own = env!("CARGO_PKG_VERSION");
+    assert!(text.contains("\nzoocheck = \"0.") && text.contains(&format!("\nbuild = \"{own} (")), "{text}");
+    for newer in
+        [text.replace("zoocheck = \"0.1\"", "zebra = 1\nzoocheck = \"99.0\""), text.replace(own, "99.0.0")]
+    {
+        fs::write(&file, newer).expect("it can be changed");
+        let ran = zoocheck_in(dir.path(), "replay small.toml");
+        assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);
+        assert!(ran.stderr.contains("made for zoocheck 99.0"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn past_failures_break_as_they_did() {
     let dir = format!("{}/suite/regressions", env!("CARGO_MANIFEST_DIR"));
     let mut seen = 0;

@@ -52,11 +52,11 @@ fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, pain
     let known = &report.confidence;
     if let Some(rate) = known.rates.iter().find(|rate| rate.promise == failure.promise) {
         let line = format!(
-            "in {} to {} of all seeds, with {}; {} without it, after a fix, leave at most {} that it is still there",
+            "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
             percent(rate.low),
             percent(rate.high),
             percent(known.level),
-            of(rate.green_seeds, "fresh seed"),
+            of(rate.green_seeds, "fresh green seed"),
             percent(1.0 - known.level),
         );
         let _ = writeln!(out, "  {}", wrapped(&line, 4));

@@ -120,20 +120,19 @@ pub(super) enum CheckKind {
 pub(super) struct RunArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
-    /// How many, from seed 0, or from A to the last before B
-    /// [default: 100; with --until-covered at most 100000]
+    /// How many, from 0, or from A to the last before B [default: 100]
     #[arg(long, value_name = "N|A..B", allow_negative_numbers = true)]
     pub(super) seeds: Option<SeedRange>,
-    /// Take them from those of a day, which no other day has [default: today, by UTC]
+    /// Seeds that no other day has [default: those of today, by UTC]
     #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
     pub(super) fresh: Option<Night>,
-    /// Go on until so many seeds in a row reach nothing new
+    /// Until so many in a row reach nothing new, or --seeds [default: 100000]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
     pub(super) until_covered: Option<u64>,
     /// How many seeds at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
-    /// The share of machine I, from 1, of N that share the seeds; auto: as CI or Kubernetes says
+    /// The share of machine I, from 1, of N; auto: as CI or Kubernetes says
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
     /// Write report.json and junit.xml into this directory
@@ -178,13 +177,13 @@ const LIVE: &str = "On a live ensemble";
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
 pub(super) struct ReportArguments {
-    /// Directories that `run --report` wrote, or the report.json in them: one sweep, or all of its shards
+    /// What `run --report` wrote: one sweep, or all of its shards
     #[arg(value_name = "DIR", required = true)]
     pub(super) reports: Vec<std::path::PathBuf>,
-    /// Write all reports into this directory, which must be new or empty [default: of one DIR, there]
+    /// Write into this directory, which must be new or empty [default: of one DIR, there]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<std::path::PathBuf>,
-    /// Merge though shards are missing; the report says which, and the exit status is 3
+    /// Merge though shards are missing; it is said, and the exit status is 3
     #[arg(long)]
     pub(super) partial: bool,
     /// How to write the result

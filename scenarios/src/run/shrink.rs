@@ -89,6 +89,7 @@ pub(crate) fn shrink(
         trial: &target.trial,
         best: scenario,
         tries: 0,
+        other_seeds: OTHER_SEEDS,
         most: effort.tries,
         until: Instant::now() + effort.time_limit,
         progress,
@@ -113,6 +114,7 @@ struct Shrinker<'a> {
     /// The smallest that still breaks.
     best: Scenario,
     tries: u64,
+    other_seeds: u64,
     most: u64,
     until: Instant,
     progress: &'a mut dyn FnMut(u64, &Scenario),
@@ -122,9 +124,30 @@ struct Shrinker<'a> {
 /// what was drawn for more.
 const OTHER_SEEDS: u64 = 24;
 
+/// The same where nothing else is left to try, and there are more clients than a reader can hold in the head.
+const MANY_OTHER_SEEDS: u64 = 400;
+const FEW_CLIENTS: u8 = 3;
+
 impl Shrinker<'_> {
     /// Goes through all that could be smaller until nothing is. `false` if a limit came first.
     fn shrink(&mut self) -> bool {
+        loop {
+            if !self.settle() {
+                return false;
+            }
+            let clients = self.best.clients;
+            if clients > FEW_CLIENTS {
+                self.other_seeds = MANY_OTHER_SEEDS;
+                self.fewer_clients();
+                self.other_seeds = OTHER_SEEDS;
+            }
+            if self.best.clients == clients {
+                return !self.is_over();
+            }
+        }
+    }
+
+    fn settle(&mut self) -> bool {
         loop {
             let before = self.best.clone();
             self.fewer_faults();
@@ -174,7 +197,7 @@ impl Shrinker<'_> {
     /// The same with its own seed, and then with others.
     fn keep_with_any_seed(&mut self, candidate: &Scenario) -> bool {
         let own = self.one().seed;
-        std::iter::once(own).chain((0..OTHER_SEEDS).filter(|seed| *seed != own)).any(|seed| {
+        std::iter::once(own).chain((0..self.other_seeds).filter(|seed| *seed != own)).any(|seed| {
             let mut candidate = candidate.clone();
             candidate.run.as_mut().expect("it is the best one's").seed = seed;
             self.keep(candidate)
