@@ -190,7 +190,7 @@ fn a_command_whose_own_name_is_no_text_works() {
 
 #[test]
 fn nothing_that_people_read_is_wider_than_their_terminal() {
-    let commands = ["", "list", "run", "replay", "check", "explore", "serve", "conform"];
+    let commands = ["", "list", "run", "report", "replay", "shrink", "check", "explore", "serve", "conform"];
     let help = commands.map(|command| format!("{command} --help"));
     for arguments in
         help.iter().map(String::as_str).chain(["list", "list lock", "check lock", "run lock --seeds 20"])

@@ -144,7 +144,7 @@ pub(super) struct RunArguments {
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write the result
@@ -180,7 +180,7 @@ pub(super) struct ReportArguments {
     /// What `run --report` wrote: one sweep, or all of its shards
     #[arg(value_name = "DIR", required = true)]
     pub(super) reports: Vec<std::path::PathBuf>,
-    /// Write into this directory, which must be new or empty [default: of one DIR, there]
+    /// Write into this directory, new or empty [default: of one DIR, there]
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<std::path::PathBuf>,
     /// Merge though shards are missing; it is said, and the exit status is 3
@@ -208,7 +208,7 @@ pub(super) struct ReplayArguments {
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write the result
@@ -242,7 +242,7 @@ pub(super) struct ShrinkArguments {
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 }

@@ -257,14 +257,20 @@ impl Shrinker<'_> {
         }
     }
 
-    /// Each fault with rounder, earlier and shorter times.
+    /// Each fault with rounder, earlier and shorter times. Every step is down, or to fewer digits, so it ends.
     fn simpler_faults(&mut self) {
         for nth in 0..self.faults().len() {
-            for simpler in simpler(&self.faults()[nth].clone()) {
-                let mut faults = self.faults().to_vec();
-                faults[nth] = simpler;
-                faults.sort_by_key(|timed| timed.at_ms);
-                self.keep(self.with_faults(faults));
+            loop {
+                let simpler = simpler(&self.faults()[nth].clone());
+                let kept = simpler.into_iter().any(|simpler| {
+                    let mut faults = self.faults().to_vec();
+                    faults[nth] = simpler;
+                    faults.sort_by_key(|timed| timed.at_ms);
+                    self.keep(self.with_faults(faults))
+                });
+                if !kept {
+                    break;
+                }
             }
         }
     }
@@ -400,17 +406,23 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
     all
 }
 
-/// Smaller numbers with fewer digits, the smallest first.
+/// Rounder numbers, the smallest first: smaller ones with no more digits that count, or somewhat larger ones with fewer.
 fn rounder(ms: u64) -> Vec<u64> {
     let mut all = vec![0];
     for unit in [10_000, 5_000, 1_000, 500, 100, 10] {
         let down = ms - ms % unit;
-        all.extend([down, down + unit].into_iter().filter(|round| *round > 0 && *round < ms.max(unit)));
+        all.extend([down, down + unit]);
     }
-    all.retain(|round| *round < ms || (!ms.is_multiple_of(10) && *round < ms + 10));
+    let is_up = |round: u64| round <= ms + (ms / 4).max(9) && digits(round) < digits(ms);
+    all.retain(|round| if *round < ms { digits(*round) <= digits(ms) } else { is_up(*round) });
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// How many digits of a number are left when its last zeros are not counted.
+fn digits(number: u64) -> usize {
+    number.to_string().trim_end_matches('0').len()
 }
 
 /// The file of a shrunk run: it stands alone.
@@ -480,15 +492,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounder_numbers_are_no_larger_and_have_fewer_digits() {
+    fn rounder_numbers_come_to_an_end_and_are_hardly_larger() {
         assert_eq!(rounder(0), Vec::<u64>::new());
         assert!(rounder(4321).contains(&4000) && rounder(4321).contains(&4300) && rounder(4321)[0] == 0);
-        for ms in [1, 9, 10, 99, 123, 5000, 12_345] {
-            assert!(
-                rounder(ms).iter().all(|round| *round < ms + 10 && *round != ms),
-                "{ms}: {:?}",
-                rounder(ms)
-            );
+        assert!(
+            rounder(3389).contains(&3390) && rounder(3389).contains(&3500) && rounder(3389).contains(&4000)
+        );
+        for ms in [1, 9, 10, 99, 123, 3389, 5000, 12_345] {
+            for round in rounder(ms) {
+                assert!(round <= ms + (ms / 4).max(9) && round != ms, "{ms}: {round}");
+                let (before, after) = ((digits(ms), ms), (digits(round), round));
+                assert!(after < before, "{ms}: {round}: no way leads back");
+            }
         }
     }
 
