@@ -40,9 +40,10 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         Some(before) => before,
         None => swept(&target, &seeds, &how, arguments.format, &mut saving, &interrupt)?,
     };
-    let failed = saving.as_mut().and_then(|saving| match saving.failed.take() {
-        Some(error) => Some((error, write_dir(&report, saving.dir()))),
-        None => write_dir(&report, saving.dir()).err().map(|error| (error, Ok(()))),
+    let failed = saving.as_mut().and_then(|saving| {
+        saving.free();
+        let written = write_dir(&report, saving.dir()).err();
+        saving.failed.take().or(written)
     });
     show(&report, arguments.format)?;
     said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
@@ -95,7 +96,7 @@ fn show(report: &SweepReport, format: Format) -> Result<(), BadInput> {
 fn said(
     report: &SweepReport,
     total: u64,
-    failed: Option<(FileError, Result<(), FileError>)>,
+    failed: Option<FileError>,
     saving: Option<&Saving>,
     interrupt: &Interrupt,
 ) -> Result<Answer, BadInput> {
@@ -103,15 +104,11 @@ fn said(
     let dir = saving.map(|saving| report_file(saving.dir()).display().to_string());
     let mut stderr = std::io::stderr();
     // Nobody to tell: the exit status still says it.
-    if let Some((error, again)) = failed {
-        let there = match (&dir, again, saving.and_then(|saving| read_sweep(saving.dir()).ok())) {
-            (Some(dir), Ok(()), Some(there)) if there.seeds == report.seeds => {
-                format!("a second time it could: {dir} has {}", seeds(report.seeds.count))
-            }
-            (Some(dir), _, Some(there)) => {
-                format!("{dir} has {}, as it was before", seeds(there.seeds.count))
-            }
-            (Some(_) | None, _, _) => "there is no report".into(),
+    if let Some(error) = failed {
+        let saved = saving.and_then(|saving| read_sweep(saving.dir()).ok());
+        let there = match (dir, saved) {
+            (Some(dir), Some(saved)) => format!("{dir} has {}", seeds(saved.seeds.count)),
+            (_, None) | (None, _) => "there is no report".into(),
         };
         let _ = writeln!(stderr, "zoocheck: {error}; {there}");
         return Ok(Answer::Undecided);

@@ -10,10 +10,14 @@ use zk_reports::{FileError, SweepReport, difference, prepare_dir, read_sweep, re
 /// The time between two savings: what a process that is killed loses.
 const BETWEEN: Duration = Duration::from_secs(5);
 
+/// What is kept free for the last report, by a file that is there for nothing else.
+const RESERVED_BYTES: usize = 256 * 1024;
+
 /// The report of a sweep that goes on, in its directory.
 pub(crate) struct Saving {
     dir: PathBuf,
     last: Option<Instant>,
+    reserve: PathBuf,
     /// Why it could not be saved any more.
     pub(crate) failed: Option<FileError>,
 }
@@ -49,7 +53,10 @@ impl Saving {
                 Ok(_) | Err(_) => None,
             },
         };
-        Ok((Saving { dir: dir.to_path_buf(), last: None, failed: None }, before))
+        let reserve = dir.join(".reserve.tmp");
+        // Without it a full disk keeps what was saved last, which is less.
+        let _ = std::fs::write(&reserve, vec![b'.'; RESERVED_BYTES]);
+        Ok((Saving { dir: dir.to_path_buf(), last: None, reserve, failed: None }, before))
     }
 
     /// Saves if it is time to, and so at once the first time: a disk that is full is noticed then. Breaks if it cannot: what
@@ -70,9 +77,21 @@ impl Saving {
         }
     }
 
+    /// Gives back what was kept free: what is written next is the last.
+    pub(crate) fn free(&self) {
+        // If it is not there, nothing was kept.
+        let _ = std::fs::remove_file(&self.reserve);
+    }
+
     /// The directory.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
+    }
+}
+
+impl Drop for Saving {
+    fn drop(&mut self) {
+        self.free();
     }
 }
 
