@@ -9,29 +9,44 @@ use zk_reports::{
 
 const RANGE: (u64, u64) = (7, 1207);
 
-/// The report of a sweep over some seeds of the range, each of which costs and breaks what its number says.
-fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
-    let is_mine = |seed: &u64| shard.is_none_or(|(index, of)| seed % of == index - 1);
-    let seeds: Vec<u64> = (RANGE.0..RANGE.1).filter(is_mine).collect();
-    let count = |hit: &dyn Fn(u64) -> bool| seeds.iter().filter(|seed| hit(**seed)).count() as u64;
-    let failure = |promise: &str, seed: u64| Failure {
+fn failure(promise: &str, seed: u64) -> Failure {
+    Failure {
         seed,
         promise: promise.into(),
         digest: seed * 31,
         virtual_ns: seed,
         what: format!("in {seed}"),
         replay: format!("zoocheck replay lock --seed {seed}"),
-    };
-    let result = |name: &str, broken: &dyn Fn(u64) -> bool, expected: &dyn Fn(u64) -> bool| PromiseResult {
+    }
+}
+
+type Is<'a> = &'a dyn Fn(u64) -> bool;
+
+fn count(seeds: &[u64], is: Is<'_>) -> u64 {
+    seeds.iter().filter(|seed| is(**seed)).count() as u64
+}
+
+fn result(name: &str, seeds: &[u64], broken: Is<'_>, expected: Is<'_>) -> PromiseResult {
+    let (tested, broken) = (seeds.len() as u64, count(seeds, broken));
+    let excused = count(seeds, expected);
+    PromiseResult {
         name: name.into(),
         about: "A promise.".into(),
-        verdict: Verdict::of(count(broken), count(expected), seeds.len() as u64),
-        tested: seeds.len() as u64,
-        broken: count(broken),
-        expected: count(expected),
-        assumptions: ["late", "away"].into_iter().map(String::from).filter(|_| count(expected) > 0).collect(),
+        verdict: Verdict::of(broken, excused, tested),
+        tested,
+        broken,
+        expected: excused,
+        assumptions: if excused > 0 { vec!["away".into(), "late".into()] } else { Vec::new() },
         first_expected: seeds.iter().find(|seed| expected(**seed)).map(|seed| failure(name, *seed)),
-    };
+    }
+}
+
+/// The report of a sweep over some seeds of the range, each of which costs and breaks what its number says.
+fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
+    let is_mine = |seed: &u64| shard.is_none_or(|(index, of)| seed % of == index - 1);
+    let seeds: Vec<u64> = (RANGE.0..RANGE.1).filter(is_mine).collect();
+    let count = |is: Is<'_>| count(&seeds, is);
+    let result = |name: &str, broken: Is<'_>, expected: Is<'_>| result(name, &seeds, broken, expected);
     let (often, seldom) = (|seed: u64| seed.is_multiple_of(3), |seed: u64| seed == 501);
     let never = |_: u64| false;
     let mut failures = Vec::new();
@@ -90,7 +105,9 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
     report
 }
 
-fn shards(of: u64) -> Vec<(String, SweepReport)> {
+type Part = (String, SweepReport);
+
+fn shards(of: u64) -> Vec<Part> {
     (1..=of).map(|index| (format!("{index}/report.json"), sweep(Some((index, of))))).collect()
 }
 
@@ -113,7 +130,7 @@ fn shards_merged_in_any_order_are_the_whole_to_the_byte() {
 
 #[test]
 fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
-    let refused = |change: &dyn Fn(&mut Vec<(String, SweepReport)>), expected: &[&str]| {
+    let refused = |change: fn(&mut Vec<Part>), expected: &[&str]| {
         let mut parts = shards(3);
         change(&mut parts);
         let error = merge(parts, false).expect_err(expected[0]).to_string();
@@ -126,10 +143,10 @@ fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
         &|parts| parts[1].1.build = "0.2.0 (x)".into(),
         &["2/report.json: build: 0.2.0 (x), and not 0.1.0"],
     );
-    refused(&|parts| parts[2].1.what = "lock/java".into(), &["3/report.json: what: lock/java"]);
-    refused(&|parts| parts[2].1.scenario["clients"] = json!(3), &["scenario: clients: 3, and not 2"]);
-    refused(&|parts| parts[2].1.scenario["more"] = json!(3), &["3/report.json: other keys"]);
-    refused(&|parts| parts[1].1.seeds.end = 9000, &["2/report.json: seeds: 7..9000, and not 7..1207"]);
+    refused(|parts| parts[2].1.what = "lock/java".into(), &["3/report.json: what: lock/java"]);
+    refused(|parts| parts[2].1.scenario["clients"] = json!(3), &["scenario: clients: 3, and not 2"]);
+    refused(|parts| parts[2].1.scenario["more"] = json!(3), &["3/report.json: other keys"]);
+    refused(|parts| parts[1].1.seeds.end = 9000, &["2/report.json: seeds: 7..9000, and not 7..1207"]);
     refused(
         &|parts| parts[1].1.seeds.shard = Some("1/3".into()),
         &["2/report.json: shard 1/3, as 1/report.json is"],
@@ -138,10 +155,10 @@ fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
         &|parts| parts[1].1.seeds.shard = Some("2/4".into()),
         &["shard 2/4, where 1/report.json is one of 3"],
     );
-    refused(&|parts| parts[1].1.seeds.shard = None, &["2/report.json: it is no shard"]);
-    refused(&|parts| drop(parts.remove(1)), &["no report of shard 2/3", "--partial"]);
-    refused(&|parts| parts.truncate(1), &["no report of shard 2/3, 3/3"]);
-    refused(&|parts| parts.clear(), &["no report"]);
+    refused(|parts| parts[1].1.seeds.shard = None, &["2/report.json: it is no shard"]);
+    refused(|parts| drop(parts.remove(1)), &["no report of shard 2/3", "--partial"]);
+    refused(|parts| parts.truncate(1), &["no report of shard 2/3, 3/3"]);
+    refused(|parts| parts.clear(), &["no report"]);
 }
 
 #[test]

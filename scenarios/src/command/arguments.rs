@@ -230,13 +230,13 @@ pub(super) struct ShrinkArguments {
     /// Where to write the smaller run; it must not be there yet
     #[arg(short, long, value_name = "FILE.toml")]
     pub(super) output: std::path::PathBuf,
-    /// The promise that must go on breaking [default: the catalogued, or the first]
+    /// The promise that must still break [default: as catalogued, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
     /// Runs to try at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
     pub(super) tries: u64,
-    /// Stop after so long, such as 90s, with what there is by then
+    /// Stop after so long, such as 90s, with what there is
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
     /// Run the recipe in this file's scenario instead of the default one
