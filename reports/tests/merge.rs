@@ -140,7 +140,7 @@ fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
         assert_eq!(error.lines().count(), 1, "{error}");
     };
     refused(
-        &|parts| parts[1].1.build = "0.2.0 (x)".into(),
+        |parts| parts[1].1.build = "0.2.0 (x)".into(),
         &["2/report.json: build: 0.2.0 (x), and not 0.1.0"],
     );
     refused(|parts| parts[2].1.what = "lock/java".into(), &["3/report.json: what: lock/java"]);
@@ -148,11 +148,11 @@ fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
     refused(|parts| parts[2].1.scenario["more"] = json!(3), &["3/report.json: other keys"]);
     refused(|parts| parts[1].1.seeds.end = 9000, &["2/report.json: seeds: 7..9000, and not 7..1207"]);
     refused(
-        &|parts| parts[1].1.seeds.shard = Some("1/3".into()),
+        |parts| parts[1].1.seeds.shard = Some("1/3".into()),
         &["2/report.json: shard 1/3, as 1/report.json is"],
     );
     refused(
-        &|parts| parts[1].1.seeds.shard = Some("2/4".into()),
+        |parts| parts[1].1.seeds.shard = Some("2/4".into()),
         &["shard 2/4, where 1/report.json is one of 3"],
     );
     refused(|parts| parts[1].1.seeds.shard = None, &["2/report.json: it is no shard"]);
