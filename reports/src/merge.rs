@@ -64,6 +64,7 @@ pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<Swe
     for at in order {
         whole.add(taken[at].take().expect("each is taken once"));
     }
+    whole.wall_seconds = None;
     whole.seeds.shard = None;
     whole.seeds.missing.append(&mut absent);
     whole.seeds.missing.sort();

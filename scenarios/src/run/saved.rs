@@ -11,7 +11,7 @@ use zk_reports::{FileError, SweepReport, difference, prepare_dir, read_sweep, re
 const BETWEEN: Duration = Duration::from_secs(5);
 
 /// What is kept free for the last report, by a file that is there for nothing else.
-const RESERVED_BYTES: usize = 256 * 1024;
+const RESERVED_BYTES: usize = 1 << 20;
 
 /// The report of a sweep that goes on, in its directory.
 pub(crate) struct Saving {
