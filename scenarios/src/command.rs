@@ -1,6 +1,8 @@
 //! The command line.
 
 mod arguments;
+#[cfg(feature = "run")]
+mod sweeps;
 
 use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
@@ -92,7 +94,9 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             list::list(zoo, only.as_ref(), format)
         }
         #[cfg(feature = "run")]
-        Command::Run(arguments) => chaos::run(zoo, &arguments),
+        Command::Run(arguments) => sweeps::run(zoo, &arguments),
+        #[cfg(feature = "run")]
+        Command::Report(arguments) => sweeps::report(&arguments),
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
         #[cfg(feature = "run")]
@@ -182,7 +186,9 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 
 #[cfg(feature = "run")]
 mod chaos {
-    use super::arguments::{ReplayArguments, RunArguments, ShrinkArguments};
+    #[cfg(feature = "live")]
+    use super::arguments::RunArguments;
+    use super::arguments::{ReplayArguments, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -192,11 +198,11 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
-        sweep_text, to_json, write_whole,
+        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, replay_text, to_json,
+        write_whole,
     };
     #[cfg(feature = "live")]
-    use zk_reports::{live_junit, live_text};
+    use zk_reports::{live_text, prepare_dir, write_live_dir};
     use zk_trials::trial::AnyTrial;
     use zk_world::RunOptions;
     use zk_world::order::Order;
@@ -232,46 +238,9 @@ mod chaos {
         Ok(report.answer)
     }
 
-    /// Runs a sweep and writes its reports.
-    pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?
-            .of_seeds()?;
-        #[cfg(feature = "live")]
-        if let Some(servers) = &arguments.connect {
-            return live(&target, arguments, servers);
-        }
-        let seeds = arguments.seeds.clone().shard(arguments.shard)?;
-        let log = run::logs(arguments.log.as_deref())?;
-        if let Some(dir) = &arguments.report {
-            prepare_dir(dir)?;
-        }
-        // Logs of several runs at once would be a riddle.
-        let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
-        let total = seeds.count();
-        let mut progress = Progress::new(arguments.format, Some(total));
-        let report = run::sweep_with(&target, &seeds, jobs, log, &mut |done, broken| {
-            let note = || match broken {
-                0 => String::new(),
-                n => format!("{} broken", count(n)),
-            };
-            progress
-                .at(done, note, || format!("{} of {} seeds, {} broken", count(done), count(total), broken));
-        })?;
-        drop(progress);
-        if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
-        }
-        print(&match arguments.format {
-            Format::Human => sweep_text(&report, paint()),
-            Format::Json => to_json(&report),
-        })?;
-        Ok(report.answer)
-    }
-
     /// Runs a trial once on a live ensemble, and writes its reports.
     #[cfg(feature = "live")]
-    fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
+    pub(super) fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
         run::logs(arguments.log.as_deref())?;
         if let Some(dir) = &arguments.report {
             prepare_dir(dir)?;
@@ -289,8 +258,7 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), live_junit(&report).as_bytes())?;
+            write_live_dir(&report, dir)?;
         }
         print(&match arguments.format {
             Format::Human => live_text(&report, paint()),

@@ -1,7 +1,7 @@
 //! All orders of a few events of one run.
 
 use super::Target;
-use super::tally::{Tally, answer};
+use super::tally::Tally;
 use crate::BadInput;
 use crate::zoo::catalogued;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ pub(crate) fn exhaust(
         seed,
         at_ns: what.at_ns,
         steps: what.steps,
-        answer: match answer(&promises, &invariants) {
+        answer: match Answer::of(&promises, &invariants) {
             Answer::Held if !exhaustive => Answer::Undecided,
             answer => answer,
         },

@@ -1,6 +1,6 @@
 //! A model's counterexample as a scenario file that the world replays.
 
-use super::shrink::build;
+use super::build::build;
 use std::sync::Arc;
 use zk_model::{CheckConfig, Counterexample};
 use zk_trials::trial::AnyTrial;

@@ -1,7 +1,7 @@
 //! One seed again.
 
 use super::Target;
-use super::tally::{Tally, answer};
+use super::tally::Tally;
 use super::timeline::tell;
 use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
@@ -47,7 +47,7 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         catalogued: catalogued(&about),
         facts: facts(target, &run),
         seed: run.seed,
-        answer: match answer(&promises, &invariants) {
+        answer: match Answer::of(&promises, &invariants) {
             // It is no run to its end.
             Answer::Held if run.astray.is_some() => Answer::Undecided,
             answer => answer,

@@ -10,6 +10,7 @@
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `course` | [`Course`](course::Course), steps that are taken in the order given |
 //! | `order` | [`Order`](order::Order), other orders of some events of a run |
+//! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
@@ -34,6 +35,7 @@ compile_error!(
 );
 
 mod administrator;
+mod cases;
 mod choices;
 mod client;
 mod clients;
@@ -66,6 +68,7 @@ mod trace;
 mod visible;
 mod world;
 
+pub use cases::cases;
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
