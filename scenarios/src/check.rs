@@ -223,11 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_holds_says_where_and_that_it_is_exhaustive() {
+    fn a_check_that_holds_says_that_it_is_exhaustive_and_of_what() {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.ends_with("\nholds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.contains("\n  model: Service, "), "{text}");
         let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
         assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");
