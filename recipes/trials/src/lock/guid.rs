@@ -45,7 +45,7 @@ impl LockKind for Guid {
             summary: "Exclusive, fair and fenced: a guid finds lost creates, and claims are checked.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(3) },
+            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

@@ -41,6 +41,11 @@ pub trait QueueKind: Send + Sync + 'static {
         FoundBy::Both
     }
 
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Puts all items of the [stage](Stage::items).
     fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
     where
@@ -82,6 +87,10 @@ impl<K: QueueKind> Trial for OnTrial<K> {
 
     fn found_by(&self) -> FoundBy {
         self.0.found_by()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
