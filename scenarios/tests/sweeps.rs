@@ -83,6 +83,8 @@ fn shards_run_by_processes_merge_to_the_unsharded_sweep() {
     assert_eq!(partial.status, 3);
     assert!(partial.stdout.contains("partial: these seeds were not run: those of shard 3/4 from 2 on"));
     assert!(read(dir, "some/junit.xml").contains("not all seeds were run"));
+    let resumed = zoocheck_in(dir, &format!("run {BROKEN} --seeds 60 --report some --resume"));
+    refused("a merge", &resumed, &["some/report.json: shard: several, merged, and not none"]);
 }
 
 #[test]

@@ -100,6 +100,9 @@ fn other(asked: &SweepReport, before: &SweepReport) -> Option<String> {
     let shard = |report: &SweepReport| report.seeds.shard.clone().unwrap_or_else(|| "none".into());
     difference(asked, before).or_else(|| {
         let (one, other) = (shard(asked), shard(before));
+        // What is missing of several shards is no end of one sweep.
+        let merged = before.seeds.missing.iter().any(|missing| missing.shard != before.seeds.shard);
+        let other = if merged { "several, merged".into() } else { other };
         (one != other).then(|| format!("shard: {other}, and not {one}"))
     })
 }

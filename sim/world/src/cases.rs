@@ -1,6 +1,7 @@
 //! The interesting cases that a run can reach, and what it takes: so that those that no run reached can be named.
 
 use crate::scenario::{Faults, Scenario};
+use crate::schedule::Fault;
 
 /// A case, and whether the scenario has the faults that lead there.
 type Case = (&'static str, fn(&Scenario) -> bool);
@@ -19,9 +20,36 @@ fn crashes(f: &Faults) -> bool {
     f.server_crashes + f.leader_crashes > 0
 }
 
+/// The case that a fault's time came. What it did is another matter: it may have had nobody to strike.
+pub(crate) fn came(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::ServerCrash { .. } => "fault: server-crash",
+        Fault::SlowSync { .. } => "fault: slow-sync",
+        Fault::Drop { .. } => "fault: drop",
+        Fault::SlowLink { .. } => "fault: slow-link",
+        Fault::Expire { .. } => "fault: expire",
+        Fault::ExpireOwner { .. } => "fault: expire-owner",
+        Fault::ClientCrash { .. } => "fault: client-crash",
+        Fault::ClientPause { .. } => "fault: client-pause",
+        Fault::ClockSkew { .. } => "fault: clock-skew",
+        Fault::ClockJump { .. } => "fault: clock-jump",
+        Fault::LeaderCrash { .. } => "fault: leader-crash",
+        Fault::Partition { .. } => "fault: partition",
+        Fault::ServerPause { .. } => "fault: server-pause",
+        Fault::LeaderPause { .. } => "fault: leader-pause",
+        Fault::ServerLag { .. } => "fault: server-lag",
+        Fault::LinkBreak { .. } => "fault: link-break",
+        Fault::DiskRot { .. } => "fault: disk-rot",
+        Fault::DiskError { .. } => "fault: disk-error",
+        Fault::DiskFull { .. } => "fault: disk-full",
+        Fault::AdminDelete { .. } => "fault: admin-delete",
+        Fault::AdminWrite { .. } => "fault: admin-write",
+    }
+}
+
 /// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who
 /// looks at another's znode) is not expected of all.
-const CASES: [Case; 48] = [
+const CASES: [Case; 69] = [
     ("a client's clock jumped", |s| s.faults.clock_jump_ms > 0),
     ("a disk was spared, or less than a quorum would have been whole", |s| {
         s.faults.disk_rot > 0 && several(s)
@@ -45,6 +73,27 @@ const CASES: [Case; 48] = [
     ("crashed while holding", |s| s.faults.client_crashes > 0),
     ("datagram between servers lost", several),
     ("datagram between servers repeated", several),
+    ("fault: admin-delete", |s| s.faults.admin_deletes > 0),
+    ("fault: admin-write", |s| s.faults.admin_writes > 0),
+    ("fault: client-crash", |s| s.faults.client_crashes > 0),
+    ("fault: client-pause", |s| s.faults.client_pauses > 0),
+    ("fault: clock-jump", |s| s.faults.clock_jump_ms > 0),
+    ("fault: clock-skew", |s| s.faults.clock_skew_permille > 0),
+    ("fault: disk-error", |s| s.faults.disk_errors > 0),
+    ("fault: disk-full", |s| s.faults.disk_full > 0),
+    ("fault: disk-rot", |s| s.faults.disk_rot > 0),
+    ("fault: drop", |s| s.faults.drops > 0),
+    ("fault: expire", |s| s.faults.expiries > 0),
+    ("fault: expire-owner", |s| s.faults.expiries > 0),
+    ("fault: leader-crash", |s| s.faults.leader_crashes > 0 && several(s)),
+    ("fault: leader-pause", |s| s.faults.server_pauses > 0 && several(s)),
+    ("fault: link-break", |s| s.faults.link_breaks > 0 && several(s)),
+    ("fault: partition", |s| s.faults.partitions > 0 && several(s)),
+    ("fault: server-crash", |s| s.faults.server_crashes > 0),
+    ("fault: server-lag", |s| s.faults.server_lags > 0 && several(s)),
+    ("fault: server-pause", |s| s.faults.server_pauses > 0 && several(s)),
+    ("fault: slow-link", |s| s.faults.slow_links > 0),
+    ("fault: slow-sync", |s| s.faults.slow_syncs > 0),
     ("leader crashed", |s| s.faults.leader_crashes > 0 && several(s)),
     ("leader crashed with a proposal in flight", |s| s.faults.leader_crashes > 0 && several(s)),
     ("leader of a past epoch established", |_| false),
@@ -89,7 +138,7 @@ mod tests {
     fn every_case_of_the_world_is_in_the_table_once() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut said = BTreeSet::new();
-        for entry in std::fs::read_dir(src).expect("the sources") {
+        for entry in std::fs::read_dir(&src).expect("the sources") {
             let path = entry.expect("an entry").path();
             if path.ends_with("cases.rs") || path.is_dir() {
                 continue;
@@ -100,6 +149,9 @@ mod tests {
                 said.extend(call.split('"').skip(1).step_by(2).map(String::from));
             }
         }
+        let own = std::fs::read_to_string(src.join("cases.rs")).expect("UTF-8");
+        let faults = own.lines().filter_map(|line| line.split_once(" => \"fault: ")?.1.split('"').next());
+        said.extend(faults.map(|fault| format!("fault: {fault}")));
         let mut known: BTreeSet<String> = CASES.iter().map(|(name, _)| name.to_string()).collect();
         assert_eq!(known.len(), CASES.len(), "no name stands there twice");
         known.insert(OF_SOME_TRIALS.into());
