@@ -53,8 +53,8 @@ pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use sweep::{Failure, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
 pub use text::{
-    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text, mutants_text,
-    replay_text, seconds, sweep_text, table, wrapped,
+    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
+    mutants_text, replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -198,8 +198,8 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, replay_text, to_json,
-        write_whole,
+        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, replay_text,
+        to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, prepare_dir, write_live_dir};
@@ -308,7 +308,9 @@ mod chaos {
             Ok((scenario, _)) => {
                 let made_by = format!("zoocheck check {} --export {name}", trial.about().name);
                 write_whole(file, run::to_file(&scenario, &made_by, &name).as_bytes())?;
-                tell(&format!("{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"))
+                tell(&format!(
+                    "{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"
+                ))
             }
         }
     }
@@ -352,8 +354,9 @@ mod chaos {
         let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
         let mut progress = Progress::new(arguments.format, None);
         let report = run::exhaust(target, seed, &what, &mut |done, waiting, broken| {
-            let note =
-                || format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken));
+            let note = || {
+                format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken))
+            };
             progress.at(done, note, note);
         })?;
         drop(progress);

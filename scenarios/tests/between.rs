@@ -14,7 +14,9 @@ fn a_counterexample_becomes_a_file_that_the_world_replays_to_the_same_violation(
     assert!(checked.stderr.contains("zoocheck replay found.toml"), "{}", checked.stderr);
     let replayed = zoocheck_in(dir.path(), "replay found.toml");
     assert_eq!(replayed.status, 1, "{}{}", replayed.stdout, replayed.stderr);
-    for words in ["exclusion-among-live-sessions breaks: the same run, to the byte", "p2 holds /lock while p0"] {
+    for words in
+        ["exclusion-among-live-sessions breaks: the same run, to the byte", "p2 holds /lock while p0"]
+    {
         assert!(replayed.stdout.contains(words), "{}", replayed.stdout);
     }
     assert_eq!(zoocheck_in(dir.path(), "replay found.toml").digest(), replayed.digest());
@@ -30,9 +32,15 @@ fn a_counterexample_becomes_a_file_that_the_world_replays_to_the_same_violation(
 fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
     let dir = tempfile::tempdir().expect("a directory");
     let files = || fs::read_dir(dir.path()).expect("it is there").count();
-    for (what, why) in [("lock --clients 2", "nothing was broken"), ("lock/no-sync", "in the model views lag")] {
+    for (what, why) in
+        [("lock --clients 2", "nothing was broken"), ("lock/no-sync", "in the model views lag")]
+    {
         let ran = zoocheck_in(dir.path(), &format!("check {what} --export found.toml"));
-        assert!(ran.stderr.contains("found.toml is not written") && ran.stderr.contains(why), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("found.toml is not written") && ran.stderr.contains(why),
+            "{}",
+            ran.stderr
+        );
         assert_eq!(files(), 0);
     }
     // A file whose course goes astray, as the recipe has changed.
@@ -47,7 +55,11 @@ fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
     fs::write(dir.path().join("bad.toml"), text.replacen("serve p0", "serve x", 1)).expect("written");
     let ran = zoocheck_in(dir.path(), "replay bad.toml");
     assert_eq!(ran.status, 2);
-    assert!(ran.stderr.contains("bad.toml:") && ran.stderr.contains("'serve x' is no step"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("bad.toml:") && ran.stderr.contains("'serve x' is no step"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -68,7 +80,11 @@ fn every_order_of_a_few_events_is_run_and_the_one_that_breaks_can_be_shown() {
     assert_eq!((one.status, &one.stdout), (1, &zoocheck(&format!("{what} --jobs 3")).stdout));
     let cut = zoocheck("replay lock --seed 3 --set clients=3 --at 2 --exhaust 4 --max-orders 2");
     assert_eq!(cut.status, 3, "{}{}", cut.stdout, cut.stderr);
-    assert!(cut.stdout.contains("2 orders, there are more") && cut.stdout.contains("undecided"), "{}", cut.stdout);
+    assert!(
+        cut.stdout.contains("2 orders, there are more") && cut.stdout.contains("undecided"),
+        "{}",
+        cut.stdout
+    );
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl FromStr for CourseStep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<CourseStep, String> {
-        read(text).ok_or_else(|| format!("'{text}' is no step of a course, such as 'serve p0' or 'drop p0 1'"))
+        read(text)
+            .ok_or_else(|| format!("'{text}' is no step of a course, such as 'serve p0' or 'drop p0 1'"))
     }
 }
 
@@ -155,7 +156,9 @@ mod tests {
 
     #[test]
     fn what_is_no_step_is_refused() {
-        for bad in ["", "serve", "serve 0", "serve p", "serve p256", "drop p0", "serve p0 1", "point p0 x", "set /a"] {
+        for bad in
+            ["", "serve", "serve 0", "serve p", "serve p256", "drop p0", "serve p0 1", "point p0 x", "set /a"]
+        {
             bad.parse::<CourseStep>().expect_err(bad);
         }
     }

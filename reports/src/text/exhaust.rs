@@ -19,7 +19,9 @@ pub fn exhaust_text(report: &ExhaustReport, paint: Paint) -> String {
         seconds(report.at_ns),
         of(report.steps.into(), "event")
     );
-    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|result| verdict_words(result, report.orders, "order"));
+    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|result| {
+        verdict_words(result, report.orders, "order")
+    });
     for broken in &report.broken {
         let title = paint.bad(&format!("{}: broken", broken.promise));
         let _ = writeln!(out, "\n{title} at {}, by this order", seconds(broken.virtual_ns));
@@ -44,7 +46,9 @@ fn closing(out: &mut String, report: &ExhaustReport, paint: Paint) {
     let words = match report.answer {
         Answer::Held => "every promise held in every order",
         Answer::Broken => "a promise was BROKEN in some order",
-        Answer::Undecided if !report.exhaustive => "undecided: nothing was broken, and not every order was run",
+        Answer::Undecided if !report.exhaustive => {
+            "undecided: nothing was broken, and not every order was run"
+        }
         Answer::Undecided => "nothing was broken, and not every promise was put to the test",
     };
     let _ = writeln!(out, "{}", paint.answer(report.answer, words));

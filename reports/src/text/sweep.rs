@@ -10,7 +10,9 @@ pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
     let mut out = String::new();
     header(&mut out, report, paint);
     let seeds = report.seeds.count;
-    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|r| verdict_words(r, seeds, "seed"));
+    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|r| {
+        verdict_words(r, seeds, "seed")
+    });
     coverage(&mut out, paint, &report.sometimes, &|case| of(case.seeds, "seed"));
     for name in report.broken() {
         if let Some(failure) = report.failures.iter().find(|failure| failure.promise == name) {

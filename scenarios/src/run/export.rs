@@ -32,7 +32,9 @@ pub(crate) fn export(
     let run = zk_world::run(trial, &scenario, 0, &RunOptions::default());
     let why = |problem: String| match config.bounds.lag {
         0 => problem,
-        _ => format!("{problem}; in the model views lag, and the world takes courses on one server, try --lag 0"),
+        _ => format!(
+            "{problem}; in the model views lag, and the world takes courses on one server, try --lag 0"
+        ),
     };
     if let Some(astray) = &run.astray {
         return Err(why(format!("the world cannot take {astray}")));

@@ -48,7 +48,9 @@ pub(crate) fn shrink(
 ) -> Result<Shrunk, BadInput> {
     if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
         let what = &target.what;
-        return Err(BadInput::new(format!("{what}: a model's counterexample is the shortest there is already")));
+        return Err(BadInput::new(format!(
+            "{what}: a model's counterexample is the shortest there is already"
+        )));
     }
     let schedule = match &target.scenario.run {
         Some(one) => one.schedule.clone(),

@@ -200,7 +200,9 @@ impl World<'_> {
         let is = |h: &Happening| matches!(h, Happening::AtServer { conn: c, number, .. } if *c == conn && *number == oldest);
         let (_, happening) = self.queue.take_first(is)?;
         let request = match &happening {
-            Happening::AtServer { message: ToServer::Request { request, .. }, .. } => Some(request.is_write()),
+            Happening::AtServer { message: ToServer::Request { request, .. }, .. } => {
+                Some(request.is_write())
+            }
             _ => None,
         };
         self.happens(None, happening);
@@ -235,9 +237,7 @@ impl World<'_> {
 
     fn register(&mut self, p: u8) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
-        let is = |h: &Happening| {
-            matches!(h, Happening::AtServer { conn: c, message: ToServer::SetWatches { .. }, .. } if *c == conn)
-        };
+        let is = |h: &Happening| matches!(h, Happening::AtServer { conn: c, message: ToServer::SetWatches { .. }, .. } if *c == conn);
         self.take(is, "no watches are to be registered")
     }
 
@@ -284,7 +284,8 @@ impl World<'_> {
 
     /// It opens connections until a server says whether its session lives.
     fn connects(&mut self, p: u8) -> Result<(), String> {
-        let state = |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
+        let state =
+            |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
         for _ in 0..EVENTS_PER_STEP {
             match state(self) {
                 None => return Err("it is gone".to_owned()),
@@ -359,7 +360,8 @@ impl World<'_> {
             return Ok(());
         }
         // The answer of this one is the newest.
-        let answers = |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
+        let answers =
+            |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
         let newest = self.queue.numbered().into_iter().filter(|(_, _, h)| answers(h)).map(|(n, ..)| n).max();
         if let Some((_, happening)) = newest.and_then(|number| self.queue.take_numbered(number)) {
             self.happens(None, happening);

@@ -73,7 +73,8 @@ impl World<'_> {
         all.sort_by_key(|(number, at, _)| (*at, *number));
         let first_at = all.first()?.1;
         let horizon = first_at.max(self.now) + self.latency_ns[1];
-        let all: Vec<_> = all.into_iter().map(|(number, at, event)| (number, at, self.moves(number, at, event))).collect();
+        let all: Vec<_> =
+            all.into_iter().map(|(number, at, event)| (number, at, self.moves(number, at, event))).collect();
         if let Some((number, ..)) = all.iter().find(|(.., moves)| matches!(moves, Moves::Now)) {
             return Some((first_at, vec![(*number, true)]));
         }
@@ -179,8 +180,12 @@ impl World<'_> {
                 format!("{client} has a connection to {server}, or is refused one")
             }
             Happening::ServerTimer { server, timer, .. } => format!("s{server}'s timer fires: {timer:?}"),
-            Happening::ClientTimer { actor, timer, .. } => format!("{actor}'s session's timer fires: {timer:?}"),
-            Happening::DiskDone { server, file, .. } => format!("s{server}'s disk has done its work on {file:?}"),
+            Happening::ClientTimer { actor, timer, .. } => {
+                format!("{actor}'s session's timer fires: {timer:?}")
+            }
+            Happening::DiskDone { server, file, .. } => {
+                format!("s{server}'s disk has done its work on {file:?}")
+            }
             Happening::Wake { actor, sleeps: true, .. } => format!("{actor} has slept long enough"),
             Happening::Wake { actor, .. } => format!("{actor}'s work is over"),
             Happening::WriteArrives { actor, .. } => format!("{actor}'s write reaches the outside resource"),

@@ -90,7 +90,8 @@ mod tests {
         }
         assert_eq!(queue.take_first(|name| *name >= 'c'), Some((5, 'c')));
         assert_eq!(queue.take_first(|name| *name == 'x'), None);
-        let all: Vec<_> = queue.numbered().into_iter().map(|(number, at, name)| (number, at, *name)).collect();
+        let all: Vec<_> =
+            queue.numbered().into_iter().map(|(number, at, name)| (number, at, *name)).collect();
         assert_eq!(all, [(1, 1, 'a'), (2, 5, 'd'), (3, 1, 'b')]);
         assert_eq!(queue.take_numbered(2), Some((5, 'd')));
         queue.push(0, 'e');

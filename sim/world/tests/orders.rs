@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{calm, path, published, say, said, scripted};
+use common::{calm, path, published, said, say, scripted};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,8 @@ fn who_is_first() -> Arc<dyn AnyTrial> {
 #[test]
 fn requests_are_served_in_the_order_that_a_course_says() {
     for [first, second] in [["p0", "p1"], ["p1", "p0"]] {
-        let steps = [format!("serve {first}"), format!("serve {second}"), "deliver p0".into(), "deliver p1".into()];
+        let steps =
+            [format!("serve {first}"), format!("serve {second}"), "deliver p0".into(), "deliver p1".into()];
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
         let run = traced(&who_is_first(), &course(2, &steps));
         assert_eq!(run.astray, None);

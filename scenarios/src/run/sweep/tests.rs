@@ -27,6 +27,8 @@ fn good(seed: u64) -> Run {
         steps: 20,
         deviations: 0,
         disk_ops: 0,
+        astray: None,
+        ordered: Vec::new(),
         visible: Vec::new(),
         tested: target().trial.promises().iter().map(|promise| (promise.name(), 3)).collect(),
         violations: Vec::new(),
