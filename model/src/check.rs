@@ -1,6 +1,6 @@
 //! What to check, and what came of it.
 
-use crate::model::RecipeModel;
+use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -180,6 +180,9 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         Engine::Own => search::search(&model, config, progress),
         Engine::Stateright => stateright::search(model, config),
     };
+    // What is known of a recipe whose checkpoints are not honest may be known of a run that there is not.
+    let honest = model.promises.iter().position(|name| *name == HONEST_CHECKPOINTS);
+    let sought = [honest, sought].into_iter().flatten().find(|nth| found.promises[*nth].broken.is_some());
     let sought = sought.and_then(|nth| Some((nth, found.promises[nth].broken.as_ref()?.steps.len() as u32)));
     let verdict = match (sought.or(found.violated), found.ran_out) {
         (Some((promise, steps)), _) => {

@@ -105,6 +105,8 @@ mod tests {
                 continue;
             }
             let check = zk_model::check(trial.clone(), &config, &mut |_| {});
+            let mut own = check.promises.iter().filter(|result| result.broken.is_some());
+            assert!(own.all(|result| result.name != zk_model::model::HONEST_CHECKPOINTS), "{}", about.name);
             let Verdict::Violated { promise, .. } = &check.verdict else { continue };
             let broken = check.promises.iter().find(|result| result.name == promise);
             let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");

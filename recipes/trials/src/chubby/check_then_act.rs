@@ -1,7 +1,7 @@
 //! `chubby/check-then-act`: what was checked is over when it is acted upon.
 
 use super::presents;
-use crate::common::Stop;
+use crate::common::{InRound, Stop};
 use crate::common::plain;
 use crate::event::{Observation, Resource};
 use crate::lock::LOCK;
@@ -63,9 +63,9 @@ impl LockKind for CheckThenAct {
         stage.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
         stage.tells(Observation::Enters { lock: lock.text() });
         for nth in 0..2 {
-            zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth)]);
+            zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
             presents(stage, &own, Mode::Exclusive, None);
-            let accepted = check(&zk, &own).await?;
+            let accepted = check(&InRound::new(zk.clone(), nth), &own).await?;
             presents(stage, &own, Mode::Exclusive, Some(accepted));
             if accepted && stage.part().effects {
                 stage.writes(Resource::Unfenced, None).await;

@@ -52,17 +52,29 @@ impl Stop {
     }
 }
 
-/// A session whose checkpoints know which round it is: the round is alive in every place of a recipe.
+/// A session whose checkpoints know which round it is: the round is alive in every place of a recipe. Or something else
+/// that its caller will need again.
 #[derive(Clone, Debug)]
 pub struct InRound<Z> {
     zk: Z,
-    round: u8,
+    known: Known,
+}
+
+#[derive(Clone, Debug)]
+enum Known {
+    Round(u8),
+    Text(Text),
 }
 
 impl<Z> InRound<Z> {
     /// In a round, counted from 0.
     pub fn new(zk: Z, round: u8) -> InRound<Z> {
-        InRound { zk, round }
+        InRound { zk, known: Known::Round(round) }
+    }
+
+    /// Where a text is needed again.
+    pub fn knowing(zk: Z, text: &str) -> InRound<Z> {
+        InRound { zk, known: Known::Text(text.into()) }
     }
 }
 
@@ -83,7 +95,10 @@ impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
         self.zk.state_change()
     }
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
-        let mut all = vec![Local::Number(self.round.into())];
+        let mut all = vec![match &self.known {
+            Known::Round(round) => Local::Number((*round).into()),
+            Known::Text(text) => Local::Text(text),
+        }];
         all.extend_from_slice(locals);
         self.zk.checkpoint(label, &all);
     }

@@ -97,7 +97,7 @@ impl Steps {
         plain::event(told).await.map(|()| true)
     }
 
-    async fn leave(self, zk: &impl ZooKeeper, own: &ZPath) -> Result<(), Stop> {
+    async fn leave(self, zk: &(impl ZooKeeper + Clone), own: &ZPath) -> Result<(), Stop> {
         let is_own = |name: &Text| **name == *own.name();
         loop {
             let names =
@@ -108,7 +108,7 @@ impl Steps {
                 [..] if processes == 1 && names.iter().any(is_own) => return plain::remove(zk, own).await,
                 [lowest, .., highest] if is_own(lowest) => self.wait_for(zk, highest, own).await?,
                 [lowest, ..] => {
-                    self.remove(zk, own).await?;
+                    self.remove(&InRound::knowing(zk.clone(), lowest), own).await?;
                     self.wait_for(zk, lowest, own).await?;
                 }
             }

@@ -1,7 +1,7 @@
 //! `shared-lock/downgrade-new-node`: a downgrade to the end of the line.
 
 use super::stage::promises_without_tokens;
-use crate::common::Stop;
+use crate::common::{InRound, Stop};
 use crate::common::plain;
 use crate::lock::{LockKind, Stage};
 use crate::probe::Probe;
@@ -48,7 +48,7 @@ impl LockKind for DowngradeNewNode {
             return plain::remove(&zk, &own).await;
         }
         let reads = plain::contend_as(&zk, &lock, &guid, "read").await?;
-        plain::remove(&zk, &own).await?;
+        plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
         // Only its own place is looked at: it has come from the front of the line, or so it believes.
         stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
         stage.leave();
