@@ -216,11 +216,6 @@ impl Service {
         self.views[client].registers
     }
 
-    /// Whether something that a client watches there has happened while it was away.
-    pub fn has_missed(&self, client: usize, path: &Text) -> bool {
-        self.views[client].now.missed.iter().any(|(missed, _)| missed == path)
-    }
-
     /// How many answers are on their way to a client, as far as anybody counts.
     pub fn unheard(&self, client: usize) -> usize {
         self.views[client].unheard.len()

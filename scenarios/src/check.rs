@@ -44,8 +44,19 @@ pub(crate) fn check(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
+    explored(what, trial, config, progress).0
+}
+
+/// The same, with all that the search gave.
+pub(crate) fn explored(
+    what: &str,
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    progress: &mut dyn FnMut(Progress),
+) -> (CheckReport, Check) {
     let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
-    report(what, &trial.about(), &owed, config, &zk_model::check(trial.clone(), config, progress))
+    let check = zk_model::check(trial.clone(), config, progress);
+    (report(what, &trial.about(), &owed, config, &check), check)
 }
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
@@ -193,6 +204,7 @@ mod tests {
             what: "two inside".into(),
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
+            course: Vec::new(),
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }
@@ -211,11 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_holds_says_where_and_that_it_is_exhaustive() {
+    fn a_check_that_holds_says_that_it_is_exhaustive_and_of_what() {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.ends_with("\nholds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.contains("\n  model: Service, "), "{text}");
         let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
         assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");

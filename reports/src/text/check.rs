@@ -189,8 +189,7 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     }
     let verdict = match report.verdict {
         Judgement::Holds => format!(
-            "holds in {} (exhaustive, {}, depth {}){}",
-            report.holds_in,
+            "holds (exhaustive, {}, depth {}){}",
             of(report.states, "state"),
             report.depth,
             match report.promises.iter().any(|result| result.verdict == Verdict::BrokenAsExpected) {

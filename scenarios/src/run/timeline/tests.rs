@@ -26,6 +26,8 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         steps: 0,
         deviations: 0,
         disk_ops: 0,
+        astray: None,
+        ordered: Vec::new(),
         visible: Vec::new(),
         tested: BTreeMap::new(),
         violations,
