@@ -4,6 +4,7 @@ mod common;
 
 use common::{run, trial};
 use zk_model::{CheckConfig, Verdict};
+use zk_trials::promise::Assumption;
 use zk_trials::trial::Bounds;
 
 /// Every run within these bounds keeps every promise.
@@ -39,4 +40,16 @@ fn a_queue_holds_with_every_fault_and_with_views_that_lag() {
 fn two_consumers_hold_without_faults() {
     holds("queue", Bounds::clients(3));
     holds("queue/at-most-once", Bounds::clients(3));
+}
+
+#[test]
+fn what_an_administrator_breaks_is_excused_and_nothing_else_is() {
+    for name in ["queue", "queue/at-most-once", "priority-queue", "double-barrier", "barrier", "membership"] {
+        let check = run(trial(name), &CheckConfig::new(Bounds { admin: 1, ..Bounds::clients(2) }));
+        assert_eq!(check.verdict, Verdict::Holds, "{name}");
+        let excused = check.promises.iter().filter_map(|promise| promise.excused.as_ref());
+        let by_him = excused.filter(|found| found.excuse == Some(Assumption::NoAdministrator)).count();
+        // His deletion of a barrier is an opening like any other.
+        assert_eq!(by_him > 0, name != "barrier", "{name}");
+    }
 }

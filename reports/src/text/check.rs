@@ -30,7 +30,7 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
 
 fn header(out: &mut String, report: &CheckReport, paint: Paint) {
     let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    let _ = writeln!(out, "  bounds: {}", wrapped(&bounds(&report.bounds), 4));
+    let _ = writeln!(out, "  {}", wrapped(&format!("bounds: {}", bounds(&report.bounds)), 4));
     let model = "one server, whose clients may see an older state if views lag";
     let _ = writeln!(out, "  model: {}, {model}", report.holds_in);
     let how = &report.how;

@@ -14,7 +14,7 @@ pub struct Scenario {
     pub recipe: String,
     /// What the scenario is for, in one sentence.
     pub about: String,
-    /// Client processes, 1 to 64.
+    /// Client processes, 1 to 250.
     pub clients: u8,
     /// How often each client does what it does.
     pub rounds: u8,
@@ -222,7 +222,7 @@ impl Scenario {
     /// Checks that every value is possible.
     pub fn validate(&self) -> Result<(), ScenarioError> {
         let s = self;
-        within("clients", s.clients.into(), 1, 64)?;
+        within("clients", s.clients.into(), 1, 250)?;
         within("rounds", s.rounds.into(), 1, 100)?;
         within("servers", s.servers.into(), 1, 5)?;
         within("observers", s.observers.into(), 0, 2)?;
@@ -332,7 +332,7 @@ mod tests {
             change(&mut scenario);
             scenario.validate().unwrap_err().to_string()
         };
-        assert_eq!(says(|s| s.clients = 65), "clients: 65; it must be from 1 to 64");
+        assert_eq!(says(|s| s.clients = 251), "clients: 251; it must be from 1 to 250");
         assert_eq!(says(|s| s.servers = 6), "servers: 6; it must be from 1 to 5");
         assert_eq!(says(|s| s.work_ms = [9, 3]), "work-ms: the least, 9, is more than the most, 3");
         assert_eq!(

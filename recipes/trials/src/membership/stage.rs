@@ -5,7 +5,7 @@ use crate::common::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{LiveMembersListed, Of, SessionEndNoticed, Views, shown};
+use crate::promises::{LiveMembersListed, Of, SessionEndNoticed, Undisturbed, Views, shown};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -71,7 +71,8 @@ impl<K: GroupKind> Trial for OnTrial<K> {
             Box::new(Views::committed(GROUP, Of::Names)),
             Box::new(Views::monotone(GROUP, Of::Names)),
             Box::new(Views::fresh(GROUP, Of::Names)),
-            Box::new(LiveMembersListed::of(GROUP)),
+            // Who is through with its rounds keeps itself listed no more.
+            Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
             Box::new(SessionEndNoticed::default()),
         ]
     }

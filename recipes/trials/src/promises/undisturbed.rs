@@ -25,11 +25,11 @@ impl<P: Promise> Undisturbed<P> {
         Undisturbed { promise, sessions: BTreeSet::new(), disturbed: false }
     }
 
-    fn excuses(&self, found: &mut Vec<Finding>, before: usize) {
+    fn excuses(&self, found: &mut [Finding]) {
         if !self.disturbed {
             return;
         }
-        for finding in &mut found[before..] {
+        for finding in found {
             if let Finding::Broken(violation) = finding {
                 violation.excuse.get_or_insert(Assumption::NoAdministrator);
             }
@@ -66,13 +66,13 @@ impl<P: Promise> Promise for Undisturbed<P> {
         }
         let before = found.len();
         self.promise.see(event, found);
-        self.excuses(found, before);
+        self.excuses(&mut found[before..]);
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let before = found.len();
         self.promise.at_rest(rest, found);
-        self.excuses(found, before);
+        self.excuses(&mut found[before..]);
     }
 }
 
