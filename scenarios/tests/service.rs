@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
 use zk_proto::visible::Step;
-use zk_world::{Faults, RunOptions, Scenario};
+use zk_world::{Faults, RunOptions, Scenario, SyncRule};
+
+/// Among so many seeds of the suite's ensemble there are syncs that lie.
+const SYNC_SEEDS: u64 = 150;
 
 /// What the clients of a run of the lock saw.
 fn record(scenario: &Scenario, seed: u64) -> Vec<Step> {
@@ -188,6 +191,20 @@ fn a_service_without_lag_is_found_out() {
 fn a_service_whose_syncs_tell_the_truth_is_found_out() {
     let (_, why) = told_apart(&suite(), Narrowed::SyncsTellTheTruth).expect("some sync lies");
     assert_eq!(why, Why::ViewGoesBack);
+}
+
+/// What a client owes to syncs that tell the truth is kept where a leader asks a quorum, and nowhere else.
+#[test]
+fn syncs_that_ask_a_quorum_tell_the_truth() {
+    let narrowed = Some(Narrowed::SyncsTellTheTruth);
+    let lies = |sync| {
+        let scenario = Scenario { sync, ..suite() };
+        let (rejected, accepted) = judged(&scenario, 0..SYNC_SEEDS, &[narrowed]).remove(0);
+        assert!(sum(&accepted, |a| a.stale_reads) > 0, "no view lagged");
+        rejected
+    };
+    assert!(!lies(SyncRule::AsShipped).is_empty(), "no sync lied");
+    assert_eq!(lies(SyncRule::AsksQuorum), BTreeMap::new());
 }
 
 #[test]
