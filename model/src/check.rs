@@ -5,6 +5,7 @@ use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
 
@@ -137,6 +138,8 @@ pub struct Counterexample {
     pub excuse: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
+    /// The same steps, for the world to take again.
+    pub course: Vec<CourseStep>,
 }
 
 impl CheckConfig {

@@ -2,6 +2,7 @@
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
+use crate::course::course_step;
 use crate::describe::describe;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
@@ -12,6 +13,7 @@ use crate::state::State;
 use crate::tree::Tree;
 use std::sync::Arc;
 use std::time::Instant;
+use zk_trials::course::CourseStep;
 use zk_trials::promise::Violation;
 
 /// How often the clock is looked at, in states.
@@ -225,7 +227,7 @@ impl Search<'_> {
                 let violation = Violation { what: what.to_owned(), excuse: None };
                 let mut example = self.counterexample(&violation, state, None);
                 let way = example.steps.len();
-                example.steps = retrace(self.model, &self.path(state, &round));
+                (example.steps, example.course) = retrace(self.model, &self.path(state, &round));
                 example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
                 let steps = example.steps.len() as u32;
                 let report = &mut self.found.promises[nth];
@@ -267,8 +269,8 @@ impl Search<'_> {
     fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
-        let steps = retrace(self.model, &path);
-        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps }
+        let (steps, course) = retrace(self.model, &path);
+        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, course }
     }
 
     /// The numbers of the actions from the start to a state, and then these.
@@ -278,14 +280,15 @@ impl Search<'_> {
     }
 }
 
-/// Takes the actions of these numbers from the first state on, and tells each in a line.
-pub fn retrace(model: &RecipeModel, path: &[usize]) -> Vec<String> {
+/// Takes the actions of these numbers from the first state on, and tells each in a line, and all as a course.
+fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<CourseStep>) {
     let mut state = model.init().state;
-    let mut lines = Vec::new();
+    let (mut lines, mut course) = (Vec::new(), Vec::new());
     for &nth in path {
         let mut actions = Vec::new();
         model.actions(&state, &mut actions);
         let action = actions[nth];
+        course.extend(course_step(model, &state, action));
         match quietly(|| model.step(&state, action)) {
             Ok(taken) => {
                 lines.push(describe(&state, action, &taken));
@@ -294,7 +297,7 @@ pub fn retrace(model: &RecipeModel, path: &[usize]) -> Vec<String> {
             Err(what) => lines.push(format!("{action:?}: panics: {what}")),
         }
     }
-    lines
+    (lines, course)
 }
 
 /// How often interesting cases were reached, against checks that hold because nothing happens.

@@ -2,6 +2,7 @@
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, PromiseReport};
+use crate::course::course_step;
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::RecipeModel;
@@ -89,13 +90,14 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
 
 /// Finds out which promise a path breaks.
 fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
-    let mut steps = Vec::new();
+    let (mut steps, mut course) = (Vec::new(), Vec::new());
     let mut broken = model.init().findings.broken;
     for (state, action) in &path {
         match action {
             Some(action) => {
                 let taken = model.step(state, *action);
                 steps.push(describe(state, *action, &taken));
+                course.extend(course_step(model, state, *action));
                 broken.extend(taken.findings.broken);
             }
             None => broken.extend(model.rest(state).broken),
@@ -106,7 +108,7 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
-        let example = Counterexample { what: violation.what, excuse: None, steps };
+        let example = Counterexample { what: violation.what, excuse: None, steps, course };
         found.promises[promise].broken = Some(example);
     }
 }

@@ -7,39 +7,54 @@
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
 //! | `mutants` | [`MutantsReport`]: the kill matrix |
+//! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
 //! | `junit` | a sweep, or a live run, for CI systems |
+//! | `confidence` | [`Confidence`]: how sure so many seeds make one |
+//! | `merge` | reports of shards become that of the sweep they share |
+//! | `saved` | reports that were saved, read again |
 //! | `files` | files that are there whole or not at all |
 //!
 //! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
 //! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod check;
+mod confidence;
 mod ensemble;
+mod exhaust;
 mod files;
 mod judge;
 mod junit;
 mod live;
+mod merge;
 mod mutants;
 mod replay;
+mod saved;
 mod sweep;
 mod text;
 mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use confidence::{Confidence, Rate};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
-pub use files::{FileError, prepare_dir, prepare_file, write_whole};
+pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
+pub use files::{
+    FileError, prepare_dir, prepare_file, prepare_new_dir, write_dir, write_live_dir, write_so_far,
+    write_whole,
+};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
+pub use merge::{MergeError, difference, first_of_shard, merge};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
-pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
+pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
+pub use sweep::{Failure, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
 pub use text::{
-    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text,
-    replay_text, seconds, sweep_text, table, wrapped,
+    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
+    mutants_text, replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -44,8 +44,19 @@ pub(crate) fn check(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
+    explored(what, trial, config, progress).0
+}
+
+/// The same, with all that the search gave.
+pub(crate) fn explored(
+    what: &str,
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    progress: &mut dyn FnMut(Progress),
+) -> (CheckReport, Check) {
     let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
-    report(what, &trial.about(), &owed, config, &zk_model::check(trial.clone(), config, progress))
+    let check = zk_model::check(trial.clone(), config, progress);
+    (report(what, &trial.about(), &owed, config, &check), check)
 }
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
@@ -193,6 +204,7 @@ mod tests {
             what: "two inside".into(),
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
+            course: Vec::new(),
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }

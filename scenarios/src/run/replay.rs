@@ -1,17 +1,27 @@
 //! One seed again.
 
 use super::Target;
-use super::tally::{Tally, answer};
+use super::tally::Tally;
 use super::timeline::tell;
 use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_reports::{REPLAY_SCHEMA, ReplayReport, Seen};
+use zk_reports::{Answer, REPLAY_SCHEMA, ReplayReport, Seen};
 use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    let options = RunOptions { trace: true, log, ..RunOptions::default() };
+    replay_with(target, seed, whole, RunOptions { log, ..RunOptions::default() })
+}
+
+/// The same, with other things than a trace and logs.
+pub(crate) fn replay_with(
+    target: &Target,
+    seed: u64,
+    whole: bool,
+    options: RunOptions,
+) -> Result<ReplayReport, BadInput> {
+    let options = RunOptions { trace: true, ..options };
     let run =
         catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
             .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))?;
@@ -37,7 +47,11 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         catalogued: catalogued(&about),
         facts: facts(target, &run),
         seed: run.seed,
-        answer: answer(&promises, &invariants),
+        answer: match Answer::of(&promises, &invariants) {
+            // It is no run to its end.
+            Answer::Held if run.astray.is_some() => Answer::Undecided,
+            answer => answer,
+        },
         digest: run.digest,
         virtual_ns: run.virtual_ns,
         messages: run.messages,
@@ -54,6 +68,9 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
 /// The scenario's; and of one run from a file, whether it is what it was.
 fn facts(target: &Target, run: &Run) -> Vec<String> {
     let mut facts = target.facts();
+    if let Some(astray) = &run.astray {
+        facts.push(format!("The world cannot take {astray}"));
+    }
     if let Some(one) = &target.scenario.run {
         let breaks = run.violations.iter().any(|v| v.excuse.is_none() && v.promise == one.breaks);
         let same = format!("{:016x}", run.digest) == one.digest;
@@ -71,7 +88,7 @@ mod tests {
     use super::*;
     use crate::Zoo;
     use std::collections::BTreeMap;
-    use zk_reports::{Answer, Verdict};
+    use zk_reports::Verdict;
     use zk_world::RunViolation;
 
     #[test]
@@ -89,6 +106,8 @@ mod tests {
             steps: 0,
             deviations: 0,
             disk_ops: 0,
+            astray: None,
+            ordered: Vec::new(),
             visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],
