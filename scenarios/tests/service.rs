@@ -30,9 +30,10 @@ fn calm(servers: u8) -> Scenario {
     Scenario { faults: Faults::none(), ..faulty(servers) }
 }
 
-/// That of the suite in which everything of an ensemble fails.
+/// That of the suite in which everything of an ensemble fails, for a lock that asks for syncs: the right one does not.
 fn suite() -> Scenario {
-    suites().remove("ensemble").expect("it is there")
+    let suite = suites().remove("ensemble").expect("it is there");
+    Scenario { recipe: "lock/behind-sync".to_owned(), ..suite }
 }
 
 /// The whole suite, by name.
