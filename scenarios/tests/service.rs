@@ -9,7 +9,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
 use zk_proto::visible::Step;
-use zk_world::{Faults, RunOptions, Scenario};
+use zk_world::{Faults, RunOptions, Scenario, SyncRule};
+
+/// Among so many seeds of the suite's ensemble there are syncs that lie.
+const SYNC_SEEDS: u64 = 150;
 
 /// What the clients of a run of the lock saw.
 fn record(scenario: &Scenario, seed: u64) -> Vec<Step> {
@@ -27,9 +30,10 @@ fn calm(servers: u8) -> Scenario {
     Scenario { faults: Faults::none(), ..faulty(servers) }
 }
 
-/// That of the suite in which everything of an ensemble fails.
+/// That of the suite in which everything of an ensemble fails, for a lock that asks for syncs: the right one does not.
 fn suite() -> Scenario {
-    suites().remove("ensemble").expect("it is there")
+    let suite = suites().remove("ensemble").expect("it is there");
+    Scenario { recipe: "lock/behind-sync".to_owned(), ..suite }
 }
 
 /// The whole suite, by name.
@@ -188,6 +192,20 @@ fn a_service_without_lag_is_found_out() {
 fn a_service_whose_syncs_tell_the_truth_is_found_out() {
     let (_, why) = told_apart(&suite(), Narrowed::SyncsTellTheTruth).expect("some sync lies");
     assert_eq!(why, Why::ViewGoesBack);
+}
+
+/// What a client owes to syncs that tell the truth is kept where a leader asks a quorum, and nowhere else.
+#[test]
+fn syncs_that_ask_a_quorum_tell_the_truth() {
+    let narrowed = Some(Narrowed::SyncsTellTheTruth);
+    let lies = |sync| {
+        let scenario = Scenario { sync, ..suite() };
+        let (rejected, accepted) = judged(&scenario, 0..SYNC_SEEDS, &[narrowed]).remove(0);
+        assert!(sum(&accepted, |a| a.stale_reads) > 0, "no view lagged");
+        rejected
+    };
+    assert!(!lies(SyncRule::AsShipped).is_empty(), "no sync lied");
+    assert_eq!(lies(SyncRule::AsksQuorum), BTreeMap::new());
 }
 
 #[test]

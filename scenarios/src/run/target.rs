@@ -4,7 +4,7 @@ use crate::zoo::is_file;
 use crate::{BadInput, Zoo};
 use std::sync::Arc;
 use zk_trials::trial::AnyTrial;
-use zk_world::Scenario;
+use zk_world::{Scenario, SyncRule};
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {
@@ -130,12 +130,16 @@ impl Target {
         }
         let plural = |n: u8, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let size = format!(
-            "{} × {}, {}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
+            "{} × {}, {}{}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
             plural(s.clients, "client"),
             plural(s.rounds, "round"),
             match s.observers {
                 0 => plural(s.servers, "server"),
                 n => format!("{} and {}", plural(s.servers, "server"), plural(n, "observer")),
+            },
+            match s.sync {
+                SyncRule::AsShipped => "",
+                SyncRule::AsksQuorum => " whose syncs ask a quorum",
             },
             s.session_timeout_ms,
             s.work_ms[0],

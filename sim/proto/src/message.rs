@@ -79,6 +79,8 @@ pub enum Ask {
     Sync { conn: ConnId },
     /// Clients with these sessions, and these timeouts, were heard of.
     Touch { sessions: Vec<(SessionId, u32)> },
+    /// To [`Answer::Asks`]: the learner follows, as it did when that came.
+    Follows { round: u64 },
 }
 
 /// A write on its way to the leader.
@@ -97,6 +99,8 @@ pub enum Answer {
     Attached { conn: ConnId, valid: bool },
     /// To [`Ask::Sync`]: the commits of all that it waits for were sent.
     Synced { conn: ConnId },
+    /// To nothing: the leader asks whether the learner still follows it.
+    Asks { round: u64 },
 }
 
 /// Opens a session or takes one over.

@@ -121,6 +121,10 @@ impl Bytes {
                     self.u32(*timeout_ms);
                 }
             }
+            Ask::Follows { round } => {
+                self.byte(5);
+                self.u64(*round);
+            }
         }
     }
 
@@ -143,6 +147,10 @@ impl Bytes {
             ToPeer::Answer(Answer::Synced { conn }) => {
                 self.byte(3);
                 self.u64(conn.0);
+            }
+            ToPeer::Answer(Answer::Asks { round }) => {
+                self.byte(4);
+                self.u64(*round);
             }
         }
     }

@@ -161,7 +161,9 @@ impl World<'_> {
             ToPeer::Ask(Ask::Attach { session, .. } | Ask::Open { session, .. }) => {
                 watch!(self.watched, touched(to, [*session], now_ms));
             }
-            ToPeer::Ask(Ask::Write { .. } | Ask::Sync { .. }) | ToPeer::Zab(_) | ToPeer::Answer(_) => {}
+            ToPeer::Ask(Ask::Write { .. } | Ask::Sync { .. } | Ask::Follows { .. })
+            | ToPeer::Zab(_)
+            | ToPeer::Answer(_) => {}
         }
         self.server_event(to, Event::FromPeer { link: id, message });
     }

@@ -71,6 +71,6 @@ mod world;
 pub use cases::cases;
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
-pub use scenario::{Faults, OneRun, Scenario, ScenarioError};
+pub use scenario::{Faults, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};
 pub use zk_watched::Invariant;

@@ -22,6 +22,9 @@ pub struct Scenario {
     pub servers: u8,
     /// Servers beside them that do not vote, up to 2. They only learn what stands, and serve like any other.
     pub observers: u8,
+    /// Whom a leader asks before a sync is answered: `as-shipped` or `asks-quorum`.
+    #[serde(skip_serializing_if = "SyncRule::is_as_shipped")]
+    pub sync: SyncRule,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
     /// The session timeout that clients ask for.
@@ -41,6 +44,23 @@ pub struct Scenario {
     /// One run of it, in the place of those that seeds draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<OneRun>,
+}
+
+/// Whom a leader asks before a sync is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SyncRule {
+    /// Nobody, unless something is in flight, as in released versions of ZooKeeper: no recipe may rely on more.
+    #[default]
+    AsShipped,
+    /// A quorum: a sync tells the truth then. To see what a recipe owes to it.
+    AsksQuorum,
+}
+
+impl SyncRule {
+    fn is_as_shipped(&self) -> bool {
+        *self == SyncRule::AsShipped
+    }
 }
 
 /// One run: its faults are given, and not drawn within the limits of [`Faults`].
@@ -143,6 +163,7 @@ impl Default for Scenario {
             rounds: 3,
             servers: 1,
             observers: 0,
+            sync: SyncRule::AsShipped,
             tick_ms: 500,
             session_timeout_ms: 3000,
             latency_ms: [0.1, 10.0],

@@ -6,7 +6,7 @@ use crate::disk::Disk;
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
 use crate::network::Arrival;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, SyncRule};
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World, watch};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Timer};
+use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::txn::Txn;
 use zk_proto::zab::PeerConfig;
 use zk_watched::Invariant;
@@ -80,6 +80,10 @@ impl ServerHost {
             snapshot_bytes: 0,
             container_check_ms: 60_000,
             super_digest: None,
+            syncs: match scenario.sync {
+                SyncRule::AsShipped => Syncs::AsShipped,
+                SyncRule::AsksQuorum => Syncs::AskQuorum,
+            },
             tree: TreeConfig { extended_types: true, order_salt: choices.below(Stream::Swarm, 8, u64::MAX) },
         };
         ServerHost {

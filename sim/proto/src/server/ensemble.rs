@@ -63,6 +63,7 @@ impl Server {
             zab::Output::Send { link, packet } => {
                 if matches!(packet, Packet::Ping) {
                     self.tell_touched(link, step);
+                    self.ask_again(link, step);
                 }
                 step.out.push(Output::SendPeer { link, message: ToPeer::Zab(packet) });
             }

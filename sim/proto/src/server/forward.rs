@@ -12,7 +12,7 @@ use crate::mutant::Mutant;
 use crate::prepare::{Caller, prepare};
 use crate::txn::TxnBody;
 use crate::zab::message::LinkId;
-use zk_api::{ErrorCode, Request, SessionId, Zxid};
+use zk_api::{ErrorCode, Request, SessionId};
 
 impl Server {
     /// Whether this server's requests go to a leader elsewhere.
@@ -62,11 +62,10 @@ impl Server {
             }
             Ask::Write { session, xid, write } => self.write_for(link, session, xid, write, step),
             Ask::Sync { conn } => {
-                let after = self.sync_point();
-                let lead = self.lead.as_mut().expect("it was just seen to lead");
-                lead.syncs.push((after, link, conn));
+                self.take_sync(Some(link), conn, step);
                 self.answer_syncs(self.peer.committed(), step);
             }
+            Ask::Follows { round } => self.follows(link, round, step),
             Ask::Touch { sessions } => {
                 let lead = self.lead.as_mut().expect("it was just seen to lead");
                 for (session, timeout_ms) in sessions {
@@ -157,19 +156,6 @@ impl Server {
         self.propose(session, xid, body, step);
     }
 
-    /// Answers the learners' syncs that wait for nothing behind `committed`, of which all commits were sent.
-    pub(super) fn answer_syncs(&mut self, committed: Zxid, step: &mut Step<'_>) {
-        let Some(lead) = &mut self.lead else { return };
-        lead.syncs.retain(|(after, link, conn)| {
-            let waits = *after > committed;
-            if !waits {
-                let message = ToPeer::Answer(Answer::Synced { conn: *conn });
-                step.out.push(Output::SendPeer { link: *link, message });
-            }
-            waits
-        });
-    }
-
     /// The leader answers. Whoever asked may be gone.
     pub(super) fn leader_answers(&mut self, link: LinkId, answer: Answer, step: &mut Step<'_>) {
         if !self.is_learning() || self.peer.leader_link() != Some(link) {
@@ -200,18 +186,8 @@ impl Server {
                     self.refuse_session(conn, step);
                 }
             }
-            Answer::Synced { conn } => {
-                let Some(connection) = self.connections.get_mut(&conn) else { return };
-                let syncs = connection.waiting.iter_mut().filter_map(|waiting| match waiting {
-                    Waiting::Sync { after, .. } => Some(after),
-                    _ => None,
-                });
-                // Answers come in the order of the syncs.
-                if let Some(after) = syncs.into_iter().find(|after| after.is_none()) {
-                    *after = Some(told);
-                }
-                self.drain(conn, step);
-            }
+            Answer::Synced { conn } => self.may_sync(conn, told, step),
+            Answer::Asks { round } => self.ask(Ask::Follows { round }, step),
         }
     }
 

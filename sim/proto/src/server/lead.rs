@@ -1,6 +1,6 @@
 //! What only the leader has: the tree ahead of what stands, and the watch over sessions.
 
-use super::{Server, Step, Timer};
+use super::{Server, ServerId, Step, Syncs, Timer};
 use crate::message::{ConnId, Xid};
 use crate::sessions::{SessionTable, SessionTracker};
 use crate::tree::DataTree;
@@ -24,8 +24,24 @@ pub(super) struct Lead {
     /// Where sessions were last attached, as far as this leader knows: it has not heard of all that were
     /// attached under another.
     pub(super) owners: BTreeMap<SessionId, Place>,
-    /// Syncs of learners' clients, by what must be committed first.
-    pub(super) syncs: Vec<(Zxid, LinkId, ConnId)>,
+    /// Syncs that are not answered, in the order in which they came.
+    pub(super) syncs: Vec<AskedSync>,
+    /// How often the learners were asked whether they follow.
+    pub(super) asked: u64,
+    /// The last of these that each has answered.
+    pub(super) follows: BTreeMap<ServerId, u64>,
+}
+
+/// A sync that a client wants.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct AskedSync {
+    /// What must be committed first.
+    pub(super) after: Zxid,
+    /// Which of the questions to its quorum must be answered first; zero for none.
+    pub(super) round: u64,
+    /// From which learner it came; `None` for the leader's own client.
+    pub(super) link: Option<LinkId>,
+    pub(super) conn: ConnId,
 }
 
 /// Where a session is attached.
@@ -70,6 +86,8 @@ impl Server {
             tracker,
             owners: BTreeMap::new(),
             syncs: Vec::new(),
+            asked: 0,
+            follows: BTreeMap::new(),
         });
     }
 
@@ -93,11 +111,12 @@ impl Server {
         self.peer.in_flight().rev().find(|txn| txn.session == session).map(|txn| txn.zxid)
     }
 
-    /// What a `sync` at the leader waits for: the last transaction in flight. That is what released versions
-    /// do: where nothing is in flight, nobody is asked, neither the quorum nor this server's own tree. So a
-    /// deposed leader that does not know it yet answers, and one whose disk is behind its followers' does.
+    /// What a `sync` at the leader waits for: see [`Syncs`].
     pub(super) fn sync_point(&self) -> Zxid {
-        self.peer.in_flight().next_back().map_or(Zxid::ZERO, |txn| txn.zxid)
+        match self.config.syncs {
+            Syncs::AsShipped => self.peer.in_flight().next_back().map_or(Zxid::ZERO, |txn| txn.zxid),
+            Syncs::AskQuorum => self.peer.history().last(),
+        }
     }
 
     /// The last transaction that this server shows to clients. A leader of an ensemble counts from the

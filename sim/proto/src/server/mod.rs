@@ -26,6 +26,7 @@ mod frame;
 mod lead;
 mod request;
 mod storage;
+mod sync;
 mod upkeep;
 
 use crate::disk::{DiskOp, FileId, Files};
@@ -74,8 +75,23 @@ pub struct ServerConfig {
     /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
     /// everything. Source: ZooKeeper 3.9, `zookeeper.DigestAuthenticationProvider.superDigest`.
     pub super_digest: Option<Text>,
+    /// Whom a leader asks before a sync is answered.
+    pub syncs: Syncs,
     /// Switches of the tree.
     pub tree: TreeConfig,
+}
+
+/// Whom a leader asks before a sync is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Syncs {
+    /// Nobody, unless something is in flight, and then whoever acknowledges that. So a deposed leader that does not know
+    /// it yet answers, and one whose own tree is behind does.
+    ///
+    /// Source: ZooKeeper 3.9, measured.
+    #[default]
+    AsShipped,
+    /// A quorum, whether it still follows; and it waits for everything that it has proposed. No released version does so.
+    AskQuorum,
 }
 
 /// What happened, and when by the server's own clock.

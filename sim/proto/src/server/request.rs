@@ -6,7 +6,7 @@
 use super::connect::{Connection, Early};
 use super::frame::{FRAME_BYTES_MAX, frame_bytes};
 use super::{Server, Step};
-use crate::message::{Ask, ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer, WatchList, Xid};
+use crate::message::{ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer, WatchList, Xid};
 use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
@@ -89,11 +89,7 @@ impl Server {
                 return self.close(conn, step);
             }
             ToServer::Request { xid, request: request @ Request::Sync { .. } } => {
-                let after = self.lead.is_some().then(|| self.sync_point());
-                if after.is_none() {
-                    self.ask(Ask::Sync { conn }, step);
-                }
-                Waiting::Sync { xid, after, request }
+                Waiting::Sync { xid, after: self.begin_sync(conn, step), request }
             }
             ToServer::Request { xid, request: Request::Auth { scheme, credentials } } => {
                 let super_digest = self.config.super_digest.clone();

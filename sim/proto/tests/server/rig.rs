@@ -8,7 +8,9 @@ use zk_proto::client::{
 };
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
 use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Event, Input, Note, Output, RecoveryError, Server, ServerConfig, ServerId, Timer};
+use zk_proto::server::{
+    Event, Input, Note, Output, RecoveryError, Server, ServerConfig, ServerId, Syncs, Timer,
+};
 use zk_proto::zab::PeerConfig;
 
 pub const TICK_MS: u32 = 500;
@@ -23,6 +25,7 @@ pub fn config() -> ServerConfig {
         snapshot_bytes: 0,
         container_check_ms: 60_000,
         super_digest: None,
+        syncs: Syncs::AsShipped,
         tree: TreeConfig { extended_types: true, order_salt: 0 },
     }
 }

@@ -97,7 +97,7 @@ impl Core {
             Ask::Attach { session, .. } | Ask::Open { session, .. } => {
                 self.watched.touched(id, [*session], now_ms);
             }
-            Ask::Write { .. } | Ask::Sync { .. } => {}
+            Ask::Write { .. } | Ask::Sync { .. } | Ask::Follows { .. } => {}
         }
     }
 

@@ -10,7 +10,7 @@ use crate::words::Counts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Server, ServerConfig, ServerId, Timer};
+use zk_proto::server::{Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::zab::{PeerConfig, Role};
 
 /// How long a server waits for better votes when a quorum agrees, and how often one without a leader says so. All
@@ -102,6 +102,7 @@ impl Host {
             snapshot_bytes: SNAPSHOT_BYTES,
             container_check_ms: options.container_check_ms,
             super_digest: options.super_digest.as_deref().map(Into::into),
+            syncs: Syncs::AsShipped,
             // One order of children on all servers, as it was measured.
             tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
         };
