@@ -1,6 +1,7 @@
 //! What to check, and what came of it.
 
 use crate::model::RecipeModel;
+use crate::scene::Scene;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -137,6 +138,8 @@ pub struct Counterexample {
     pub excuse: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
+    /// The same as data, to be drawn; a last step that panics is missing.
+    pub scenes: Vec<Scene>,
 }
 
 impl CheckConfig {

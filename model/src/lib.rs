@@ -21,6 +21,7 @@
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe` | steps, for people to read |
+//! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
@@ -43,6 +44,7 @@ pub mod monitors;
 mod probe;
 pub mod process;
 mod quiet;
+pub mod scene;
 pub mod search;
 pub mod service;
 pub mod shell;
@@ -54,3 +56,4 @@ mod tree;
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,
 };
+pub use scene::{Does, Scene};

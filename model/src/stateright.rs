@@ -5,6 +5,7 @@ use crate::check::{CheckConfig, Counterexample, PromiseReport};
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::RecipeModel;
+use crate::scene::Story;
 use crate::search::Found;
 use crate::state::State;
 use stateright::{Checker, Model, Property};
@@ -89,13 +90,15 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
 
 /// Finds out which promise a path breaks.
 fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
-    let mut steps = Vec::new();
+    let (mut steps, mut scenes) = (Vec::new(), Vec::new());
+    let mut story = path.first().map(|(state, _)| Story::new(state));
     let mut broken = model.init().findings.broken;
     for (state, action) in &path {
         match action {
             Some(action) => {
                 let taken = model.step(state, *action);
                 steps.push(describe(state, *action, &taken));
+                scenes.extend(story.as_mut().map(|story| story.step(state, *action, &taken)));
                 broken.extend(taken.findings.broken);
             }
             None => broken.extend(model.rest(state).broken),
@@ -106,7 +109,7 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
-        let example = Counterexample { what: violation.what, excuse: None, steps };
+        let example = Counterexample { what: violation.what, excuse: None, steps, scenes };
         found.promises[promise].broken = Some(example);
     }
 }
