@@ -13,6 +13,12 @@ pub struct FileError {
     source: io::Error,
 }
 
+/// Writes what a sweep shows to people into a directory: `index.html` and `summary.md`.
+pub fn write_pages(report: &crate::SweepReport, dir: &Path) -> Result<(), FileError> {
+    write_whole(&dir.join("index.html"), crate::sweep_html(report).as_bytes())?;
+    write_whole(&dir.join("summary.md"), crate::sweep_markdown(report).as_bytes())
+}
+
 /// Makes sure that files can be written into a directory, which is created if it is missing.
 ///
 /// Called before the work that fills it, so that an hour's sweep does not end at a read-only disk.

@@ -10,6 +10,10 @@
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
+//! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
+//! | `html` | pages: a sweep, a check, judgements, with their diagrams |
+//! | `markdown` | a sweep for a job's summary, and as annotations of a build |
+//! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | a sweep, or a live run, for CI systems |
 //! | `files` | files that are there whole or not at all |
 //!
@@ -17,11 +21,15 @@
 //! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod check;
+mod diagram;
 mod ensemble;
 mod files;
+mod html;
 mod judge;
 mod junit;
 mod live;
+mod markdown;
+mod mermaid;
 mod mutants;
 mod replay;
 mod sweep;
@@ -29,16 +37,22 @@ mod text;
 mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use diagram::{
+    Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
+};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
-pub use files::{FileError, prepare_dir, prepare_file, write_whole};
+pub use files::{FileError, prepare_dir, prepare_file, write_pages, write_whole};
+pub use html::{check_html, judge_html, sweep_html};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
+pub use markdown::{sweep_annotations, sweep_markdown};
+pub use mermaid::{MERMAID_KEPT, mermaid};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
-pub use sweep::{Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
+pub use sweep::{Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
 pub use text::{
-    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text,
+    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text, named_in,
     replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};

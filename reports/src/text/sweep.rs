@@ -75,7 +75,8 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
     }
 }
 
-fn answer_words(report: &SweepReport) -> String {
+/// The answer of a sweep in words.
+pub(crate) fn answer_words(report: &SweepReport) -> String {
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     match report.answer {
