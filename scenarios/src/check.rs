@@ -1,13 +1,13 @@
 //! Checks, and the Explorer.
 
-use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
+use crate::{BadInput, draw};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path,
-    Reached, Verdict as Became,
+    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, Diagram, How, Judgement, Limits,
+    Path, Reached, SweepReport, Verdict as Became,
 };
 use zk_trials::trial::{About, AnyTrial, Bounds};
 
@@ -44,8 +44,32 @@ pub(crate) fn check(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
+    check_drawn(what, trial, config, progress).0
+}
+
+/// A way to break a promise, drawn: the promise's name, and whether it was owed there.
+pub(crate) type DrawnPath = (String, bool, Diagram);
+
+/// The same, with the ways to break promises drawn.
+pub(crate) fn check_drawn(
+    what: &str,
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    progress: &mut dyn FnMut(Progress),
+) -> (CheckReport, Vec<DrawnPath>) {
     let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
-    report(what, &trial.about(), &owed, config, &zk_model::check(trial.clone(), config, progress))
+    let check = zk_model::check(trial.clone(), config, progress);
+    let draw = |result: &PromiseReport, owed: bool, example: &Option<Counterexample>| {
+        let example = example.as_ref()?;
+        let diagram = draw::steps::diagram(result.name, example, config.bounds.clients);
+        Some((result.name.to_string(), owed, diagram))
+    };
+    let paths = check.promises.iter();
+    let paths = paths.flat_map(|result| {
+        [draw(result, true, &result.broken), draw(result, false, &result.excused)].into_iter().flatten()
+    });
+    let drawn = paths.take(SweepReport::DRAWN).collect();
+    (report(what, &trial.about(), &owed, config, &check), drawn)
 }
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
@@ -193,6 +217,7 @@ mod tests {
             what: "two inside".into(),
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
+            scenes: Vec::new(),
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }

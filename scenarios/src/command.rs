@@ -13,10 +13,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
-use zk_reports::{check_text, count, ensemble_text, to_json};
+use zk_reports::{check_html, check_text, count, ensemble_text, prepare_dir, to_json, write_whole};
 use zk_trials::trial::AnyTrial;
 
 /// The exit status for a bad command line, file or environment.
@@ -102,7 +103,10 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
-        Command::Check { kind: None, check: Some(check), format } => checked(zoo, &check, format),
+        Command::Check { kind: None, check: Some(check), report, format } => {
+            checked(zoo, &check, report.as_deref(), format)
+        }
+        Command::Completions { shell } => completions(shell),
         Command::Check { kind: None, check: None, .. } => {
             Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
         }
@@ -118,11 +122,44 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
     }
 }
 
-fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answer, BadInput> {
+/// What was typed, to be typed again: but for where its report goes.
+fn typed() -> String {
+    let mut words = vec!["zoocheck".to_string()];
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--report" => drop(arguments.next()),
+            word if word.starts_with("--report=") => {}
+            word => words.push(crate::zoo::shell_word(word)),
+        }
+    }
+    words.join(" ")
+}
+
+/// What a shell is to read.
+fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "zoocheck", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Answer::Held)
+}
+
+fn checked(
+    zoo: &Zoo,
+    arguments: &CheckArguments,
+    dir: Option<&Path>,
+    format: Format,
+) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
+    dir.map(prepare_dir).transpose()?;
     let mut progress = Progress::new(format, None);
-    let report = check::check(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
+    let mut tell = |now| tell(&mut progress, now);
+    let (report, drawn) = check::check_drawn(&arguments.what, &trial, &config, &mut tell);
     drop(progress);
+    if let Some(dir) = dir {
+        write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+        write_whole(&dir.join("index.html"), check_html(&report, &typed(), &drawn).as_bytes())?;
+    }
     print(&match format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
@@ -171,14 +208,14 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 
 #[cfg(feature = "run")]
 mod chaos {
-    use super::arguments::{ReplayArguments, RunArguments, ShrinkArguments};
+    use super::arguments::{ReplayArguments, ReplayFormat, RunArguments, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
     use zk_reports::{
-        Lines, count, judge_markdown, judge_text, mutants_text, prepare_dir, replay_text, sweep_junit,
-        sweep_text, to_json, write_whole,
+        Lines, count, judge_html, judge_markdown, judge_text, mermaid, mutants_text, prepare_dir,
+        replay_text, sweep_junit, sweep_text, to_json, write_pages, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_junit, live_text};
@@ -186,11 +223,16 @@ mod chaos {
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
+        arguments.report.as_deref().map(prepare_dir).transpose()?;
         let mut progress = Progress::new(arguments.format.progress(), Some(total));
         let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
         drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("index.html"), judge_html(&report).as_bytes())?;
+        }
         print(&match arguments.format {
             JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
             JudgeFormat::Json => to_json(&report),
@@ -231,7 +273,7 @@ mod chaos {
         let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
         let total = seeds.count();
         let mut progress = Progress::new(arguments.format, Some(total));
-        let report = run::sweep_with(&target, &seeds, jobs, log, &mut |done, broken| {
+        let mut report = run::sweep_with(&target, &seeds, jobs, log, &mut |done, broken| {
             let note = || match broken {
                 0 => String::new(),
                 n => format!("{} broken", count(n)),
@@ -241,13 +283,16 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
+            run::drawn(&target, &mut report);
             write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
             write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
+            write_pages(&report, dir)?;
         }
         print(&match arguments.format {
             Format::Human => sweep_text(&report, paint()),
             Format::Json => to_json(&report),
         })?;
+        crate::github::tell(&report)?;
         Ok(report.answer)
     }
 
@@ -305,12 +350,18 @@ mod chaos {
     pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
-        let report = run::replay(&target, target.seed(arguments.seed)?, arguments.trace, log)?;
+        let seed = target.seed(arguments.seed)?;
+        if arguments.format == ReplayFormat::Mermaid {
+            let (answer, diagram) = run::replay_drawn(&target, seed, log)?;
+            print(&mermaid(&diagram))?;
+            return Ok(answer);
+        }
+        let report = run::replay(&target, seed, arguments.trace, log)?;
         print(&match arguments.format {
-            Format::Human => {
+            ReplayFormat::Human => {
                 replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
             }
-            Format::Json => to_json(&report),
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
         })?;
         Ok(report.answer)
     }

@@ -3,19 +3,38 @@
 use super::Target;
 use super::tally::{Tally, answer};
 use super::timeline::tell;
-use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
+use crate::{BadInput, draw};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_reports::{REPLAY_SCHEMA, ReplayReport, Seen};
+use zk_reports::{Answer, Diagram, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport};
 use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
+    Ok(report(target, traced(target, seed, log)?, whole))
+}
+
+/// Runs a seed, and draws it up to where something broke first that was owed, or else as expected, or to its end.
+pub(crate) fn replay_drawn(target: &Target, seed: u64, log: bool) -> Result<(Answer, Diagram), BadInput> {
+    let run = traced(target, seed, log)?;
+    let first = |excused| run.violations.iter().find(|violation| violation.excuse.is_some() == excused);
+    let until = first(false).or_else(|| first(true)).map_or(run.virtual_ns, |violation| violation.at_ns);
+    let diagram = draw::world::diagram(&target.scenario, &run, until);
+    Ok((report(target, run, false).answer, diagram))
+}
+
+/// Draws the first breaks of a sweep: each is run again, with its trace.
+pub(crate) fn drawn(target: &Target, report: &mut SweepReport) {
+    report.draw(|failure, _| {
+        let run = traced(target, failure.seed, false).ok()?;
+        Some(draw::world::diagram(&target.scenario, &run, failure.virtual_ns))
+    });
+}
+
+fn traced(target: &Target, seed: u64, log: bool) -> Result<Run, BadInput> {
     let options = RunOptions { trace: true, log, ..RunOptions::default() };
-    let run =
-        catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
-            .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))?;
-    Ok(report(target, run, whole))
+    catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
+        .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))
 }
 
 fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
@@ -71,7 +90,7 @@ mod tests {
     use super::*;
     use crate::Zoo;
     use std::collections::BTreeMap;
-    use zk_reports::{Answer, Verdict};
+    use zk_reports::Verdict;
     use zk_world::RunViolation;
 
     #[test]
@@ -96,6 +115,8 @@ mod tests {
             trace: vec!["0.000s s0 Commit zxid=1:1".into()],
             timeline: Vec::new(),
             choices: BTreeMap::new(),
+            herd: BTreeMap::new(),
+            crossings: Vec::new(),
         };
         let report = report(&target, run.clone(), false);
         assert_eq!(report.answer, Answer::Broken);

@@ -3,8 +3,8 @@
 use super::Target;
 use crate::zoo::{assumption, catalogued};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_reports::{Answer, Failure, PromiseResult, Reached, SWEEP_SCHEMA, SweepReport, Verdict};
-use zk_world::{Run, RunViolation};
+use zk_reports::{Answer, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, SweepReport, Verdict};
+use zk_world::{Herd, Run, RunViolation};
 
 /// The invariant that only a sweep can watch.
 pub(super) const DETERMINISM: &str = "determinism";
@@ -15,6 +15,7 @@ const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 pub(super) struct Tally {
     results: BTreeMap<String, Entry>,
     sometimes: BTreeMap<&'static str, (u64, u64)>,
+    herd: BTreeMap<u8, Herd>,
     failures: Vec<Failure>,
     virtual_ns: u128,
     messages: u64,
@@ -43,6 +44,12 @@ impl Tally {
             let (seeds, all) = self.sometimes.entry(name).or_default();
             *seeds += u64::from(*times > 0);
             *all += times;
+        }
+        for (contenders, herd) in &run.herd {
+            let all = self.herd.entry(*contenders).or_default();
+            all.changes += herd.changes;
+            all.woken += herd.woken;
+            all.most = all.most.max(herd.most);
         }
         // A promise counts once a seed, owed and excused apart.
         let mut counted = BTreeSet::new();
@@ -125,6 +132,17 @@ impl Tally {
             .collect()
     }
 
+    /// How many a change woke, by how many waited.
+    fn herd(&self) -> Vec<HerdPoint> {
+        let point = |(contenders, herd): (&u8, &Herd)| HerdPoint {
+            contenders: (*contenders).into(),
+            changes: herd.changes,
+            woken: herd.woken,
+            most: herd.most,
+        };
+        self.herd.iter().map(point).collect()
+    }
+
     /// What all of it comes to.
     pub(super) fn report(
         mut self,
@@ -148,6 +166,7 @@ impl Tally {
             wall_seconds,
             messages: self.messages,
             sometimes: self.sometimes(),
+            herd: self.herd(),
             promises,
             invariants,
             failures: self.failures,
@@ -187,5 +206,6 @@ fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
         virtual_ns: violation.at_ns,
         what: violation.what.clone(),
         replay: target.replay_command(run.seed),
+        diagram: None,
     }
 }
