@@ -6,6 +6,7 @@ use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::{AnyTrial, Bounds, Reductions};
 
@@ -140,6 +141,8 @@ pub struct Counterexample {
     pub steps: Vec<String>,
     /// The same as data, to be drawn; a last step that panics is missing.
     pub scenes: Vec<Scene>,
+    /// The same steps, for the world to take again.
+    pub course: Vec<CourseStep>,
 }
 
 impl CheckConfig {

@@ -20,7 +20,7 @@
 //! | `search`, `tree` | our own breadth-first search, and the states it has found |
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
-//! | `describe` | steps, for people to read |
+//! | `describe`, `course` | steps, for people to read, and for the world to take again |
 //! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
@@ -32,6 +32,7 @@ pub mod accept;
 pub mod actions;
 pub mod check;
 mod client;
+mod course;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;

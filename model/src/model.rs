@@ -192,6 +192,11 @@ impl RecipeModel {
         self.start.texts.len() as u8
     }
 
+    /// The text of this number.
+    pub fn text(&self, nth: u8) -> Text {
+        self.start.texts[usize::from(nth)].clone()
+    }
+
     fn own(&self, nth: usize) -> usize {
         self.promises.len() - OWN_PROMISES.len() + nth
     }
@@ -257,7 +262,7 @@ impl Turn<'_> {
             }
             Action::Set(nth, text) => {
                 let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
-                let data = Data::from(&*self.model.start.texts[usize::from(text)]);
+                let data = Data::from(&*self.model.text(text));
                 self.administer(&Request::SetData { path: path.clone(), data, version: -1 });
             }
             Action::Pause(me) => {

@@ -2,6 +2,7 @@
 
 use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
+use crate::course::course_step;
 use crate::describe::describe;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
@@ -13,6 +14,7 @@ use crate::state::State;
 use crate::tree::Tree;
 use std::sync::Arc;
 use std::time::Instant;
+use zk_trials::course::CourseStep;
 use zk_trials::promise::Violation;
 
 /// How often the clock is looked at, in states.
@@ -226,7 +228,8 @@ impl Search<'_> {
                 let violation = Violation { what: what.to_owned(), excuse: None };
                 let mut example = self.counterexample(&violation, state, None);
                 let way = example.steps.len();
-                (example.steps, example.scenes) = retrace(self.model, &self.path(state, &round));
+                (example.steps, example.scenes, example.course) =
+                    retrace(self.model, &self.path(state, &round));
                 example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
                 let steps = example.steps.len() as u32;
                 let report = &mut self.found.promises[nth];
@@ -268,8 +271,8 @@ impl Search<'_> {
     fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
-        let (steps, scenes) = retrace(self.model, &path);
-        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, scenes }
+        let (steps, scenes, course) = retrace(self.model, &path);
+        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, scenes, course }
     }
 
     /// The numbers of the actions from the start to a state, and then these.
@@ -279,15 +282,17 @@ impl Search<'_> {
     }
 }
 
-/// Takes the actions of these numbers from the first state on, and tells each in a line, and as data. A step that
-/// panics is the last, and has no scene.
-pub fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>) {
+/// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as
+/// a course. A step that panics is the last, and has no scene.
+fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<CourseStep>) {
     let mut state = model.init().state;
     let (mut lines, mut scenes, mut story) = (Vec::new(), Vec::new(), Story::new(&state));
+    let mut course = Vec::new();
     for &nth in path {
         let mut actions = Vec::new();
         model.actions(&state, &mut actions);
         let action = actions[nth];
+        course.extend(course_step(model, &state, action));
         match quietly(|| model.step(&state, action)) {
             Ok(taken) => {
                 lines.push(describe(&state, action, &taken));
@@ -297,7 +302,7 @@ pub fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>)
             Err(what) => lines.push(format!("{action:?}: panics: {what}")),
         }
     }
-    (lines, scenes)
+    (lines, scenes, course)
 }
 
 /// How often interesting cases were reached, against checks that hold because nothing happens.

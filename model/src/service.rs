@@ -216,11 +216,6 @@ impl Service {
         self.views[client].registers
     }
 
-    /// Whether something that a client watches there has happened while it was away.
-    pub fn has_missed(&self, client: usize, path: &Text) -> bool {
-        self.views[client].now.missed.iter().any(|(missed, _)| missed == path)
-    }
-
     /// How many answers are on their way to a client, as far as anybody counts.
     pub fn unheard(&self, client: usize) -> usize {
         self.views[client].unheard.len()
@@ -338,7 +333,8 @@ impl At<'_> {
     /// is `answered`: the server which that client is connected to by now may not know of it yet.
     fn commit(&mut self, by: SessionId, body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
         let last = self.service.tree().last_zxid();
-        let zxid = if self.rules.true_zxids || takes_number(&body) { last.next() } else { last };
+        let numbered = self.rules.true_zxids || takes_number(&body);
+        let zxid = if numbered { last.next() } else { last };
         let closed = match body {
             TxnBody::CloseSession { expired, .. } => Some(expired),
             _ => None,
@@ -365,7 +361,7 @@ impl At<'_> {
         along.iter().for_each(|client| self.service.views[*client].now.at = last);
         let hand = if closed.is_some() { SessionId::NONE } else { by };
         for change in &applied.changes {
-            self.tell(change, hand, zxid, &before);
+            self.tell(change, hand, (zxid, numbered), &before);
             self.fire(change, &along, true);
         }
         // One of a connection that is gone ends what came after it.
@@ -375,7 +371,8 @@ impl At<'_> {
         applied.result
     }
 
-    fn tell(&mut self, change: &Change, by: SessionId, czxid: Zxid, before: &DataTree) {
+    /// `numbered`: the transaction has taken a number of its own.
+    fn tell(&mut self, change: &Change, by: SessionId, (czxid, numbered): (Zxid, bool), before: &DataTree) {
         let path = change.path.clone();
         let owner =
             |tree: &DataTree| tree.node(&path).and_then(|node| node.owner()).unwrap_or(SessionId::NONE);
@@ -386,8 +383,9 @@ impl At<'_> {
             }
             EventType::NodeDeleted => {
                 // What one multi both creates and deletes is not in the tree before it.
+                let own = numbered.then_some(czxid);
                 let owner = owner(before);
-                Fact::NodeDeleted { path: path.clone(), by, owner }
+                Fact::NodeDeleted { path: path.clone(), by, owner, zxid: own }
             }
             EventType::NodeDataChanged => self.written(&path, by, czxid),
             EventType::NodeChildrenChanged | EventType::None => return,

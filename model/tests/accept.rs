@@ -182,6 +182,56 @@ fn what_happens_while_watches_are_on_their_way_is_told_as_one_or_not_at_all() {
     assert_eq!(narrowed.why, Why::DifferentEvent);
 }
 
+/// B watches for /x and /y, which are not there, and is connected again. Then A makes /x, removes it, and makes /y; B is
+/// told of these without a number, in this order, and loses its connection before anybody says how far its server was.
+fn told_and_lost(paths: &[&str]) -> Vec<Step> {
+    let looks = |xid, path: &str| sends(B, xid, Request::Exists { path: path.into(), watch: true });
+    let [x, y] = [3, 5].map(|counter| commits(counter, A, counter as i32));
+    let exist = vec![Text::from("/x"), Text::from("/y")];
+    let watches = WatchList { exist, ..WatchList::default() };
+    let told = paths.iter().map(|path| {
+        let (path, state) = (Text::from(*path), KeeperState::SyncConnected);
+        let event = WatchedEvent { kind: EventType::NodeCreated, path, state };
+        Step::Gets { session: B, message: ToClient::Event { zxid: None, event } }
+    });
+    let before = [
+        looks(1, "/x"),
+        gets(B, 1, 2, Ok(Response::Exists(None))),
+        looks(2, "/y"),
+        gets(B, 2, 2, Ok(Response::Exists(None))),
+        loses(B),
+        Step::Connects { session: B, watches },
+        create(A, 3, "/x", CreateMode::Persistent),
+        x,
+        delete(A, 4, "/x"),
+        commits(4, A, 4),
+        create(A, 5, "/y", CreateMode::Persistent),
+        y,
+    ];
+    after(before.into_iter().chain(told).chain([loses(B)]))
+}
+
+#[test]
+fn a_server_that_does_not_say_how_far_it_was_was_somewhere() {
+    for told in [&[][..], &["/x"], &["/y"]] {
+        let accepted = accept(&told_and_lost(told), None).expect("some server is so far");
+        assert_eq!(accepted.events, told.len());
+    }
+    let why = accept(&told_and_lost(&["/x", "/y"]), None).expect_err("no server has both").why;
+    assert_eq!(why, Why::DifferentEvent);
+    let why = accept(&told_and_lost(&["/z"]), None).expect_err("nobody watches that").why;
+    assert_eq!(why, Why::DifferentEvent);
+}
+
+#[test]
+fn what_a_client_was_told_of_its_absence_was_so_before_its_own_writes() {
+    // The write is committed before B hears of what it missed, and its server took its watches before both.
+    let away = [list(B, 1), listed(B, 1, 2, &[]), loses(B), connects(B, &["/"])].into_iter();
+    let writes = [create(B, 2, "/b", CreateMode::Persistent), commits(4, B, 2)];
+    let told = away.chain(a_creates()).chain(writes).chain([event(B, None), loses(B)]);
+    assert_eq!(judged(told).expect("it missed the creation before its own").events, 1);
+}
+
 #[test]
 fn requests_of_a_connection_do_not_overtake_each_other() {
     let two = [create(A, 1, "/a", CreateMode::Persistent), delete(A, 2, "/a"), loses(A), commits(3, A, 2)];

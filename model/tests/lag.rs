@@ -235,3 +235,21 @@ fn where_nothing_lags_syncs_and_ends_that_lie_are_none() {
     };
     assert_eq!(states(false), states(true));
 }
+
+#[test]
+fn a_lost_create_is_found_by_a_write_and_not_by_a_sync_that_a_leader_answers_by_itself() {
+    let lagging = |clients, faults: [u8; 3]| {
+        let [expiries, drops, crashes] = faults;
+        CheckConfig::new(Bounds { expiries, drops, crashes, lag: 1, ..Bounds::clients(clients) })
+    };
+    let twice = lagging(1, [0, 2, 0]);
+    let check = run(trial("lock/behind-sync"), &twice);
+    assert_eq!(broken(&check), ["no-orphan-znode"], "as the lock was");
+    let true_syncs = CheckConfig { lying_syncs: false, ..twice.clone() };
+    assert_eq!(run(trial("lock/behind-sync"), &true_syncs).verdict, Verdict::Holds);
+    for config in
+        [twice, lagging(1, [1, 2, 1]), lagging(2, [0, 1, 0]), lagging(2, [1, 0, 0]), lagging(2, [0, 0, 1])]
+    {
+        assert_eq!(run(trial("lock"), &config).verdict, Verdict::Holds, "{:?}", config.bounds);
+    }
+}

@@ -22,8 +22,8 @@ type Node = (u8, usize);
 enum At {
     /// It has asked for a znode; after a look at this list, which is known until the next checkpoint.
     Creating { seen: Option<BTreeSet<Node>> },
-    /// It has asked for the list; while it does not know its znode, for a sync before it.
-    Listing { own: Option<Node>, synced: bool },
+    /// It has asked for the list; while it does not know its znode, for a place in the order of writes before it.
+    Listing { own: Option<Node>, ordered: bool },
     /// It has found a znode of its own in this list, and asks whose it is.
     Adopting { own: Node, seen: BTreeSet<Node> },
     /// It has asked for the znode before its own.
@@ -47,7 +47,7 @@ enum At {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Ask {
     Create,
-    Sync,
+    Order,
     List,
     Watch(Node),
     Look(Node),
@@ -57,7 +57,7 @@ enum Ask {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Letter {
     Created(Node),
-    Synced,
+    Ordered,
     Listed(BTreeSet<Node>),
     Watched { there: bool },
     Looked { there: bool },
@@ -98,8 +98,8 @@ struct Faults {
 
 fn is_write(ask: Ask) -> bool {
     match ask {
-        Ask::Create | Ask::Delete(_) => true,
-        Ask::Sync | Ask::List | Ask::Watch(_) | Ask::Look(_) => false,
+        Ask::Create | Ask::Order | Ask::Delete(_) => true,
+        Ask::List | Ask::Watch(_) | Ask::Look(_) => false,
     }
 }
 
@@ -110,7 +110,7 @@ impl Contender {
             match &at {
                 At::Creating { .. } => self.asks.push_back(Ask::Create),
                 At::Listing { own, .. } => {
-                    self.asks.extend(own.is_none().then_some(Ask::Sync));
+                    self.asks.extend(own.is_none().then_some(Ask::Order));
                     self.asks.push_back(Ask::List);
                 }
                 At::Adopting { own, .. } | At::Claiming { own } => self.asks.push_back(Ask::Look(*own)),
@@ -124,7 +124,7 @@ impl Contender {
     }
 
     fn lists(&mut self, own: Option<Node>) {
-        self.goes(At::Listing { own, synced: false });
+        self.goes(At::Listing { own, ordered: false });
     }
 
     fn ends(&mut self, at: At) {
@@ -273,7 +273,7 @@ impl World {
                 self.next += 1;
                 Letter::Created(node)
             }
-            Ask::Sync => Letter::Synced,
+            Ask::Order => Letter::Ordered,
             Ask::List => Letter::Listed(self.nodes.clone()),
             Ask::Watch(before) => {
                 self.watches.insert((before, who));
@@ -338,8 +338,8 @@ impl World {
         let letter = contender.inbox.pop_front().expect("there is one");
         match (letter, contender.at.clone()) {
             (Letter::Created(own), At::Creating { .. }) => contender.lists(Some(own)),
-            (Letter::Synced, At::Listing { own: None, synced: false }) => {
-                contender.at = At::Listing { own: None, synced: true };
+            (Letter::Ordered, At::Listing { own: None, ordered: false }) => {
+                contender.at = At::Listing { own: None, ordered: true };
             }
             (Letter::Listed(nodes), At::Listing { own, .. }) => contender.takes_list(own, who, nodes),
             (Letter::Looked { there: true }, At::Adopting { own, seen }) => {

@@ -2,9 +2,7 @@
 
 use crate::session::{self, RecipeError};
 use std::fmt;
-use zk_api::{
-    CreateMode, Data, Either, ErrorCode, EventType, Local, MultiOutcome, Op, ZPath, ZooKeeper, Zxid, race,
-};
+use zk_api::{CreateMode, Data, Either, ErrorCode, EventType, Local, ZPath, ZooKeeper, Zxid, race};
 
 /// A barrier is in place while its znode exists. It can be raised and lowered again and again.
 ///
@@ -77,14 +75,11 @@ impl<Z: ZooKeeper> Barrier<Z> {
     pub async fn look(&self) -> Result<Option<Zxid>, RecipeError> {
         loop {
             self.checkpoint("barrier/look", None);
-            // As all writes it is carried out by the leader, and what is read behind it is not older.
-            let check = Op::Check { path: self.node.text(), version: -1 };
-            let (checked, seen) = (self.zk.multi(vec![check]), self.zk.exists(&self.node));
-            match (checked.await, seen.await) {
-                (Ok(MultiOutcome::Failed(codes)), _) if codes.first() == Some(&Some(ErrorCode::NoNode)) => {
-                    return Ok(None);
-                }
-                (Ok(_), Ok(stat)) => return Ok(stat.map(|stat| stat.czxid)),
+            // What is read behind it is not older.
+            let (ordered, seen) = (session::ordered(&self.zk, &self.node), self.zk.exists(&self.node));
+            match (ordered.await, seen.await) {
+                (Ok(false), _) => return Ok(None),
+                (Ok(true), Ok(stat)) => return Ok(stat.map(|stat| stat.czxid)),
                 (Err(e), _) | (_, Err(e)) => self.passing(e).await?,
             }
         }

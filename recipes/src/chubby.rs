@@ -82,9 +82,9 @@ pub struct Sequencer {
 
 /// Whether a sequencer's holder held the lock at some moment since this was called, in this mode or a stronger one.
 ///
-/// It looks behind a sync at who stands in line, so a waiter's znode does not pass, nor does that of a reader where writing
+/// It takes a place in the order of writes and looks behind it at who stands in line, so a waiter's znode does not pass, nor does that of a reader where writing
 /// is asked for, nor one that was seen by a server that lags. The answer is about the past when it is there: a resource that
-/// acts on it alone may be too late, and must compare tokens as well.
+/// acts on it alone may be too late, and must compare tokens as well. It costs a write.
 pub async fn check_sequencer<Z: ZooKeeper>(
     zk: &Z,
     sequencer: &Sequencer,
@@ -107,15 +107,15 @@ async fn checked<Z: ZooKeeper>(
         let token = Local::Number(sequencer.token.to_i64());
         let needs = Local::Number(i64::from(needs == Mode::Exclusive));
         zk.checkpoint(from, &[Local::Text(sequencer.node.as_str()), token, needs, Local::Number(alive)]);
-        let (synced, listed) = (zk.sync(&sequencer.file), zk.children(&sequencer.file));
+        let (ordered, listed) = (session::ordered(zk, &sequencer.file), zk.children(&sequencer.file));
         let stat = zk.exists(&sequencer.node);
-        match (synced.await, listed.await, stat.await) {
-            (Ok(()), Ok(names), Ok(Some(stat))) => {
+        match (ordered.await, listed.await, stat.await) {
+            (Ok(_), Ok(names), Ok(Some(stat))) => {
                 let is_it = stat.czxid == sequencer.token && stat.ephemeral_owner == sequencer.session;
                 return Ok(is_it && is_held(&names, sequencer));
             }
-            (Ok(()), Ok(_), Ok(None)) => return Ok(false),
-            (_, Err(e), _) if e.code == ErrorCode::NoNode => return Ok(false),
+            (Ok(_), Ok(_), Ok(None)) => return Ok(false),
+            (Ok(_), Err(e), _) if e.code == ErrorCode::NoNode => return Ok(false),
             (Err(e), _, _) | (_, Err(e), _) | (_, _, Err(e)) => {
                 session::passing(zk, e, &sequencer.file).await?;
             }

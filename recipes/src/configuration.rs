@@ -65,13 +65,13 @@ impl<Z: ZooKeeper> Setting<Z> {
     /// The value as it is now, or newer: at least as new as whatever anybody had been answered before this call.
     ///
     /// It asks for a transaction that changes nothing and reads behind it, which costs a write. A `sync` would cost less
-    /// and is not enough: a leader that was deposed and does not know it answers one by itself.
+    /// and is not enough: a leader that was deposed and does not know it answers one by itself, and so does one whose own
+    /// tree is behind.
     pub async fn synced(&mut self) -> Result<Option<Value>, RecipeError> {
         loop {
             self.checkpoint("setting/sync");
-            // The read comes behind it, on the same connection, or both are lost. Failing, it is in the order as well.
-            let ordered = self.zk.multi(vec![Op::Check { path: self.path.text(), version: -1 }]);
-            let read = self.zk.data(&self.path);
+            // The read comes behind it, on the same connection, or both are lost.
+            let (ordered, read) = (session::ordered(&self.zk, &self.path), self.zk.data(&self.path));
             let now = match (ordered.await, read.await) {
                 (Ok(_), Ok((data, stat))) => Some(Value { data, version: stat.mzxid }),
                 (Ok(_), Err(e)) if e.code == ErrorCode::NoNode => None,
@@ -282,13 +282,9 @@ impl<Z: ZooKeeper> Configuration<Z> {
                     return Err(RecipeError::Failed(self.error(ErrorCode::SystemError)));
                 }
                 Ok(MultiOutcome::Failed(codes)) => match codes.iter().flatten().next() {
-                    // Another writer was faster, or the list was old.
-                    Some(ErrorCode::NoNode | ErrorCode::NodeExists) => {
-                        // The next list is to be as new as that.
-                        if let Err(e) = self.zk.sync(&self.root).await {
-                            session::passing(&self.zk, e, &self.root).await?;
-                        }
-                    }
+                    // Another writer was faster, or the list was old. The next one is as new as this failure, which has its
+                    // place in the order of writes.
+                    Some(ErrorCode::NoNode | ErrorCode::NodeExists) => {}
                     Some(code) => return Err(RecipeError::Failed(self.error(*code))),
                     None => return Err(RecipeError::Failed(self.error(ErrorCode::SystemError))),
                 },

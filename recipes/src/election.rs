@@ -170,7 +170,7 @@ impl Leader {
 /// Who leads: who was announced last, if its candidate is still there. `None` if nobody was, or it is gone.
 ///
 /// The server that is asked may be behind. Who was told by others that there is a new leader, and must not find the
-/// old one, calls [`sync`](ZooKeeper::sync) first, or waits with [`next_leader`].
+/// old one, waits with [`next_leader`]; a [`sync`](ZooKeeper::sync) before it need not help.
 pub async fn leader<Z: ZooKeeper>(zk: &Z, parent: &ZPath) -> Result<Option<Leader>, RecipeError> {
     loop {
         zk.checkpoint("election/look", &[Local::Text(parent.as_str())]);

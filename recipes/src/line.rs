@@ -68,11 +68,12 @@ impl<Z: ZooKeeper> Line<Z> {
     pub(crate) async fn abandon(&mut self) -> Result<(), RecipeError> {
         while self.left {
             self.zk.checkpoint("line/abandon", &[Local::Text(self.parent.as_str()), Local::Text(&self.guid)]);
-            // A create or delete of an earlier connection may be on its way still; the sync comes behind it.
-            let (synced, listed) = (self.zk.sync(&self.parent), self.zk.children(&self.parent));
-            let names = match (synced.await, listed.await) {
-                (Ok(()), Ok(names)) => names,
-                (_, Err(e)) if e.code == ErrorCode::NoNode => Vec::new(),
+            // A create or delete of an earlier connection may be on its way still; a place in the order comes behind it.
+            let (ordered, listed) =
+                (session::ordered(&self.zk, &self.parent), self.zk.children(&self.parent));
+            let names = match (ordered.await, listed.await) {
+                (Ok(_), Ok(names)) => names,
+                (Ok(_), Err(e)) if e.code == ErrorCode::NoNode => Vec::new(),
                 (Err(e), _) | (_, Err(e)) => {
                     self.passing(e).await?;
                     continue;
@@ -185,7 +186,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         loop {
             match self.look(rule).await? {
                 Look::Free(token) => return Ok(Some(Held { place: self, token })),
-                Look::Behind(_) => return self.leave().await.map(|()| None),
+                Look::Behind(_) => return self.leave("line/give-up").await.map(|()| None),
                 Look::Again => {}
             }
         }
@@ -194,16 +195,16 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
     /// Looks where the own znode stands, and makes one if there is none.
     async fn look(&mut self, rule: Rule) -> Result<Look, RecipeError> {
         self.checkpoint("line/list", None);
-        // A create of an earlier connection may be on its way still; the sync comes behind it. Without it a
-        // second znode could turn up after the last look, and outlive the attempt.
-        let synced = self.node.is_none().then(|| self.line.zk.sync(&self.line.parent));
+        // A create of an earlier connection may be on its way still, or not show yet; a place in the order comes behind it.
+        // Without one a second znode could turn up after the last look, and outlive the attempt.
+        let ordered = self.node.is_none().then(|| session::ordered(&self.line.zk, &self.line.parent));
         let listed = self.line.zk.children(&self.line.parent);
-        let caught_up = match synced {
-            Some(synced) => synced.await,
-            None => Ok(()),
+        let decided = match ordered {
+            Some(ordered) => ordered.await,
+            None => Ok(true),
         };
-        let names = match (caught_up, listed.await) {
-            (Ok(()), Ok(names)) => names,
+        let names = match (decided, listed.await) {
+            (Ok(_), Ok(names)) => names,
             (Err(e), _) | (_, Err(e)) => {
                 self.line.passing(e).await?;
                 return Ok(Look::Again);
@@ -264,10 +265,10 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
         }
     }
 
-    /// Removes the znode, and returns when it is known to be gone.
-    async fn leave(mut self) -> Result<(), RecipeError> {
+    /// Removes the znode, and returns when it is known to be gone. `why` tells checkpoints, as what follows differs.
+    async fn leave(mut self, why: &'static str) -> Result<(), RecipeError> {
         while let Some(node) = self.node.clone() {
-            self.checkpoint("line/release", None);
+            self.checkpoint(why, None);
             match self.line.zk.delete(&node, -1).await {
                 Err(e) if e.code != ErrorCode::NoNode => self.line.passing(e).await?,
                 Ok(()) | Err(_) => {
@@ -344,7 +345,7 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
     /// until it succeeds or finds nothing.
     /// Fails if the session is over: then it may have been another's for a while.
     pub async fn release(self) -> Result<(), RecipeError> {
-        self.place.leave().await
+        self.place.leave("line/release").await
     }
 
     /// Goes on as another kind with the same number, by one transaction. The token stays.

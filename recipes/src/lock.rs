@@ -14,8 +14,9 @@ const LOCK: &str = "lock";
 /// Every contender makes an ephemeral sequential child of the lock's znode, named with a guid of its own, and
 /// holds the lock when no child has a lower number. Otherwise it watches the next lower one alone.
 ///
-/// - **A lost answer.** When a create's outcome is unknown, the guid tells whether the znode is there. Should
-///   an old create still take effect after the look, the next list shows two, and one is removed.
+/// - **A lost answer.** When a create's outcome is unknown, the guid tells whether the znode is there. The look
+///   comes behind a place in the order of all writes, so the create can have no effect after it; a `sync` in that
+///   place would not do, as a leader may answer it whose own tree is behind.
 /// - **A claim is checked.** Before it is granted, the own znode is read once more: it must be there, and be
 ///   owned by this session. Its creation's zxid is the fencing token.
 /// - **The own znode is gone** though the session lives (an administrator has deleted it): a waiter makes a new

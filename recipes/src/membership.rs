@@ -128,12 +128,10 @@ impl<Z: ZooKeeper> Membership<Z> {
     pub async fn leave(&self) -> Result<(), RecipeError> {
         loop {
             self.checkpoint("membership/leave");
-            // A create of an earlier connection may be on its way still; a transaction comes behind it, be it one that
-            // changes nothing. A sync need not: not every leader that answers it is one.
-            let check = Op::Check { path: self.node.text(), version: -1 };
-            let (ordered, looked) = (self.zk.multi(vec![check]), self.zk.exists(&self.node));
+            // A create of an earlier connection may be on its way still; a place in the order comes behind it.
+            let (ordered, looked) = (session::ordered(&self.zk, &self.node), self.zk.exists(&self.node));
             match (ordered.await, looked.await) {
-                (Ok(MultiOutcome::Failed(_)), Ok(_)) => return Ok(()),
+                (Ok(false), Ok(_)) => return Ok(()),
                 (Ok(_), Ok(Some(stat))) if stat.ephemeral_owner == self.zk.session() => {}
                 (Ok(_), Ok(_)) => return Ok(()),
                 (Err(e), _) | (_, Err(e)) => {

@@ -286,11 +286,11 @@ async fn unclaim<Z: ZooKeeper>(
     claim: &mut Option<ZPath>,
 ) -> Result<(), RecipeError> {
     let Some(path) = claim.clone() else { return Ok(()) };
-    // What is on its way still is behind the sync; and while this session lives, its own claim stays its own.
-    let (synced, seen) = (zk.sync(&path), zk.exists(&path));
-    let answers = (synced.await, seen.await);
+    // What is on its way still is decided before it; and while this session lives, its own claim stays its own.
+    let (ordered, seen) = (session::ordered(zk, &path), zk.exists(&path));
+    let answers = (ordered.await, seen.await);
     let ours = match answers {
-        (Ok(()), Ok(stat)) => stat.is_some_and(|stat| stat.ephemeral_owner == zk.session()),
+        (Ok(_), Ok(stat)) => stat.is_some_and(|stat| stat.ephemeral_owner == zk.session()),
         (Err(e), _) | (_, Err(e)) => return session::passing(zk, e, &places.items).await,
     };
     match if ours { zk.delete(&path, -1).await } else { Ok(()) } {

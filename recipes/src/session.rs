@@ -5,8 +5,8 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 use zk_api::{
-    Either, Error, ErrorCode, EventType, KeeperState, Outcome, PathError, Pending, Watch, ZPath, ZooKeeper,
-    race,
+    Either, Error, ErrorCode, EventType, KeeperState, MultiOutcome, Op, Outcome, PathError, Pending, Reply,
+    Watch, ZPath, ZooKeeper, race,
 };
 
 /// Why a recipe cannot go on.
@@ -72,6 +72,26 @@ pub(crate) async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) 
         (ErrorCode::NoNode, _) => Err(RecipeError::NoParent(parent.clone())),
         (_, Outcome::NotApplied) => Err(RecipeError::Failed(error)),
     }
+}
+
+/// Takes a place in the order of all writes and changes nothing: whether the znode is there at that place.
+///
+/// Once it is answered, what this session asked for on earlier connections has been decided, and a read that was asked
+/// behind it on the same connection shows what came of that, and of all that anybody had been answered before the call.
+/// It is asked at once, so that the read can be asked before either is awaited.
+///
+/// A `sync` costs less and does neither: a leader that was deposed and does not know it answers one by itself, and one
+/// whose own tree is behind answers all the same.
+pub(crate) fn ordered<Z: ZooKeeper>(zk: &Z, node: &ZPath) -> Reply<bool> {
+    let path = node.text();
+    // One that fails is in the order as well.
+    zk.multi(vec![Op::Check { path: path.clone(), version: -1 }]).map(|answer| match answer? {
+        MultiOutcome::Applied(_) => Ok(true),
+        MultiOutcome::Failed(codes) => match codes.first().copied().flatten() {
+            Some(ErrorCode::NoNode) => Ok(false),
+            code => Err(Error { code: code.unwrap_or(ErrorCode::SystemError), tried: "check", path }),
+        },
+    })
 }
 
 /// Waits for a connection.

@@ -2,11 +2,10 @@
 
 mod script;
 
-use script::{Script, event, start};
+use script::{ORDERED, Script, event, ordered, start};
 use zk_api::{ErrorCode, EventType, KeeperState, MultiOutcome, Response, Stat, ZPath, Zxid};
 use zk_recipes::{Barrier, RecipeError};
 
-const CHECK: &str = "multi ";
 const LOOK: &str = "exists /gate/barrier";
 const WATCH: &str = "exists /gate/barrier watch";
 
@@ -18,14 +17,10 @@ fn up(counter: u32) -> Response {
     Response::Exists(Some(Stat { czxid: Zxid::new(1, counter), ..Stat::default() }))
 }
 
-fn is_there() -> Response {
-    Response::Multi(MultiOutcome::Applied(vec![zk_api::OpResult::Checked]))
-}
-
 /// Runs `wait` until it waits for the watch.
 macro_rules! waiting {
     ($script:ident, $wait:ident, $fire:ident) => {
-        $script.answer(CHECK, is_there());
+        $script.answer(ORDERED, ordered());
         $script.answer(LOOK, up(7));
         $wait.waits();
         let $fire = $script.answer_watch(WATCH, up(7));
@@ -39,8 +34,8 @@ fn a_barrier_that_is_down_is_passed_by_a_look_in_the_order_of_writes() {
     let script = Script::new();
     let barrier = barrier(&script);
     let wait = start(barrier.wait());
-    assert_eq!(script.asked(), [CHECK, LOOK], "both at once");
-    script.answer(CHECK, Response::Multi(MultiOutcome::Failed(vec![Some(ErrorCode::NoNode)])));
+    assert_eq!(script.asked(), [ORDERED, LOOK], "both at once");
+    script.answer(ORDERED, Response::Multi(MultiOutcome::Failed(vec![Some(ErrorCode::NoNode)])));
     script.answer(LOOK, up(7));
     assert_eq!(wait.ends(), Ok(()), "whatever the read behind it shows");
 }

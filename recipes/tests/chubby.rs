@@ -2,7 +2,7 @@
 
 mod script;
 
-use script::{ME, Script, created, names, start, there};
+use script::{ME, ORDERED, Script, created, names, ordered, start, there};
 use zk_api::{Data, ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, ZPath, Zxid};
 use zk_recipes::Mode;
 use zk_recipes::chubby::{FileError, Handle, Sequencer, check_sequencer};
@@ -55,7 +55,7 @@ fn checked(sequencer: &Sequencer, needs: Mode, line: &[&str], owner: SessionId) 
     let script = Script::new();
     let check = start(check_sequencer(&script, sequencer, needs));
     if !script.asked().is_empty() {
-        script.answer("sync /file", Response::Synced { path: "/file".into() });
+        script.answer(ORDERED, ordered());
         script.answer(LIST, names(line));
         script.answer(&format!("exists {}", sequencer.node), there(owner));
     }
@@ -85,7 +85,7 @@ fn a_sequencer_whose_znode_is_gone_does_not_pass() {
     let script = Script::new();
     let own = sequencer(NODE, Mode::Exclusive);
     let check = start(check_sequencer(&script, &own, Mode::Exclusive));
-    script.answer("sync /file", Response::Synced { path: "/file".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[]));
     script.answer(CHECK, Response::Exists(None));
     assert_eq!(check.ends(), Ok(false));
@@ -99,7 +99,7 @@ fn under_a_sequencer_that_is_over_nothing_is_written() {
     let mut write = start(handle.set_contents("late".into(), -1));
     script.answer("getData /file", contents("", stat()));
     write.waits();
-    script.answer("sync /file", Response::Synced { path: "/file".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[NAME]));
     script.answer(CHECK, there(ME));
     write.waits();

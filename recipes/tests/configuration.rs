@@ -29,10 +29,6 @@ fn data(text: &str, mzxid: u32) -> Response {
     Response::Data { data: Data::from(text), stat: stat(mzxid) }
 }
 
-fn synced() -> Response {
-    Response::Synced { path: "/c".into() }
-}
-
 #[test]
 fn an_absent_value_is_told_and_watched_until_it_comes() {
     let script = Script::new();
@@ -183,8 +179,6 @@ fn publishing_is_one_transaction_and_is_tried_again_when_the_list_was_old() {
     publish.waits();
     let old = vec![None, None, Some(ErrorCode::NoNode)];
     script.answer("multi ", Response::Multi(MultiOutcome::Failed(old)));
-    publish.waits();
-    script.answer("sync /c", synced());
     publish.waits();
     script.answer("getChildren /c", names(&[]));
     publish.waits();

@@ -2,7 +2,7 @@
 
 mod script;
 
-use script::{ME, Script, created, event, names, start, there};
+use script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
 use zk_api::{ErrorCode, EventType, KeeperState, Response, SessionId, ZPath, Zxid};
 use zk_recipes::{Held, Lock, Lost, OnDisconnect, RecipeError};
 
@@ -96,7 +96,7 @@ fn a_lost_create_is_looked_up_once_there_is_a_connection() {
     assert_eq!(script.asked(), [""; 0], "nothing can be asked without a connection");
     script.set_state(KeeperState::SyncConnected);
     acquire.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(ME));
@@ -110,7 +110,7 @@ fn a_create_that_comes_to_light_late_is_removed() {
     let mut acquire = start(lock.acquire());
     script.fail(CREATE, ErrorCode::ConnectionLoss);
     acquire.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE]));
     acquire.waits();
     script.answer(CREATE, created("/lock/g-lock-0000000006"));
@@ -134,7 +134,7 @@ fn a_znode_of_another_session_is_neither_claimed_nor_deleted() {
     let mut acquire = start(lock.acquire());
     script.fail(CREATE, ErrorCode::ConnectionLoss);
     acquire.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(SessionId(9)));
@@ -273,15 +273,15 @@ fn an_attempt_dropped_in_its_create_is_removed_by_abandon() {
     assert_eq!(script.asked(), [CREATE]);
     script.answer(CREATE, created(OWN));
     let mut abandon = start(lock.abandon());
-    assert_eq!(script.asked(), ["sync /lock", LIST], "both at once");
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    assert_eq!(script.asked(), [ORDERED, LIST], "both at once");
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     abandon.waits();
     script.answer(CHECK, there(ME));
     abandon.waits();
     script.fail(DELETE, ErrorCode::ConnectionLoss);
     abandon.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE]));
     assert_eq!(abandon.ends(), Ok(()));
     assert_eq!(start(lock.abandon()).ends(), Ok(()), "nothing is left to ask for");
@@ -295,14 +295,14 @@ fn what_is_left_is_not_gone_on_with_by_the_next_attempt_but_removed() {
     // The deletion is on its way when the connection is lost: whoever took the znode up would lose it.
     script.fail(DELETE, ErrorCode::ConnectionLoss);
     let mut acquire = start(lock.acquire());
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[OWN_NAME]));
     acquire.waits();
     script.answer(CHECK, there(ME));
     acquire.waits();
     script.answer(DELETE, Response::Deleted);
     acquire.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[]));
     acquire.waits();
     assert_eq!(script.asked(), [CREATE]);

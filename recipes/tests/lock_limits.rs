@@ -2,7 +2,7 @@
 
 mod script;
 
-use script::{ME, Script, created, names, start, there};
+use script::{ME, ORDERED, Script, created, names, ordered, start, there};
 use std::time::Duration;
 use zk_api::{ErrorCode, Response, SessionId, ZPath};
 use zk_recipes::Lock;
@@ -56,7 +56,7 @@ fn a_try_whose_create_was_lost_finds_its_znode_before_it_gives_up() {
     let mut attempt = start(lock.try_acquire());
     script.fail(CREATE, ErrorCode::ConnectionLoss);
     attempt.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     attempt.waits();
     script.answer(CHECK, there(ME));
@@ -81,7 +81,7 @@ fn who_waits_for_too_long_deletes_its_znode_and_the_next_attempt_makes_sure() {
     assert!(fire.is_abandoned());
     script.fail(DELETE, ErrorCode::ConnectionLoss);
     let abandon = start(lock.abandon());
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE]));
     assert_eq!(abandon.ends(), Ok(()));
 }
@@ -97,14 +97,14 @@ fn who_waits_for_too_long_in_its_create_is_cleaned_up_after() {
     // The create takes effect, and nobody waits for its answer.
     script.answer(CREATE, created(OWN));
     let mut abandon = start(lock.abandon());
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     abandon.waits();
     script.answer(CHECK, there(ME));
     abandon.waits();
     script.answer(DELETE, Response::Deleted);
     abandon.waits();
-    script.answer("sync /lock", Response::Synced { path: "/lock".into() });
+    script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE]));
     assert_eq!(abandon.ends(), Ok(()));
 }

@@ -2,7 +2,7 @@
 
 mod script;
 
-use script::{ME, Script, created, event, names, start, there};
+use script::{ME, ORDERED, Script, created, event, names, ordered, start, there};
 use zk_api::{Data, ErrorCode, EventType, MultiOutcome, Response, SessionId, Stat, ZPath};
 use zk_recipes::RecipeError;
 use zk_recipes::queue::{Consumer, Delivery, Producer, Taken};
@@ -233,7 +233,7 @@ fn an_item_that_is_dropped_is_given_back() {
     assert_eq!(script.asked(), [delete.as_str()]);
     script.fail(&delete, ErrorCode::ConnectionLoss);
     let mut abandon = start(consumer.abandon());
-    script.answer(&format!("sync /queue/items/{CLAIM}"), Response::Synced { path: "".into() });
+    script.answer(ORDERED, ordered());
     script.answer(&format!("exists /queue/items/{CLAIM}"), there(ME));
     abandon.waits();
     script.answer(&delete, Response::Deleted);

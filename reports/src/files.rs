@@ -1,5 +1,8 @@
 //! Files that are there whole or not at all.
 
+use crate::{
+    LiveReport, REPORT_FILE, SweepReport, live_junit, sweep_html, sweep_junit, sweep_markdown, to_json,
+};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +16,38 @@ pub struct FileError {
     source: io::Error,
 }
 
-/// Writes what a sweep shows to people into a directory: `index.html` and `summary.md`.
-pub fn write_pages(report: &crate::SweepReport, dir: &Path) -> Result<(), FileError> {
-    write_whole(&dir.join("index.html"), crate::sweep_html(report).as_bytes())?;
-    write_whole(&dir.join("summary.md"), crate::sweep_markdown(report).as_bytes())
+/// Writes all that a sweep leaves behind into a directory, each file whole.
+///
+/// `report.json` comes first: the others can be made from it again. How long it took is in none of them, so that they are
+/// the same to the byte wherever and however often a sweep is run.
+pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
+    let mut report = SweepReport { wall_seconds: None, ..report.clone() };
+    // Where shards were merged, each had the first of its own.
+    report.draw(|_, _| None);
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(&report)),
+            ("junit.xml", sweep_junit(&report)),
+            ("index.html", sweep_html(&report)),
+            ("summary.md", sweep_markdown(&report)),
+        ],
+    )
+}
+
+/// Writes `report.json` alone: what a sweep that goes on has so far.
+pub fn write_so_far(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
+    let report = SweepReport { wall_seconds: None, ..report.clone() };
+    write_whole(&dir.join(REPORT_FILE), to_json(&report).as_bytes())
+}
+
+/// The same of a run on a live ensemble.
+pub fn write_live_dir(report: &LiveReport, dir: &Path) -> Result<(), FileError> {
+    write_all(dir, [(REPORT_FILE, to_json(report)), ("junit.xml", live_junit(report))])
+}
+
+fn write_all<const N: usize>(dir: &Path, files: [(&str, String); N]) -> Result<(), FileError> {
+    files.into_iter().try_for_each(|(name, text)| write_whole(&dir.join(name), text.as_bytes()))
 }
 
 /// Makes sure that files can be written into a directory, which is created if it is missing.
@@ -27,6 +58,16 @@ pub fn prepare_dir(dir: &Path) -> Result<(), FileError> {
     let probe = beside(&dir.join("probe"));
     fs::write(&probe, b"").map_err(|source| error(dir, "cannot write into the directory", source))?;
     fs::remove_file(&probe).map_err(|source| error(dir, "cannot write into the directory", source))
+}
+
+/// The same of a directory that must be new, or empty.
+pub fn prepare_new_dir(dir: &Path) -> Result<(), FileError> {
+    let full = fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
+    if full || dir.is_file() {
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "it exists, and is not overwritten");
+        return Err(error(dir, "cannot write the report", source));
+    }
+    prepare_dir(dir)
 }
 
 /// Makes sure that a new file can be written there. Called before the work that fills it.

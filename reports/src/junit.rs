@@ -10,13 +10,14 @@ use std::time::Duration;
 /// to the test is skipped.
 pub fn sweep_junit(report: &SweepReport) -> String {
     let mut suite = TestSuite::new(report.what.as_str());
-    let time = Duration::try_from_secs_f64(report.wall_seconds).unwrap_or_default();
-    suite.set_time(time);
     suite.add_property(("recipe", report.recipe.as_str()));
     let seeds = format!("{}..{}", report.seeds.first, report.seeds.end);
     suite.add_property(("seeds", seeds.as_str()));
     if let Some(shard) = &report.seeds.shard {
         suite.add_property(("shard", shard.as_str()));
+    }
+    if !report.is_complete() {
+        suite.add_test_case(incomplete(report));
     }
     for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
         for result in results {
@@ -24,8 +25,17 @@ pub fn sweep_junit(report: &SweepReport) -> String {
         }
     }
     let mut junit = Report::new("zoocheck");
-    junit.set_time(time).add_test_suite(suite);
+    junit.add_test_suite(suite);
     junit.to_string().expect("writing into memory does not fail")
+}
+
+/// What a sweep that was interrupted, or of which a shard is missing, is to a CI system: an error, whatever held so far.
+fn incomplete(report: &SweepReport) -> TestCase {
+    let mut error = TestCaseStatus::non_success(NonSuccessKind::Error);
+    error.set_message("not all seeds were run").set_type("incomplete");
+    let mut case = TestCase::new("complete", error);
+    case.set_classname(format!("{}.sweep", report.recipe));
+    case
 }
 
 fn case(report: &SweepReport, class: &str, result: &PromiseResult) -> TestCase {

@@ -7,6 +7,7 @@
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
 //! | `mutants` | [`MutantsReport`]: the kill matrix |
+//! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
@@ -15,45 +16,61 @@
 //! | `markdown` | a sweep for a job's summary, and as annotations of a build |
 //! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | a sweep, or a live run, for CI systems |
+//! | `confidence` | [`Confidence`]: how sure so many seeds make one |
+//! | `merge` | reports of shards become that of the sweep they share |
+//! | `saved` | reports that were saved, read again |
 //! | `files` | files that are there whole or not at all |
 //!
 //! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
 //! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod check;
+mod confidence;
 mod diagram;
 mod ensemble;
+mod exhaust;
 mod files;
 mod html;
 mod judge;
 mod junit;
 mod live;
 mod markdown;
+mod merge;
 mod mermaid;
 mod mutants;
 mod replay;
+mod saved;
 mod sweep;
 mod text;
 mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use confidence::{Confidence, Rate};
 pub use diagram::{
     Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
 };
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
-pub use files::{FileError, prepare_dir, prepare_file, write_pages, write_whole};
+pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
+pub use files::{
+    FileError, prepare_dir, prepare_file, prepare_new_dir, write_dir, write_live_dir, write_so_far,
+    write_whole,
+};
 pub use html::{check_html, judge_html, sweep_html};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
 pub use markdown::{sweep_annotations, sweep_markdown};
+pub use merge::{MergeError, difference, first_of_shard, merge};
 pub use mermaid::{MERMAID_KEPT, mermaid};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
-pub use sweep::{Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport};
+pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
+pub use sweep::{
+    Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
+};
 pub use text::{
-    Paint, check_text, count, ensemble_text, judge_markdown, judge_text, live_text, mutants_text, named_in,
-    replay_text, seconds, sweep_text, table, wrapped,
+    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
+    mutants_text, named_in, replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -56,7 +56,7 @@ fn table(out: &mut String, first: &str, results: &[PromiseResult], seeds: u64) {
             Verdict::BrokenAsExpected => "🟡",
             Verdict::NeverTested => "⚪",
         };
-        let mut words = plain(&verdict_words(result, seeds));
+        let mut words = plain(&verdict_words(result, seeds, "seed"));
         if result.verdict == Verdict::BrokenAsExpected {
             let _ = write!(words, ": {}", plain(&failed(&result.assumptions)));
         }

@@ -1,21 +1,26 @@
 //! What came of a sweep: many seeds of one scenario.
 
+use crate::confidence::Confidence;
 use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The version of [`SweepReport`]'s JSON.
-pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/1";
+pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/2";
 
 /// What came of a sweep.
 ///
-/// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds.
+/// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds: costs are counted in virtual time,
+/// messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge), are the
+/// report of one sweep over all of their seeds, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SweepReport {
     /// [`SWEEP_SCHEMA`].
     pub schema: String,
+    /// The build that ran it: its version, and a hash of the program.
+    pub build: String,
     /// What was swept, as it was asked for: a recipe, a variant or a scenario file.
     pub what: String,
     /// The recipe or variant, by its name in the catalogue.
@@ -30,14 +35,23 @@ pub struct SweepReport {
     pub facts: Vec<String>,
     /// Which seeds were run.
     pub seeds: Seeds,
-    /// The answer.
+    /// For a sweep until nothing new is reached: how that went.
+    pub until_covered: Option<UntilCovered>,
+    /// The answer. Of a sweep that is not [complete](SweepReport::is_complete) it is never `held`.
     pub answer: Answer,
     /// Virtual time of all seeds together; a second run of a seed is not counted.
     pub virtual_seconds: f64,
-    /// How long it took.
-    pub wall_seconds: f64,
+    /// The same in whole nanoseconds, which can be added.
+    pub virtual_ns: u64,
     /// Messages delivered in all seeds together.
     pub messages: u64,
+    /// Events taken from the queue in all seeds together.
+    pub steps: u64,
+    /// How long it took, where a command has just measured it; never saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_seconds: Option<f64>,
+    /// How sure that makes one.
+    pub confidence: Confidence,
     /// What the recipe promises, in the trial's order.
     pub promises: Vec<PromiseResult>,
     /// What is always watched, whatever the recipe.
@@ -65,6 +79,34 @@ pub struct Seeds {
     pub count: u64,
     /// How many of these were run twice, and everything compared.
     pub twice: u64,
+    /// Whether a sweep was stopped before its end, or is still going on.
+    pub interrupted: bool,
+    /// What was not run though it was asked for. Nothing, if the sweep is complete.
+    pub missing: Vec<Missing>,
+}
+
+/// Seeds that were not run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Missing {
+    /// Of this shard; of the whole range if it is not shared.
+    pub shard: Option<String>,
+    /// From this seed on; all before it were run.
+    pub from: u64,
+}
+
+/// A sweep that goes on until nothing new is reached for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UntilCovered {
+    /// How many seeds must bring nothing new.
+    pub quiet: u64,
+    /// The seed at which to give up.
+    pub at_most: u64,
+    /// The last seed that reached something new: a case, a promise put to the test, a break.
+    pub last_new: Option<u64>,
+    /// Whether that many brought nothing new.
+    pub covered: bool,
 }
 
 /// What became of one promise or invariant in a sweep.
@@ -115,6 +157,15 @@ pub struct HerdPoint {
     pub most: u64,
 }
 
+impl HerdPoint {
+    /// Adds what other seeds gave.
+    pub(crate) fn add(&mut self, other: HerdPoint) {
+        self.changes += other.changes;
+        self.woken += other.woken;
+        self.most = self.most.max(other.most);
+    }
+}
+
 /// A broken promise in one seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +194,16 @@ impl SweepReport {
 
     /// How many breaks are drawn.
     pub const DRAWN: usize = 10;
+    /// Whether all seeds that were asked for were run.
+    pub fn is_complete(&self) -> bool {
+        self.seeds.missing.is_empty()
+    }
+
+    /// What the exit status says: the answer, and 3 for whatever is not complete, so that who sees it may resume. What is
+    /// broken already is so for good, and `answer` says it.
+    pub fn outcome(&self) -> Answer {
+        if self.is_complete() { self.answer } else { Answer::Undecided }
+    }
 
     /// Promises and invariants together.
     pub fn all(&self) -> impl Iterator<Item = &PromiseResult> {

@@ -2,6 +2,7 @@
 
 mod check;
 mod ensemble;
+mod exhaust;
 mod judge;
 mod live;
 mod mutants;
@@ -11,6 +12,7 @@ mod sweep;
 pub use check::check_text;
 pub(crate) use check::{bounds as check_bounds, check_answer};
 pub use ensemble::ensemble_text;
+pub use exhaust::exhaust_text;
 pub(crate) use judge::{judge_answer, judged_promise, judged_trial};
 pub use judge::{judge_markdown, judge_text};
 pub use live::live_text;
@@ -132,9 +134,10 @@ pub fn table(rows: &[Vec<(String, String)>]) -> String {
 }
 
 /// The verdict of a promise over so many seeds, in words.
-pub(crate) fn verdict_words(result: &PromiseResult, seeds: u64) -> String {
-    let rate = |n: u64| if seeds == 0 { 0.0 } else { 100.0 * n as f64 / seeds as f64 };
-    let all = of(seeds, "seed");
+/// `all` are so many seeds, or orders.
+pub(crate) fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
+    let rate = |n: u64| if all == 0 { 0.0 } else { 100.0 * n as f64 / all as f64 };
+    let all = of(all, one);
     match result.verdict {
         Verdict::Held => "held".into(),
         Verdict::Broken if result.expected > 0 => {

@@ -1,5 +1,6 @@
 //! Verdicts, of one promise and of the whole.
 
+use crate::PromiseResult;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -42,6 +43,17 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Broken if anything is broken where it was owed. An invariant that was never put to the test (no server crashed)
+    /// is no gap; a promise is, for it is what was asked about.
+    pub fn of(promises: &[PromiseResult], invariants: &[PromiseResult]) -> Answer {
+        let is = |verdict: Verdict| move |result: &PromiseResult| result.verdict == verdict;
+        match () {
+            () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
+            () if promises.iter().any(is(Verdict::NeverTested)) => Answer::Undecided,
+            () => Answer::Held,
+        }
+    }
+
     /// The exit status of the command.
     pub fn exit_status(self) -> u8 {
         match self {

@@ -44,32 +44,34 @@ pub(crate) fn check(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
-    check_drawn(what, trial, config, progress).0
+    explored(what, trial, config, progress).0
+}
+
+/// The same, with all that the search gave.
+pub(crate) fn explored(
+    what: &str,
+    trial: &Arc<dyn AnyTrial>,
+    config: &CheckConfig,
+    progress: &mut dyn FnMut(Progress),
+) -> (CheckReport, Check) {
+    let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
+    let check = zk_model::check(trial.clone(), config, progress);
+    (report(what, &trial.about(), &owed, config, &check), check)
 }
 
 /// A way to break a promise, drawn: the promise's name, and whether it was owed there.
 pub(crate) type DrawnPath = (String, bool, Diagram);
 
-/// The same, with the ways to break promises drawn.
-pub(crate) fn check_drawn(
-    what: &str,
-    trial: &Arc<dyn AnyTrial>,
-    config: &CheckConfig,
-    progress: &mut dyn FnMut(Progress),
-) -> (CheckReport, Vec<DrawnPath>) {
-    let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
-    let check = zk_model::check(trial.clone(), config, progress);
+/// The ways to break promises that a search gave, drawn.
+pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<DrawnPath> {
     let draw = |result: &PromiseReport, owed: bool, example: &Option<Counterexample>| {
-        let example = example.as_ref()?;
-        let diagram = draw::steps::diagram(result.name, example, config.bounds.clients);
+        let diagram = draw::steps::diagram(result.name, example.as_ref()?, clients);
         Some((result.name.to_string(), owed, diagram))
     };
-    let paths = check.promises.iter();
-    let paths = paths.flat_map(|result| {
+    let paths = check.promises.iter().flat_map(|result| {
         [draw(result, true, &result.broken), draw(result, false, &result.excused)].into_iter().flatten()
     });
-    let drawn = paths.take(SweepReport::DRAWN).collect();
-    (report(what, &trial.about(), &owed, config, &check), drawn)
+    paths.take(SweepReport::DRAWN).collect()
 }
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
@@ -218,6 +220,7 @@ mod tests {
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
             scenes: Vec::new(),
+            course: Vec::new(),
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }
@@ -236,11 +239,12 @@ mod tests {
     }
 
     #[test]
-    fn a_check_that_holds_says_where_and_that_it_is_exhaustive() {
+    fn a_check_that_holds_says_that_it_is_exhaustive_and_of_what() {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        assert!(text.ends_with("holds in Service (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.ends_with("\nholds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        assert!(text.contains("\n  model: Service, "), "{text}");
         let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
         assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");

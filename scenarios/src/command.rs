@@ -1,6 +1,8 @@
 //! The command line.
 
 mod arguments;
+#[cfg(feature = "run")]
+mod sweeps;
 
 use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
@@ -93,7 +95,9 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             list::list(zoo, only.as_ref(), format)
         }
         #[cfg(feature = "run")]
-        Command::Run(arguments) => chaos::run(zoo, &arguments),
+        Command::Run(arguments) => sweeps::run(zoo, &arguments),
+        #[cfg(feature = "run")]
+        Command::Report(arguments) => sweeps::report(&arguments),
         #[cfg(feature = "run")]
         Command::Replay(arguments) => chaos::replay(zoo, &arguments),
         #[cfg(feature = "run")]
@@ -153,17 +157,30 @@ fn checked(
     let (trial, config) = configured(zoo, arguments)?;
     dir.map(prepare_dir).transpose()?;
     let mut progress = Progress::new(format, None);
-    let mut tell = |now| tell(&mut progress, now);
-    let (report, drawn) = check::check_drawn(&arguments.what, &trial, &config, &mut tell);
+    #[cfg(feature = "run")]
+    if let Some(file) = &arguments.export {
+        crate::run::new_scenario_file(file)?;
+    }
+    let (report, found) =
+        check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
     if let Some(dir) = dir {
         write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-        write_whole(&dir.join("index.html"), check_html(&report, &typed(), &drawn).as_bytes())?;
+        write_whole(
+            &dir.join("index.html"),
+            check_html(&report, &typed(), &check::drawn(&found, config.bounds.clients)).as_bytes(),
+        )?;
     }
     print(&match format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
     })?;
+    #[cfg(feature = "run")]
+    if let Some(file) = &arguments.export {
+        chaos::export(&trial, &config, &found, file)?;
+    }
+    #[cfg(not(feature = "run"))]
+    drop(found);
     Ok(report.verdict.answer())
 }
 
@@ -208,17 +225,26 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 
 #[cfg(feature = "run")]
 mod chaos {
-    use super::arguments::{ReplayArguments, ReplayFormat, RunArguments, ShrinkArguments};
+    #[cfg(feature = "live")]
+    use super::arguments::RunArguments;
+    use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
+    use std::io::Write as _;
+    use std::path::Path;
+    use std::sync::Arc;
+    use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, count, judge_html, judge_markdown, judge_text, mermaid, mutants_text, prepare_dir,
-        replay_text, sweep_junit, sweep_text, to_json, write_pages, write_whole,
+        Lines, ReplayReport, count, exhaust_text, judge_html, judge_markdown, judge_text, mermaid,
+        mutants_text, prepare_dir, replay_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
-    use zk_reports::{live_junit, live_text};
+    use zk_reports::{live_text, write_live_dir};
+    use zk_trials::trial::AnyTrial;
+    use zk_world::RunOptions;
+    use zk_world::order::Order;
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
@@ -256,49 +282,9 @@ mod chaos {
         Ok(report.answer)
     }
 
-    /// Runs a sweep and writes its reports.
-    pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?
-            .of_seeds()?;
-        #[cfg(feature = "live")]
-        if let Some(servers) = &arguments.connect {
-            return live(&target, arguments, servers);
-        }
-        let seeds = arguments.seeds.clone().shard(arguments.shard)?;
-        let log = run::logs(arguments.log.as_deref())?;
-        if let Some(dir) = &arguments.report {
-            prepare_dir(dir)?;
-        }
-        // Logs of several runs at once would be a riddle.
-        let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
-        let total = seeds.count();
-        let mut progress = Progress::new(arguments.format, Some(total));
-        let mut report = run::sweep_with(&target, &seeds, jobs, log, &mut |done, broken| {
-            let note = || match broken {
-                0 => String::new(),
-                n => format!("{} broken", count(n)),
-            };
-            progress
-                .at(done, note, || format!("{} of {} seeds, {} broken", count(done), count(total), broken));
-        })?;
-        drop(progress);
-        if let Some(dir) = &arguments.report {
-            run::drawn(&target, &mut report);
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), sweep_junit(&report).as_bytes())?;
-            write_pages(&report, dir)?;
-        }
-        print(&match arguments.format {
-            Format::Human => sweep_text(&report, paint()),
-            Format::Json => to_json(&report),
-        })?;
-        crate::github::tell(&report)?;
-        Ok(report.answer)
-    }
-
     /// Runs a trial once on a live ensemble, and writes its reports.
     #[cfg(feature = "live")]
-    fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
+    pub(super) fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
         run::logs(arguments.log.as_deref())?;
         if let Some(dir) = &arguments.report {
             prepare_dir(dir)?;
@@ -316,8 +302,7 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("junit.xml"), live_junit(&report).as_bytes())?;
+            write_live_dir(&report, dir)?;
         }
         print(&match arguments.format {
             Format::Human => live_text(&report, paint()),
@@ -346,22 +331,97 @@ mod chaos {
         Ok(Answer::Broken)
     }
 
+    /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.
+    pub(super) fn export(
+        trial: &Arc<dyn AnyTrial>,
+        config: &CheckConfig,
+        check: &Check,
+        file: &Path,
+    ) -> Result<(), BadInput> {
+        let name = file.to_string_lossy();
+        let broken = match &check.verdict {
+            Verdict::Violated { promise, .. } => check.promises.iter().find(|result| result.name == promise),
+            Verdict::Holds | Verdict::Undecided { .. } => None,
+        };
+        let example = broken.and_then(|result| Some((result.name, result.broken.as_ref()?)));
+        let Some((promise, example)) = example else {
+            return tell(&format!("{name} is not written: nothing was broken"));
+        };
+        match run::export(trial, config, promise, example) {
+            Err(why) => tell(&format!("{name} is not written: {why}")),
+            Ok((scenario, _)) => {
+                let made_by = format!("zoocheck check {} --export {name}", trial.about().name);
+                write_whole(file, run::to_file(&scenario, &made_by, &name).as_bytes())?;
+                tell(&format!(
+                    "{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"
+                ))
+            }
+        }
+    }
+
+    /// Beside the result, which stands whatever comes of this.
+    fn tell(line: &str) -> Result<(), BadInput> {
+        let _ = writeln!(std::io::stderr(), "{line}");
+        Ok(())
+    }
+
     /// Runs one seed again.
     pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;
-        if arguments.format == ReplayFormat::Mermaid {
+        if arguments.format == ReplayFormat::Mermaid && arguments.at.is_none() {
             let (answer, diagram) = run::replay_drawn(&target, seed, log)?;
             print(&mermaid(&diagram))?;
             return Ok(answer);
         }
-        let report = run::replay(&target, seed, arguments.trace, log)?;
+        let Some(at_ns) = arguments.at else {
+            let report = run::replay(&target, seed, arguments.trace, log)?;
+            return replayed(&report, arguments);
+        };
+        if let Some(steps) = arguments.exhaust {
+            return exhaust(&target, seed, at_ns, steps, arguments);
+        }
+        if arguments.order.is_empty() {
+            return Err(BadInput::new("--at: say what is to happen there: --exhaust K, or --order N,…"));
+        }
+        let steps = u32::try_from(arguments.order.len()).unwrap_or(u32::MAX);
+        let order = Order { from_ns: at_ns, steps, picks: arguments.order.clone() };
+        let options = RunOptions { log, order: Some(order), ..RunOptions::default() };
+        replayed(&run::replay_with(&target, seed, arguments.trace, options)?, arguments)
+    }
+
+    /// Takes some events of a run in every order.
+    fn exhaust(
+        target: &Target,
+        seed: u64,
+        at_ns: u64,
+        steps: u32,
+        arguments: &ReplayArguments,
+    ) -> Result<Answer, BadInput> {
+        let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
+        let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
+        let mut progress = Progress::new(arguments.format.progress(), None);
+        let report = run::exhaust(target, seed, &what, &mut |done, waiting, broken| {
+            let note = || {
+                format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken))
+            };
+            progress.at(done, note, note);
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            ReplayFormat::Human => exhaust_text(&report, paint()),
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    fn replayed(report: &ReplayReport, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         print(&match arguments.format {
             ReplayFormat::Human => {
-                replay_text(&report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
+                replay_text(report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
             }
-            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(report),
         })?;
         Ok(report.answer)
     }

@@ -2,7 +2,7 @@
 
 use crate::check::default_config;
 use crate::output::Format;
-use crate::run::{SeedRange, Target, default_jobs, sweep_with};
+use crate::run::{SeedRange, Target, default_jobs, sweep};
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::{Args, ValueEnum};
@@ -187,7 +187,7 @@ fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<Ju
         .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
     let target = Target::resolve(zoo, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
     // Other trials have the other cores.
-    let chaos = sweep_with(&target, &SeedRange::new(0, effort.seeds)?, 1, false, &mut |_, _| {})?;
+    let chaos = sweep(&target, &SeedRange::new(0, effort.seeds)?, 1)?;
     let found_by = match trial.found_by() {
         FoundBy::Model => Engines::Model,
         FoundBy::Chaos => Engines::Chaos,

@@ -22,7 +22,7 @@ impl Progress {
         match (is_watched(), format) {
             (true, _) => {
                 let (bar, style) = match total {
-                    Some(total) => (ProgressBar::new(total), "{bar:32} {pos}/{len} {msg} {eta}"),
+                    Some(total) => (ProgressBar::new(total), "{bar:32} {pos}/{len} {msg}"),
                     None => (ProgressBar::new_spinner(), "{spinner} {msg} {elapsed}"),
                 };
                 bar.set_style(ProgressStyle::with_template(style).expect("the template is a constant"));

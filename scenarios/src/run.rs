@@ -1,24 +1,39 @@
 //! Chaos: scenario files, seeds, sweeps, replays.
 
+mod build;
+mod covered;
+mod exhaust;
+mod export;
+mod interrupt;
 #[cfg(feature = "live")]
 mod live;
 mod logs;
+mod nights;
+mod pace;
 mod replay;
+mod saved;
 pub(crate) mod scenario_file;
 mod seeds;
+mod shards;
 mod shrink;
 mod sweep;
 mod tally;
 mod target;
 mod timeline;
 
+pub(crate) use exhaust::{Exhaust, exhaust};
+pub(crate) use export::export;
+pub(crate) use interrupt::Interrupt;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;
-pub(crate) use replay::{drawn, replay, replay_drawn};
+pub(crate) use nights::Night;
+pub(crate) use pace::Pace;
+pub(crate) use replay::{drawn, replay, replay_drawn, replay_with};
+pub(crate) use saved::Saving;
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};
 pub(crate) use shrink::{Effort as ShrinkEffort, new_scenario_file, shrink, shrunk_text, size, to_file};
-pub(crate) use sweep::{default_jobs, each_seed, sweep, sweep_with};
+pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::Target;
 pub(crate) use timeline::told_with_paths;

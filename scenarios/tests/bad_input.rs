@@ -20,7 +20,7 @@ fn refused(what: &str, ran: &Ran, expected: &[&str]) {
 const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("", &["no command given", "--help"]),
     ("rnu lock", &["no command 'rnu'", "did you mean 'run'?"]),
-    ("zebra", &["no command 'zebra'", "list, run, replay, shrink, check"]),
+    ("zebra", &["no command 'zebra'", "list, run, report, replay, shrink, check"]),
     ("run", &["WHAT"]),
     ("run lokc", &["'lokc'", "did you mean 'lock'?"]),
     ("run zebra", &["'zebra'", "zoocheck list"]),
@@ -190,7 +190,7 @@ fn a_command_whose_own_name_is_no_text_works() {
 
 #[test]
 fn nothing_that_people_read_is_wider_than_their_terminal() {
-    let commands = ["", "list", "run", "replay", "check", "explore", "serve", "conform"];
+    let commands = ["", "list", "run", "report", "replay", "shrink", "check", "explore", "serve", "conform"];
     let help = commands.map(|command| format!("{command} --help"));
     for arguments in
         help.iter().map(String::as_str).chain(["list", "list lock", "check lock", "run lock --seeds 20"])

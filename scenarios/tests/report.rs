@@ -18,7 +18,7 @@ fn a_sweep_draws_what_broke_up_to_where_it_broke() {
     let ran = zoocheck_in(dir.path(), "run lock/java --seeds 10 --report out");
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
     let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
-    assert_eq!(schema_errors("zoocheck-sweep-1.json", &report), [""; 0]);
+    assert_eq!(schema_errors("zoocheck-sweep-2.json", &report), [""; 0]);
     let failures = report["failures"].as_array().expect("failures");
     let drawn: Vec<&Value> = failures.iter().filter(|failure| !failure["diagram"].is_null()).collect();
     assert!(!drawn.is_empty() && drawn.len() <= 10, "{} drawn", drawn.len());
@@ -39,7 +39,7 @@ fn a_sweep_draws_what_broke_up_to_where_it_broke() {
 
 #[test]
 fn wake_ups_are_counted_by_how_many_wait() {
-    let report = zoocheck("run lock --seeds 10 --format json").json("zoocheck-sweep-1.json");
+    let report = zoocheck("run lock --seeds 10 --format json").json("zoocheck-sweep-2.json");
     let herd = report["herd"].as_array().expect("somebody waits");
     let number = |point: &Value, key: &str| point[key].as_u64().expect("a number");
     assert!(herd.iter().any(|point| number(point, "contenders") > 1), "{herd:?}");
@@ -91,7 +91,7 @@ fn a_build_on_github_is_told_and_the_result_stays_json() {
         ran(command.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", summary))
     };
     let told = run(&summary);
-    told.json("zoocheck-sweep-1.json");
+    told.json("zoocheck-sweep-2.json");
     let errors: Vec<&str> = told.stderr.lines().filter(|line| line.starts_with("::error title=")).collect();
     assert!(!errors.is_empty(), "{}", told.stderr);
     run(&summary);
@@ -100,7 +100,7 @@ fn a_build_on_github_is_told_and_the_result_stays_json() {
     let nowhere = run(&dir.path().join("no/such/folder"));
     assert_eq!(nowhere.status, 2);
     assert!(nowhere.stderr.contains("GITHUB_STEP_SUMMARY: "), "{}", nowhere.stderr);
-    nowhere.json("zoocheck-sweep-1.json");
+    nowhere.json("zoocheck-sweep-2.json");
 }
 
 #[test]

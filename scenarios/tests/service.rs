@@ -1,10 +1,12 @@
 //! Recipe models use `Service` in the place of an ensemble: it must allow all that the world shows its clients.
 //!
-//! `SERVICE_SEEDS=1000 cargo test -p zoocheck --test service -- --ignored --nocapture` goes through more seeds and all
-//! kinds of runs, and prints what came of it.
+//! `SERVICE_SEEDS=10 cargo test -p zoocheck --test service -- --ignored --nocapture` goes through so many seeds of every
+//! trial of the catalogue in every kind of run, and prints what came of it. `SERVICE_KIND` and `SERVICE_TRIAL` pick some
+//! of them; with `SERVICE_NARROWED` the narrowed ones are asked as well.
 #![cfg(feature = "run")]
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
 use zk_proto::visible::Step;
 use zk_world::{Faults, RunOptions, Scenario};
@@ -72,13 +74,13 @@ fn rough() -> Scenario {
 type Judged = (BTreeMap<u64, Rejection>, Vec<Accepted>);
 
 fn rejected(scenario: &Scenario, seeds: u64, narrowed: Option<Narrowed>) -> Judged {
-    judged(scenario, seeds, &[narrowed]).remove(0)
+    judged(scenario, 0..seeds, &[narrowed]).remove(0)
 }
 
 /// The same of each of some `Service`s: each seed is run once.
-fn judged(scenario: &Scenario, seeds: u64, services: &[Option<Narrowed>]) -> Vec<Judged> {
+fn judged(scenario: &Scenario, seeds: Range<u64>, services: &[Option<Narrowed>]) -> Vec<Judged> {
     let mut all: Vec<Judged> = services.iter().map(|_| Judged::default()).collect();
-    for seed in 0..seeds {
+    for seed in seeds {
         let steps = record(scenario, seed);
         for (narrowed, (rejected, accepted)) in services.iter().zip(&mut all) {
             match accept(&steps, *narrowed) {
@@ -128,31 +130,42 @@ fn service_allows_all_that_three_faulty_servers_show() {
 }
 
 #[test]
-fn service_allows_all_that_the_suite_shows() {
-    for (name, scenario) in suites() {
-        let (rejected, accepted) = rejected(&scenario, 5, None);
-        assert_eq!(rejected, BTreeMap::new(), "{name}");
-        assert!(sum(&accepted, |a| a.answers) > 0, "{name}");
-    }
-}
-
-#[test]
 fn service_allows_all_that_servers_show_dead_sessions() {
     let (rejected, accepted) = rejected(&rough(), 40, None);
     assert_eq!(rejected, BTreeMap::new());
     assert!(sum(&accepted, |a| a.served_after_the_end) > 0, "no dead session was served");
 }
 
+/// The names of the catalogue, each with a first seed of its own: a seed says which faults a run has at all.
+fn recipes() -> impl Iterator<Item = (u64, String)> {
+    (0..).zip(zk_trials::catalogue().into_iter().map(|trial| trial.about().name.to_owned()))
+}
+
 #[test]
-fn service_allows_all_that_servers_show_the_clients_of_every_trial() {
+fn service_allows_all_that_rough_servers_show_the_clients_of_every_trial() {
     let mut late = 0;
-    for trial in zk_trials::catalogue() {
-        let scenario = Scenario { recipe: trial.about().name.to_owned(), ..faulty(3) };
-        let (rejected, accepted) = rejected(&scenario, 8, None);
+    for (seed, recipe) in recipes() {
+        let scenario = Scenario { recipe, ..rough() };
+        let (rejected, accepted) = judged(&scenario, seed..seed + 2, &[None]).remove(0);
         assert_eq!(rejected, BTreeMap::new(), "{}", scenario.recipe);
         late += sum(&accepted, |a| a.registered_late);
     }
     assert!(late > 0, "no watch came late to its server");
+}
+
+/// In turns, so that every trial is in some kinds, and every kind has some trials.
+#[test]
+fn service_allows_all_that_the_clients_of_every_trial_see_in_every_kind_of_run() {
+    let kinds = kinds();
+    for (seed, recipe) in recipes() {
+        for turn in [seed as usize, seed as usize + kinds.len() / 2] {
+            let (name, scenario) = &kinds[turn % kinds.len()];
+            let scenario = Scenario { recipe: recipe.clone(), ..scenario.clone() };
+            let (rejected, accepted) = judged(&scenario, seed..seed + 1, &[None]).remove(0);
+            assert_eq!(rejected, BTreeMap::new(), "{recipe}, {name}");
+            assert!(sum(&accepted, |a| a.answers) > 0, "{recipe}, {name}");
+        }
+    }
 }
 
 /// The first seed that `Service` accepts and the narrowed one does not.
@@ -189,6 +202,17 @@ fn a_service_that_knows_of_every_end_at_once_is_found_out() {
     assert_eq!(why, Why::ServedAfterTheEnd);
 }
 
+/// The lock gives up its watches when it learns that its connection is lost. This one does not.
+fn with_watches() -> Scenario {
+    Scenario { recipe: "lock/simple".to_owned(), ..rough() }
+}
+
+#[test]
+fn a_service_whose_watches_come_at_once_is_found_out() {
+    let (_, why) = told_apart(&with_watches(), Narrowed::WatchesComeAtOnce).expect("some watch comes late");
+    assert_eq!(why, Why::DifferentEvent);
+}
+
 #[test]
 fn a_service_that_never_loses_an_answer_is_found_out() {
     for servers in [1, 3] {
@@ -206,36 +230,53 @@ fn a_service_that_never_ends_a_session_before_its_answers_is_found_out() {
     }
 }
 
+/// The kinds of runs: as rough as they get and the whole suite, each on 1, 3 and 5 servers.
+fn kinds() -> Vec<(String, Scenario)> {
+    let rough = [("rough".to_owned(), rough())];
+    let all = rough.into_iter().chain(suites().into_iter().map(|(name, it)| (format!("suite/{name}"), it)));
+    let on = |(name, scenario): (String, Scenario)| {
+        [1, 3, 5].map(|servers| (format!("{name} on {servers}"), Scenario { servers, ..scenario.clone() }))
+    };
+    all.flat_map(on).collect()
+}
+
+/// What a variable of the environment says.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
 #[test]
 #[ignore = "takes long, and prints"]
 fn survey() {
-    let seeds = std::env::var("SERVICE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
-    let mut scenarios = vec![("rough".to_owned(), rough())];
-    scenarios.extend(suites().into_iter().map(|(name, scenario)| (format!("suite/{name}"), scenario)));
-    for trial in zk_trials::catalogue() {
-        let recipe = trial.about().name.to_owned();
-        scenarios.push((format!("rough, {recipe}"), Scenario { recipe, ..rough() }));
-    }
-    for servers in [1, 2, 3, 5] {
-        scenarios.push((format!("{servers}, calm"), calm(servers)));
-        scenarios.push((format!("{servers}, faulty"), faulty(servers)));
-    }
-    let services: Vec<Option<Narrowed>> = [None].into_iter().chain(Narrowed::ALL.map(Some)).collect();
-    for (name, scenario) in scenarios {
-        let all = judged(&scenario, seeds, &services);
-        for (narrowed, (rejected, accepted)) in services.iter().zip(&all) {
-            let mut whys: BTreeMap<Why, Vec<u64>> = BTreeMap::new();
-            rejected.iter().for_each(|(seed, what)| whys.entry(what.why).or_default().push(*seed));
-            let counts: Vec<_> = whys.iter().map(|(why, seeds)| format!("{why:?} {}", seeds.len())).collect();
-            println!("{name}, {narrowed:?}: {} accepted, rejected: {}", accepted.len(), counts.join(", "));
+    let seeds = variable("SERVICE_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(1);
+    let (kind, trial) = (variable("SERVICE_KIND").unwrap_or_default(), variable("SERVICE_TRIAL"));
+    let services: Vec<Option<Narrowed>> = match variable("SERVICE_NARROWED") {
+        Some(_) => [None].into_iter().chain(Narrowed::ALL.map(Some)).collect(),
+        None => vec![None],
+    };
+    let mut wrong = Vec::new();
+    for (name, scenario) in kinds().into_iter().filter(|(name, _)| name.contains(&kind)) {
+        let mut all: Vec<(Vec<Accepted>, BTreeMap<Why, usize>)> = vec![Default::default(); services.len()];
+        let chosen = |name: &String| trial.as_ref().is_none_or(|trial| trial == name);
+        for (first, recipe) in recipes().filter(|(_, name)| chosen(name)) {
+            let scenario = Scenario { recipe: recipe.clone(), ..scenario.clone() };
+            let judged = judged(&scenario, first..first + seeds, &services);
+            for (nth, (rejected, accepted)) in judged.into_iter().enumerate() {
+                all[nth].0.extend(accepted);
+                rejected.values().for_each(|what| *all[nth].1.entry(what.why).or_default() += 1);
+                let told = rejected.iter().filter(|_| nth == 0);
+                let told = told.map(|(seed, what)| format!("{recipe}, {name}, seed {seed}: {what}"));
+                wrong.extend(told.inspect(|wrong| println!("  {wrong}")));
+            }
+        }
+        for (narrowed, (accepted, whys)) in services.iter().zip(&all) {
+            println!("{name}, {narrowed:?}: {} accepted, rejected: {whys:?}", accepted.len());
             if narrowed.is_none() {
                 println!("  {:?}", total(accepted));
             }
-            for seeds in whys.values() {
-                println!("  seed {}: {}", seeds[0], rejected[&seeds[0]]);
-            }
         }
     }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 /// What was in all of them.

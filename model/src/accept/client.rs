@@ -51,6 +51,8 @@ pub struct Client {
     pub connects_later: bool,
     /// How far the server was that took its watches, if that is known.
     pub registers_at: Option<Zxid>,
+    /// What that server told it of the time in which it was away, as far as it came.
+    pub missed: Vec<WatchedEvent>,
     /// What it watches, as far as it knows.
     pub watches: Vec<Watching>,
 }
@@ -67,6 +69,7 @@ impl Client {
             inbox: VecDeque::new(),
             connects_later: false,
             registers_at: None,
+            missed: Vec::new(),
             watches: Vec::new(),
         }
     }
@@ -82,6 +85,12 @@ impl Client {
         let Some(at) = self.inbox.iter().take_while(is_event).position(same) else { return false };
         self.inbox.remove(at);
         true
+    }
+
+    /// Whether all that its server told it of the time in which it was away is in the inbox.
+    pub fn expects_what_it_missed(&self) -> bool {
+        let mut heard = self.clone();
+        self.missed.iter().all(|event| heard.take_event(event))
     }
 
     /// An event has come: what it was for is watched no more.

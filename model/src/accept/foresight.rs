@@ -2,7 +2,7 @@
 
 use super::{Rejection, Why};
 use std::collections::BTreeMap;
-use zk_api::{SessionId, Zxid};
+use zk_api::{SessionId, WatchedEvent, Zxid};
 use zk_proto::message::{ToClient, Xid};
 use zk_proto::visible::{Cause, Step};
 
@@ -26,6 +26,8 @@ pub struct Foresight {
     pub answered: BTreeMap<(SessionId, Xid), Zxid>,
     /// How far the server was that took the watches of a new connection, by the step of that connection.
     pub watched_at: BTreeMap<usize, Zxid>,
+    /// What a client was told of the time in which it was away, by the step of its new connection.
+    pub missed: BTreeMap<usize, Vec<WatchedEvent>>,
     /// How far the servers were that a session heard of, in order.
     pub heard: BTreeMap<SessionId, Vec<Zxid>>,
     /// The sessions of clients, in the order in which they begin.
@@ -76,7 +78,12 @@ impl Foresight {
                 }
                 Some(*zxid)
             }
-            ToClient::Event { zxid, .. } => *zxid,
+            ToClient::Event { zxid, event } => {
+                if let (None, Some(at)) = (zxid, connects.get(&session)) {
+                    self.missed.entry(*at).or_default().push(event.clone());
+                }
+                *zxid
+            }
             ToClient::Connected(_) | ToClient::Pong { .. } => None,
         };
         self.heard.entry(session).or_default().extend(heard);

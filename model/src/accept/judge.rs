@@ -431,20 +431,9 @@ impl<'a> Judge<'a> {
     }
 
     fn gets_event(&mut self, me: usize, zxid: Option<Zxid>, event: &WatchedEvent) -> Judged {
-        // Where the news that its watches are set is lost, nobody says how far the server was: far enough for this.
-        let is_unknown = zxid.is_none() && self.clients[me].registers_at.is_none();
-        while is_unknown && self.service.registers(me) && !self.service.has_missed(me, &event.path) {
-            if !self.service.lags(me) {
-                break;
-            }
-            self.catch_up(me, self.view(me) + 1);
-        }
         self.registers(me);
         let up_to = zxid.map_or(0, |zxid| self.place(zxid));
         self.catch_up(me, up_to);
-        while is_unknown && self.clients[me].inbox.is_empty() && self.service.lags(me) {
-            self.catch_up(me, self.view(me) + 1);
-        }
         if !self.clients[me].take_event(event) {
             let sent: Vec<_> = self.clients[me].inbox.iter().map(|letter| &letter.message).take(2).collect();
             let why = match (self.service.serves(me), sent.is_empty()) {
@@ -509,12 +498,14 @@ impl<'a> Judge<'a> {
         }
         let watches = watchings(watches);
         self.clients[me].registers_at = self.later.watched_at.get(&self.at).copied();
-        if let (false, Some(at)) = (self.rules.registers_late, self.clients[me].registers_at) {
-            self.catch_up(me, self.place(at));
-        }
+        self.clients[me].missed = self.later.missed.get(&self.at).cloned().unwrap_or_default();
         self.clients[me].state = State::Connected;
-        self.order(&Order::Reconnect { client: me as u8, watches: &watches }, None, MISSED);
-        self.clients[me].watches = watches;
+        self.clients[me].watches = watches.clone();
+        let order = Order::Reconnect { client: me as u8, watches: &watches };
+        match self.rules.registers_late {
+            true => self.order(&order, None, MISSED),
+            false => self.takes_watches(me, &order),
+        }
         Ok(())
     }
 
@@ -524,13 +515,35 @@ impl<'a> Judge<'a> {
             return;
         }
         let before = self.view(me);
-        let place = self.clients[me].registers_at.map_or(0, |at| self.place(at));
-        self.catch_up(me, place);
+        let watches = self.clients[me].watches.clone();
+        self.takes_watches(me, &Order::Register { client: me as u8, watches: &watches });
         self.accepted.registered_late += usize::from(self.view(me) > before);
-        if self.service.registers(me) {
-            let watches = self.clients[me].watches.clone();
-            self.order(&Order::Register { client: me as u8, watches: &watches }, None, MISSED);
+    }
+
+    /// A server takes a new connection's watches, and is as far as it was in the record. Where the answer that says so is
+    /// lost, it is as far as it need be to tell of all that came to the client of the time in which it was away.
+    fn takes_watches(&mut self, me: usize, order: &Order<'_>) {
+        if let Some(at) = self.clients[me].registers_at {
+            self.catch_up(me, self.place(at));
+            return self.order(order, None, MISSED);
         }
+        let (service, client) = (self.service.clone(), self.clients[me].clone());
+        loop {
+            let (nearer, accepted) = (self.service.clone(), self.accepted);
+            self.order(order, None, MISSED);
+            if self.clients[me].expects_what_it_missed() {
+                return;
+            }
+            self.clients[me] = client.clone();
+            (self.service, self.accepted) = (nearer, accepted);
+            if !self.service.lags(me) {
+                break;
+            }
+            self.catch_up(me, self.view(me) + 1);
+        }
+        // No server tells all that.
+        self.service = service;
+        self.order(order, None, MISSED);
     }
 
     fn expires(&mut self, me: usize) -> Judged {

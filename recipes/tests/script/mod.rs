@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use zk_api::{
-    Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request, Response, SessionId,
-    Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
+    Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, MultiOutcome, OpResult, Pending,
+    Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
 };
 
 type Answer = Result<(Response, Option<Watch>), Error>;
@@ -135,6 +135,14 @@ impl ZooKeeper for Script {
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
         self.inner().checkpoints.push(format!("{label} {locals:?}"));
     }
+}
+
+/// Taking a place in the order of writes, by a check of a znode.
+pub const ORDERED: &str = "multi ";
+
+/// It is taken, and the znode is there.
+pub fn ordered() -> Response {
+    Response::Multi(MultiOutcome::Applied(vec![OpResult::Checked]))
 }
 
 /// Starts a task: polls it once.

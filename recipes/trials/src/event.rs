@@ -139,8 +139,9 @@ pub enum Fact {
     /// one, with the same zxid.
     NodeWritten { path: Text, by: SessionId, data: Data, mzxid: Zxid },
     /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
-    /// (`by` is `NONE`).
-    NodeDeleted { path: Text, by: SessionId, owner: SessionId },
+    /// (`by` is `NONE`). `zxid` is its transaction's, so that what one transaction did can be told from what two did; it
+    /// may be unknown where that transaction neither creates nor sets anything.
+    NodeDeleted { path: Text, by: SessionId, owner: SessionId, zxid: Option<Zxid> },
     /// One change fired the watches of these actors, each counted once. Told also when there are none.
     Fired { path: Text, kind: EventType, woken: Vec<ActorId> },
     /// An actor learns that its connection is lost.

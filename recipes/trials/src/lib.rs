@@ -3,6 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
+//! | `course` | [`CourseStep`](course::CourseStep), what happens in a run, step by step |
 //! | `prelude` | all that the author of a trial writes against |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
@@ -26,6 +27,7 @@ pub mod barrier;
 pub mod chubby;
 pub mod common;
 pub mod configuration;
+pub mod course;
 pub mod double_barrier;
 pub mod election;
 pub mod event;

@@ -69,9 +69,9 @@ fn figures(report: &SweepReport) -> Vec<(String, &'static str)> {
     figures.extend([
         (count(seeds.twice), "run twice, to compare"),
         (count(report.virtual_seconds as u64), "virtual seconds"),
-        (wall(report.wall_seconds), "on the wall"),
         (count(report.messages), "messages"),
     ]);
+    figures.extend(report.wall_seconds.map(|seconds| (wall(seconds), "on the wall")));
     figures
 }
 

@@ -194,8 +194,7 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
 pub(crate) fn check_answer(report: &CheckReport) -> String {
     match report.verdict {
         Judgement::Holds => format!(
-            "holds in {} (exhaustive, {}, depth {}){}",
-            report.holds_in,
+            "holds (exhaustive, {}, depth {}){}",
             of(report.states, "state"),
             report.depth,
             match report.promises.iter().any(|result| result.verdict == Verdict::BrokenAsExpected) {

@@ -10,7 +10,9 @@ pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
     let mut out = String::new();
     header(&mut out, report, paint);
     let seeds = report.seeds.count;
-    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|r| verdict_words(r, seeds));
+    promise_tables(&mut out, paint, &report.promises, &report.invariants, &|r| {
+        verdict_words(r, seeds, "seed")
+    });
     coverage(&mut out, paint, &report.sometimes, &|case| of(case.seeds, "seed"));
     for name in report.broken() {
         if let Some(failure) = report.failures.iter().find(|failure| failure.promise == name) {
@@ -49,18 +51,36 @@ fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, pain
         let _ = writeln!(out, "  {line}");
     }
     let _ = writeln!(out, "  digest {:016x}", failure.digest);
+    let known = &report.confidence;
+    if let Some(rate) = known.rates.iter().find(|rate| rate.promise == failure.promise) {
+        let line = format!(
+            "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
+            percent(rate.low),
+            percent(rate.high),
+            percent(known.level),
+            of(rate.green_seeds, "fresh green seed"),
+            percent(1.0 - known.level),
+        );
+        let _ = writeln!(out, "  {}", wrapped(&line, 4));
+    }
 }
 
 fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
-    let rate = if report.wall_seconds > 0.0 { report.virtual_seconds / report.wall_seconds } else { 0.0 };
+    let wall_seconds = report.wall_seconds.filter(|wall_seconds| *wall_seconds > 0.0);
+    let took = wall_seconds.map(|wall_seconds| {
+        let rate = count((report.virtual_seconds / wall_seconds) as u64);
+        format!(" in {} ({rate} per second)", wall(wall_seconds))
+    });
     let _ = writeln!(
         out,
-        "\n{} virtual seconds in {} ({} per second), {} messages",
+        "\n{} virtual seconds{}, {} messages, {} steps",
         count(report.virtual_seconds as u64),
-        wall(report.wall_seconds),
-        count(rate as u64),
-        count(report.messages)
+        took.unwrap_or_default(),
+        count(report.messages),
+        count(report.steps),
     );
+    confidence(out, report);
+    incomplete(out, report, paint);
     let _ = writeln!(out, "{}", paint.answer(report.answer, &wrapped(&answer_words(report), 2)));
     if let Some(note) = report.catalogue_note() {
         let line = match note {
@@ -75,6 +95,50 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
     }
 }
 
+fn confidence(out: &mut String, report: &SweepReport) {
+    let known = &report.confidence;
+    if known.rates.is_empty() && report.seeds.count > 0 {
+        let (rate, sure) = (percent(known.unseen_below), percent(known.level));
+        let _ =
+            writeln!(out, "what breaks in {rate} of all seeds or more would have shown here, with {sure}");
+    }
+}
+
+/// A share as `0.62 %`, with two digits that count.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let digits = if percent > 0.0 { (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize } else { 0 };
+    let text = format!("{percent:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// What was not run though it was asked for, and how far the search for what is new came.
+fn incomplete(out: &mut String, report: &SweepReport, paint: Paint) {
+    if let Some(until) = &report.until_covered {
+        let quiet = of(until.quiet, "seed");
+        let last = until.last_new.map_or("nothing was reached at all".into(), |seed| {
+            format!("the last that was new came in seed {seed}")
+        });
+        let line = match until.covered {
+            true => format!("covered: nothing new in {quiet}; {last}"),
+            false => paint.odd(&format!("not covered: there is no end of {quiet} with nothing new; {last}")),
+        };
+        let _ = writeln!(out, "{}", wrapped(&line, 2));
+    }
+    if report.is_complete() {
+        return;
+    }
+    let missing = report.seeds.missing.iter().map(|missing| match &missing.shard {
+        Some(shard) => format!("those of shard {shard} from {} on", missing.from),
+        None => format!("those from {} on", missing.from),
+    });
+    let missing: Vec<String> = missing.collect();
+    let what = if report.seeds.interrupted { "interrupted" } else { "partial" };
+    let line = format!("{what}: these seeds were not run: {}", missing.join(", "));
+    let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 2)));
+}
+
 /// The answer of a sweep in words.
 pub(crate) fn answer_words(report: &SweepReport) -> String {
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
@@ -86,6 +150,10 @@ pub(crate) fn answer_words(report: &SweepReport) -> String {
             format!("every promise held{but}")
         }
         Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
-        Answer::Undecided => format!("undecided: never put to the test: {}", untested.join(", ")),
+        Answer::Undecided if !untested.is_empty() => {
+            format!("undecided: never put to the test: {}", untested.join(", "))
+        }
+        Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),
+        Answer::Undecided => "undecided: not covered".into(),
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use zk_reports::{
-    Answer, Arrow, ArrowKind, Bar, BarKind, Diagram, Failure, HerdPoint, Lane, LaneKind, Point, PointKind,
-    PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict,
+    Answer, Arrow, ArrowKind, Bar, BarKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Point,
+    PointKind, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict,
 };
 
 /// A znode, and whatever else a user names.
@@ -83,16 +83,29 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
     };
     let mut report = SweepReport {
         schema: SWEEP_SCHEMA.into(),
+        build: "0.1.0 (0123abcd)".into(),
+        until_covered: None,
+        virtual_ns: 1_234_500_000_000,
+        steps: 200_000,
+        confidence: Confidence { level: 0.95, unseen_below: 0.0003, rates: Vec::new() },
         what: "lock/simple".into(),
         recipe: "lock/simple".into(),
         about: format!("One ephemeral znode, {HOSTILE}."),
         catalogued: None,
         scenario: json!({"clients": 3}),
         facts: vec![HOSTILE.into()],
-        seeds: Seeds { first: 0, end: 10_000, shard: None, count: 10_000, twice: 3 },
+        seeds: Seeds {
+            first: 0,
+            end: 10_000,
+            shard: None,
+            count: 10_000,
+            twice: 3,
+            interrupted: false,
+            missing: Vec::new(),
+        },
         answer: Answer::Broken,
         virtual_seconds: 1234.5,
-        wall_seconds: 2.0,
+        wall_seconds: Some(2.0),
         messages: 98_765,
         promises: (0..promises).map(result).collect(),
         invariants: Vec::new(),

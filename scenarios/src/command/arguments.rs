@@ -6,7 +6,7 @@ use crate::check::most_states;
 use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
-use crate::run::{SeedRange, Shard};
+use crate::run::{Night, SeedRange, Shard};
 #[cfg(feature = "live")]
 use crate::typed::servers;
 use crate::typed::{address, whole};
@@ -24,13 +24,16 @@ Exit status:
   0  every promise held
   1  a promise was broken
   2  bad command line, file or environment
-  3  undecided: a check was cut short, or a run never put a promise to the test
+  3  undecided: a check was cut short, a run never put a promise to the test, or a sweep
+     did not get to its end (what broke until then is in its report)
 
 Examples:
   zoocheck list                        what there is
   zoocheck check lock/simple           is it right, in every run of a small model?
   zoocheck check ensemble --servers 3  are the servers?
   zoocheck run lock --seeds 1000       does it bear faults?
+  zoocheck run lock --shard 1/4 --report one
+  zoocheck report one two three four -o all
   zoocheck replay lock/java --seed 0   what happened there?
   zoocheck judge lock                  every lock by both engines, as expected?
   zoocheck shrink lock/java --seed 0 -o small.toml
@@ -58,6 +61,9 @@ pub(super) enum Command {
     /// Runs a recipe under many seeds, with faults
     #[cfg(feature = "run")]
     Run(RunArguments),
+    /// Shows saved reports again, merges those of shards
+    #[cfg(feature = "run")]
+    Report(ReportArguments),
     /// Runs one seed again: what happened, verdicts, digest
     #[cfg(feature = "run")]
     Replay(ReplayArguments),
@@ -123,22 +129,31 @@ pub(super) enum CheckKind {
 pub(super) struct RunArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
-    /// How many, from seed 0, or from A to the last before B
-    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "100")]
-    pub(super) seeds: SeedRange,
+    /// How many, from 0, or from A to the last before B [default: 100]
+    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true)]
+    pub(super) seeds: Option<SeedRange>,
+    /// Seeds that no other day has [default: those of today, by UTC]
+    #[arg(long, value_name = "DATE", num_args = 0..=1, require_equals = true, default_missing_value = "today")]
+    pub(super) fresh: Option<Night>,
+    /// Until so many in a row reach nothing new, or --seeds [default: 100000]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000u64), conflicts_with = "shard")]
+    pub(super) until_covered: Option<u64>,
     /// How many seeds at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
-    /// The share of machine I, from 1, of N that share the seeds
+    /// The share of machine I, from 1, of N; auto: as CI or Kubernetes says
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
     /// Write index.html, report.json, junit.xml and summary.md into this directory
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
+    /// Go on with the sweep whose report is there, if there is one
+    #[arg(long, requires = "report")]
+    pub(super) resume: bool,
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write the result
@@ -149,7 +164,7 @@ pub(super) struct RunArguments {
     pub(super) log: Option<String>,
     /// Run once on a live ensemble instead, below znodes that must be free
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = ["seeds", "jobs", "shard"])]
+    #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = ["seeds", "jobs", "shard", "fresh", "until_covered", "resume"])]
     pub(super) connect: Option<String>,
     /// Client processes, each with a session [default: the scenario's]
     #[cfg(feature = "live")]
@@ -170,6 +185,23 @@ const LIVE: &str = "On a live ensemble";
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
+pub(super) struct ReportArguments {
+    /// What `run --report` wrote: one sweep, or all of its shards
+    #[arg(value_name = "DIR", required = true)]
+    pub(super) reports: Vec<std::path::PathBuf>,
+    /// Write into this directory, new or empty [default: of one DIR, there]
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<std::path::PathBuf>,
+    /// Merge though shards are missing; it is said, and the exit status is 3
+    #[arg(long)]
+    pub(super) partial: bool,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
+}
+
+#[cfg(feature = "run")]
+#[derive(Args, Debug)]
 pub(super) struct ReplayArguments {
     /// A recipe, a variant, or a scenario file
     pub(super) what: String,
@@ -185,7 +217,7 @@ pub(super) struct ReplayArguments {
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
     /// How to write it
@@ -194,7 +226,25 @@ pub(super) struct ReplayArguments {
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
+    /// Virtual time from which on events come in another order, such as 12.5 or 12.040s
+    #[arg(help_heading = ORDERS, long, value_name = "T", value_parser = virtual_time)]
+    pub(super) at: Option<u64>,
+    /// Run the next K events in every order, each order to the end of the run
+    #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
+    pub(super) exhaust: Option<u32>,
+    /// One such order, as --exhaust has told it
+    #[arg(help_heading = ORDERS, long, value_name = "N,…", requires = "at", conflicts_with = "exhaust", value_delimiter = ',')]
+    pub(super) order: Vec<u32>,
+    /// Give up after so many orders
+    #[arg(help_heading = ORDERS, long, value_name = "N", requires = "exhaust", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
+    pub(super) max_orders: u64,
+    /// How many orders at a time [default: one for each core]
+    #[arg(help_heading = ORDERS, long, value_name = "J", requires = "exhaust", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    pub(super) jobs: Option<u16>,
 }
+
+#[cfg(feature = "run")]
+const ORDERS: &str = "Other orders of events";
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
@@ -207,19 +257,19 @@ pub(super) struct ShrinkArguments {
     /// Where to write the smaller run; it must not be there yet
     #[arg(short, long, value_name = "FILE.toml")]
     pub(super) output: std::path::PathBuf,
-    /// The promise that must go on breaking [default: the catalogued, or the first]
+    /// The promise that must still break [default: as catalogued, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
     /// Runs to try at most
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20000", value_parser = whole(1..=100_000_000u64))]
     pub(super) tries: u64,
-    /// Stop after so long, such as 90s, with what there is by then
+    /// Stop after so long, such as 90s, with what there is
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
     /// Run the recipe in this file's scenario instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(super) scenario: Option<String>,
-    /// Another value for a key of the scenario, such as faults.drops=5; repeatable
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
 }
@@ -235,6 +285,17 @@ pub(super) enum ReplayFormat {
     Json,
     // A sequence diagram, for wherever Markdown is shown.
     Mermaid,
+}
+
+#[cfg(feature = "run")]
+impl ReplayFormat {
+    /// How progress is told.
+    pub(super) fn progress(self) -> Format {
+        match self {
+            ReplayFormat::Human => Format::Human,
+            ReplayFormat::Json | ReplayFormat::Mermaid => Format::Json,
+        }
+    }
 }
 
 const BOUNDS: &str = "Bounds: how many of each at most [default: as catalogued]";
@@ -315,6 +376,10 @@ pub(super) struct CheckArguments {
     /// Search until this promise is broken [default: the catalogued one, or any]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
+    /// Write what broke it as a scenario file, for `replay`; it must not be there yet
+    #[cfg(feature = "run")]
+    #[arg(long, value_name = "FILE.toml")]
+    pub(super) export: Option<std::path::PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -377,6 +442,24 @@ fn lines(text: &str) -> Result<Lines, String> {
         (_, Ok(most @ 1..)) => Ok(Lines::Last(most)),
         _ => Err("expected a number of lines from 1, or all".into()),
     }
+}
+
+/// Nanoseconds since the start of a run, written in seconds as timelines do.
+#[cfg(feature = "run")]
+fn virtual_time(text: &str) -> Result<u64, String> {
+    let bad = || "expected a virtual time in seconds, such as 12.5 or 12.040s".to_owned();
+    let (whole, part) = text
+        .strip_suffix('s')
+        .unwrap_or(text)
+        .split_once('.')
+        .unwrap_or((text.strip_suffix('s').unwrap_or(text), "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 9 {
+        return Err(bad());
+    }
+    let seconds: u64 = whole.parse().map_err(|_| bad())?;
+    let nanos: u64 = format!("{part:0<9}").parse().map_err(|_| bad())?;
+    seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(nanos)).ok_or_else(bad)
 }
 
 /// `90s`, `5m`, `1h`; a bare number is seconds.

@@ -1,7 +1,7 @@
 //! One seed again.
 
 use super::Target;
-use super::tally::{Tally, answer};
+use super::tally::Tally;
 use super::timeline::tell;
 use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw};
@@ -11,12 +11,22 @@ use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    Ok(report(target, traced(target, seed, log)?, whole))
+    replay_with(target, seed, whole, RunOptions { log, ..RunOptions::default() })
+}
+
+/// The same, with other things than a trace and logs.
+pub(crate) fn replay_with(
+    target: &Target,
+    seed: u64,
+    whole: bool,
+    options: RunOptions,
+) -> Result<ReplayReport, BadInput> {
+    Ok(report(target, traced(target, seed, options)?, whole))
 }
 
 /// Runs a seed, and draws it up to where something broke first that was owed, or else as expected, or to its end.
 pub(crate) fn replay_drawn(target: &Target, seed: u64, log: bool) -> Result<(Answer, Diagram), BadInput> {
-    let run = traced(target, seed, log)?;
+    let run = traced(target, seed, RunOptions { log, ..RunOptions::default() })?;
     let first = |excused| run.violations.iter().find(|violation| violation.excuse.is_some() == excused);
     let until = first(false).or_else(|| first(true)).map_or(run.virtual_ns, |violation| violation.at_ns);
     let diagram = draw::world::diagram(&target.scenario, &run, until);
@@ -26,13 +36,13 @@ pub(crate) fn replay_drawn(target: &Target, seed: u64, log: bool) -> Result<(Ans
 /// Draws the first breaks of a sweep: each is run again, with its trace.
 pub(crate) fn drawn(target: &Target, report: &mut SweepReport) {
     report.draw(|failure, _| {
-        let run = traced(target, failure.seed, false).ok()?;
+        let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         Some(draw::world::diagram(&target.scenario, &run, failure.virtual_ns))
     });
 }
 
-fn traced(target: &Target, seed: u64, log: bool) -> Result<Run, BadInput> {
-    let options = RunOptions { trace: true, log, ..RunOptions::default() };
+fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
+    let options = RunOptions { trace: true, ..options };
     catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
         .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))
 }
@@ -56,7 +66,11 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         catalogued: catalogued(&about),
         facts: facts(target, &run),
         seed: run.seed,
-        answer: answer(&promises, &invariants),
+        answer: match Answer::of(&promises, &invariants) {
+            // It is no run to its end.
+            Answer::Held if run.astray.is_some() => Answer::Undecided,
+            answer => answer,
+        },
         digest: run.digest,
         virtual_ns: run.virtual_ns,
         messages: run.messages,
@@ -73,6 +87,9 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
 /// The scenario's; and of one run from a file, whether it is what it was.
 fn facts(target: &Target, run: &Run) -> Vec<String> {
     let mut facts = target.facts();
+    if let Some(astray) = &run.astray {
+        facts.push(format!("The world cannot take {astray}"));
+    }
     if let Some(one) = &target.scenario.run {
         let breaks = run.violations.iter().any(|v| v.excuse.is_none() && v.promise == one.breaks);
         let same = format!("{:016x}", run.digest) == one.digest;
@@ -108,6 +125,8 @@ mod tests {
             steps: 0,
             deviations: 0,
             disk_ops: 0,
+            astray: None,
+            ordered: Vec::new(),
             visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],

@@ -2,6 +2,7 @@
 
 use crate::BadInput;
 use crate::bad_input::did_you_mean;
+use serde::Deserialize;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 use zk_world::{Scenario, ScenarioError};
@@ -18,8 +19,22 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
         Some(span) => format!("{file}:{}", line_of(text, span.start)),
         None => file.to_string(),
     };
-    let mut scenario: Scenario = toml::from_str(text)
-        .map_err(|error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message()))))?;
+    let bad =
+        |error: toml::de::Error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message())));
+    let mut keys = DeTable::parse(text).map_err(bad)?;
+    if let Some((key, version)) = newer(keys.get_ref()) {
+        let own = env!("CARGO_PKG_VERSION");
+        let problem = format!("{key}: made for zoocheck {version}; this one is {own}, and older");
+        return Err(BadInput::new(format!("{}: {problem}", at(span_of(text, key)))));
+    }
+    let made_for = keys.get_mut().remove(MADE_FOR);
+    if let Some(value) =
+        made_for.filter(|value| value.get_ref().as_str().is_none_or(|it| version(it).is_none()))
+    {
+        let problem = format!("{MADE_FOR}: expected a version as text, such as \"{}\"", made_for_own());
+        return Err(BadInput::new(format!("{}: {problem}", at(Some(value.span())))));
+    }
+    let mut scenario = Scenario::deserialize(toml::Deserializer::from(keys)).map_err(bad)?;
     let table = text.parse().unwrap_or_default();
     if let Some((key, found, expected)) = wrong_length(&table) {
         let problem = format!("{key}: {found} values; it must have {expected}");
@@ -32,6 +47,33 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
         scenario.about = String::new();
     }
     Ok(scenario)
+}
+
+/// The key of a file that says which zoocheck it was made for; no part of the scenario.
+pub(super) const MADE_FOR: &str = "zoocheck";
+
+/// What this one writes there.
+pub(super) fn made_for_own() -> String {
+    let (major, minor) = version(env!("CARGO_PKG_VERSION")).expect("cargo knows it");
+    format!("{major}.{minor}")
+}
+
+/// `0.1`, as the beginning of a longer version as well.
+fn version(text: &str) -> Option<(u64, u64)> {
+    let mut parts = text.split(['.', ' ']);
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// The version of a later zoocheck that a file was made for, or made by, and the key that says so. Told before anything
+/// that this one cannot know is called wrong.
+fn newer<'a>(table: &'a DeTable<'_>) -> Option<(&'static str, &'a str)> {
+    let made_for = table.get(MADE_FOR).and_then(|value| value.get_ref().as_str());
+    let run = table.get("run").and_then(|run| run.get_ref().as_table());
+    let built = run.and_then(|run| run.get("build")).and_then(|build| build.get_ref().as_str());
+    let own = version(env!("CARGO_PKG_VERSION"));
+    let all = [(MADE_FOR, made_for), ("run.build", built)];
+    let known = all.into_iter().filter_map(|(key, text)| Some((key, text?)));
+    known.into_iter().find(|(_, text)| version(text).is_some_and(|other| Some(other) > own))
 }
 
 /// A scenario that can be run, and written as TOML, whose whole numbers are smaller than ours.
@@ -169,6 +211,30 @@ mod tests {
         assert!(error("rounds = \"many\"\n").starts_with("x.toml:1: invalid type"));
         assert!(error("clients = 300\n").starts_with("x.toml:1: "));
         assert!(error("[faults\n").starts_with("x.toml:1: "));
+    }
+
+    #[test]
+    fn a_file_of_a_newer_version_is_refused_as_that_and_one_of_this_is_read() {
+        let newer = "clients = 2\nzebra = 1\nzoocheck = \"0.2\"\n";
+        let own = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            error(newer),
+            format!("x.toml:3: zoocheck: made for zoocheck 0.2; this one is {own}, and older")
+        );
+        assert!(error("zoocheck = \"1.0.3\"\n").contains("made for zoocheck 1.0.3"));
+        let built = "[run]\nzebra = 1\nbuild = \"0.9.1 (00aa)\"\n";
+        assert!(error(built).starts_with("x.toml:3: run.build: made for zoocheck 0.9.1"), "{}", error(built));
+        for bad in ["0", "\"new\"", "true"] {
+            assert!(error(&format!("zoocheck = {bad}\n")).contains("expected a version as text"), "{bad}");
+        }
+        for good in [made_for_own(), own.to_string(), "0.0".into()] {
+            let text = format!("zoocheck = \"{good}\"\nclients = 2\n");
+            assert_eq!(parse("x.toml", &text).expect("a scenario").clients, 2);
+        }
+        assert_eq!(
+            error("zoocheck = \"0.1\"\ncleints = 2\n"),
+            "x.toml:2: unknown key 'cleints'; did you mean 'clients'?"
+        );
     }
 
     #[test]

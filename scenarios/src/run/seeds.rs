@@ -2,10 +2,10 @@
 
 use crate::BadInput;
 use std::str::FromStr;
-use zk_reports::Seeds;
+use zk_reports::{Missing, Seeds, first_of_shard};
 
 /// More than anybody waits for; a typing error, rather.
-const MOST_SEEDS: u64 = 1_000_000_000;
+pub(super) const MOST_SEEDS: u64 = 1_000_000_000;
 
 /// One seed of so many is run twice.
 const TWICE_ONE_IN: u64 = 20;
@@ -23,8 +23,8 @@ pub(crate) struct SeedRange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
     /// From 1.
-    index: u64,
-    of: u64,
+    pub(super) index: u64,
+    pub(super) of: u64,
 }
 
 impl SeedRange {
@@ -64,27 +64,46 @@ impl SeedRange {
         (seed < self.end).then_some(seed)
     }
 
-    /// Whether a seed is run twice, to see that it gives the same run: one in twenty, drawn by the seed itself,
-    /// or the first if none of them is.
+    /// Whether a seed is run twice, to see that it gives the same run: the first of the whole range, and one in twenty,
+    /// drawn by the seed itself. So it is the same seeds however they are shared, and wherever a sweep is cut.
     pub(crate) fn is_run_twice(&self, seed: u64) -> bool {
-        is_drawn(seed) || (self.nth(0) == Some(seed) && !self.iter().any(is_drawn))
+        seed == self.first || is_drawn(seed)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        (0..self.count()).filter_map(|index| self.nth(index))
-    }
-
-    /// For a report.
-    pub(crate) fn report(&self, twice: u64) -> Seeds {
+    /// For a report: of a sweep that got so far in this range, `next` being the first seed that it did not run.
+    pub(crate) fn report(&self, next: Option<u64>, count: u64, twice: u64) -> Seeds {
         let shard = self.shard.map(|Shard { index, of }| format!("{index}/{of}"));
-        Seeds { first: self.first, end: self.end, shard, count: self.count(), twice }
+        let missing = next.map(|from| Missing { shard: shard.clone(), from });
+        Seeds {
+            first: self.first,
+            end: self.end,
+            shard,
+            count,
+            twice,
+            interrupted: missing.is_some(),
+            missing: missing.into_iter().collect(),
+        }
+    }
+
+    /// The same numbers of seeds so much further on.
+    pub(crate) fn ahead(self, by: u64) -> Result<SeedRange, BadInput> {
+        match (self.first.checked_add(by), self.end.checked_add(by)) {
+            (Some(first), Some(end)) if self.end <= MOST_SEEDS => Ok(SeedRange { first, end, ..self }),
+            _ => Err(BadInput::new(format!(
+                "seeds {}..{}: of a day there are {MOST_SEEDS}",
+                self.first, self.end
+            ))),
+        }
+    }
+
+    /// The first seed, and the first after the range.
+    pub(crate) fn ends(&self) -> (u64, u64) {
+        (self.first, self.end)
     }
 
     fn start_and_step(&self) -> (u64, u64) {
         let Some(Shard { index, of }) = self.shard else { return (self.first, 1) };
-        // The first seed from `first` on that leaves index - 1.
-        let ahead = (index - 1 + of - self.first % of) % of;
-        (self.first.saturating_add(ahead), of)
+        (first_of_shard((self.first, self.end), index, of).unwrap_or(self.end), of)
     }
 }
 
@@ -115,24 +134,18 @@ impl FromStr for SeedRange {
     }
 }
 
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((index, of)) if 1 <= index && index <= of && of <= MOST_SEEDS => Ok(Shard { index, of }),
-            _ => Err("expected I/N with I from 1 to N, such as 2/4".into()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn range(text: &str) -> SeedRange {
         text.parse().expect(text)
+    }
+
+    impl SeedRange {
+        fn iter(&self) -> impl Iterator<Item = u64> {
+            (0..self.count()).filter_map(|index| self.nth(index))
+        }
     }
 
     #[test]
@@ -147,9 +160,6 @@ mod tests {
             ["", "0", "5..3", "5..5", "..", "1..", "-1", "1e3", "99999999999999999999", "0..1000000001"]
         {
             bad.parse::<SeedRange>().expect_err(bad);
-        }
-        for bad in ["", "3/2", "0/2", "1/0", "1", "a/b", "1/2/3", "-1/2"] {
-            bad.parse::<Shard>().expect_err(bad);
         }
     }
 
@@ -176,5 +186,21 @@ mod tests {
         for first in 0..50 {
             assert!(twice(&SeedRange::new(first, first + 1).expect("one seed")) == 1);
         }
+    }
+
+    #[test]
+    fn the_seeds_that_are_run_twice_are_the_same_however_they_are_shared() {
+        let whole = range("7..90");
+        let twice = |range: &SeedRange| range.iter().filter(|seed| range.is_run_twice(*seed)).count();
+        let share = |index| whole.clone().shard(Some(Shard { index, of: 5 })).expect("a share");
+        assert_eq!((1..=5).map(|index| twice(&share(index))).sum::<usize>(), twice(&whole));
+    }
+
+    #[test]
+    fn seeds_of_a_day_do_not_reach_into_the_next() {
+        let day = range("3..9").ahead(2 * MOST_SEEDS).expect("they fit");
+        assert_eq!(day.ends(), (2_000_000_003, 2_000_000_009));
+        range("999999999..1000000001").ahead(MOST_SEEDS).expect_err("they do not");
+        range("5").ahead(u64::MAX).expect_err("there are no such numbers");
     }
 }

@@ -1,6 +1,8 @@
 //! A smaller run in which the same promise breaks.
 
 use super::Target;
+use super::build::build;
+use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
 use crate::zoo::is_file;
@@ -44,6 +46,12 @@ pub(crate) fn shrink(
     effort: Effort,
     progress: &mut dyn FnMut(u64, &Scenario),
 ) -> Result<Shrunk, BadInput> {
+    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
+        let what = &target.what;
+        return Err(BadInput::new(format!(
+            "{what}: a model's counterexample is the shortest there is already"
+        )));
+    }
     let schedule = match &target.scenario.run {
         Some(one) => one.schedule.clone(),
         None => Schedule::draw(&target.scenario, seed),
@@ -81,12 +89,14 @@ pub(crate) fn shrink(
         digest: String::new(),
         build: String::new(),
         schedule,
+        course: None,
     };
     let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
     let mut shrinker = Shrinker {
         trial: &target.trial,
         best: scenario,
         tries: 0,
+        other_seeds: OTHER_SEEDS,
         most: effort.tries,
         until: Instant::now() + effort.time_limit,
         progress,
@@ -106,18 +116,12 @@ pub(crate) fn shrink(
     Ok(Shrunk { scenario, run, faults_before, tries, done })
 }
 
-/// This build: its version, and a hash of the program.
-fn build() -> String {
-    let program = std::env::current_exe().and_then(std::fs::read);
-    let hash = program.map_or_else(|_| "unknown".into(), |bytes| format!("{:08x}", crc32fast::hash(&bytes)));
-    format!("{} ({hash})", env!("CARGO_PKG_VERSION"))
-}
-
 struct Shrinker<'a> {
     trial: &'a Arc<dyn AnyTrial>,
     /// The smallest that still breaks.
     best: Scenario,
     tries: u64,
+    other_seeds: u64,
     most: u64,
     until: Instant,
     progress: &'a mut dyn FnMut(u64, &Scenario),
@@ -127,9 +131,30 @@ struct Shrinker<'a> {
 /// what was drawn for more.
 const OTHER_SEEDS: u64 = 24;
 
+/// The same where nothing else is left to try, and there are more clients than a reader can hold in the head.
+const MANY_OTHER_SEEDS: u64 = 400;
+const FEW_CLIENTS: u8 = 3;
+
 impl Shrinker<'_> {
     /// Goes through all that could be smaller until nothing is. `false` if a limit came first.
     fn shrink(&mut self) -> bool {
+        loop {
+            if !self.settle() {
+                return false;
+            }
+            let clients = self.best.clients;
+            if clients > FEW_CLIENTS {
+                self.other_seeds = MANY_OTHER_SEEDS;
+                self.fewer_clients();
+                self.other_seeds = OTHER_SEEDS;
+            }
+            if self.best.clients == clients {
+                return !self.is_over();
+            }
+        }
+    }
+
+    fn settle(&mut self) -> bool {
         loop {
             let before = self.best.clone();
             self.fewer_faults();
@@ -179,7 +204,7 @@ impl Shrinker<'_> {
     /// The same with its own seed, and then with others.
     fn keep_with_any_seed(&mut self, candidate: &Scenario) -> bool {
         let own = self.one().seed;
-        std::iter::once(own).chain((0..OTHER_SEEDS).filter(|seed| *seed != own)).any(|seed| {
+        std::iter::once(own).chain((0..self.other_seeds).filter(|seed| *seed != own)).any(|seed| {
             let mut candidate = candidate.clone();
             candidate.run.as_mut().expect("it is the best one's").seed = seed;
             self.keep(candidate)
@@ -239,14 +264,20 @@ impl Shrinker<'_> {
         }
     }
 
-    /// Each fault with rounder, earlier and shorter times.
+    /// Each fault with rounder, earlier and shorter times. Every step is down, or to fewer digits, so it ends.
     fn simpler_faults(&mut self) {
         for nth in 0..self.faults().len() {
-            for simpler in simpler(&self.faults()[nth].clone()) {
-                let mut faults = self.faults().to_vec();
-                faults[nth] = simpler;
-                faults.sort_by_key(|timed| timed.at_ms);
-                self.keep(self.with_faults(faults));
+            loop {
+                let simpler = simpler(&self.faults()[nth].clone());
+                let kept = simpler.into_iter().any(|simpler| {
+                    let mut faults = self.faults().to_vec();
+                    faults[nth] = simpler;
+                    faults.sort_by_key(|timed| timed.at_ms);
+                    self.keep(self.with_faults(faults))
+                });
+                if !kept {
+                    break;
+                }
             }
         }
     }
@@ -382,17 +413,23 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
     all
 }
 
-/// Smaller numbers with fewer digits, the smallest first.
+/// Rounder numbers, the smallest first: smaller ones with no more digits that count, or somewhat larger ones with fewer.
 fn rounder(ms: u64) -> Vec<u64> {
     let mut all = vec![0];
     for unit in [10_000, 5_000, 1_000, 500, 100, 10] {
         let down = ms - ms % unit;
-        all.extend([down, down + unit].into_iter().filter(|round| *round > 0 && *round < ms.max(unit)));
+        all.extend([down, down + unit]);
     }
-    all.retain(|round| *round < ms || (!ms.is_multiple_of(10) && *round < ms + 10));
+    let is_up = |round: u64| round <= ms + (ms / 4).max(9) && digits(round) < digits(ms);
+    all.retain(|round| if *round < ms { digits(*round) <= digits(ms) } else { is_up(*round) });
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// How many digits of a number are left when its last zeros are not counted.
+fn digits(number: u64) -> usize {
+    number.to_string().trim_end_matches('0').len()
 }
 
 /// The file of a shrunk run: it stands alone.
@@ -401,14 +438,20 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
     let mut table = toml::Table::try_from(scenario).expect("a scenario is a table");
     // Limits of what seeds draw; nothing is drawn here.
     table.remove("faults");
-    let body = toml::to_string(&table).expect("a table can be written");
+    let one_table = table.get_mut("run").and_then(toml::Value::as_table_mut).expect("a run is a table");
+    if one.schedule.faults.is_empty() && one.course.is_some() {
+        one_table.remove("schedule");
+    }
+    let body = toml::to_string_pretty(&table).expect("a table can be written");
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
-        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{body}",
+        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{} = \"{}\"\n{body}",
         one.breaks,
         line(&one.what),
         line(made_by),
-        one.build
+        one.build,
+        scenario_file::MADE_FOR,
+        scenario_file::made_for_own(),
     )
 }
 
@@ -460,15 +503,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounder_numbers_are_no_larger_and_have_fewer_digits() {
+    fn rounder_numbers_come_to_an_end_and_are_hardly_larger() {
         assert_eq!(rounder(0), Vec::<u64>::new());
         assert!(rounder(4321).contains(&4000) && rounder(4321).contains(&4300) && rounder(4321)[0] == 0);
-        for ms in [1, 9, 10, 99, 123, 5000, 12_345] {
-            assert!(
-                rounder(ms).iter().all(|round| *round < ms + 10 && *round != ms),
-                "{ms}: {:?}",
-                rounder(ms)
-            );
+        assert!(
+            rounder(3389).contains(&3390) && rounder(3389).contains(&3500) && rounder(3389).contains(&4000)
+        );
+        for ms in [1, 9, 10, 99, 123, 3389, 5000, 12_345] {
+            for round in rounder(ms) {
+                assert!(round <= ms + (ms / 4).max(9) && round != ms, "{ms}: {round}");
+                let (before, after) = ((digits(ms), ms), (digits(round), round));
+                assert!(after < before, "{ms}: {round}: no way leads back");
+            }
         }
     }
 

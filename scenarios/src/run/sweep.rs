@@ -1,10 +1,12 @@
 //! Many seeds on many cores, with one result whatever the number of cores.
 
+use super::covered::Covered;
 use super::tally::Tally;
 use super::{SeedRange, Target};
 use crate::BadInput;
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -26,51 +28,136 @@ pub(crate) fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Runs a target under every seed.
-pub(crate) fn sweep(target: &Target, seeds: &SeedRange, jobs: usize) -> Result<SweepReport, BadInput> {
-    sweep_with(target, seeds, jobs, false, &mut |_, _| {})
+/// How to sweep.
+pub(crate) struct How {
+    /// Seeds at a time.
+    pub(crate) jobs: usize,
+    /// With logs.
+    pub(crate) log: bool,
+    /// Until so many seeds reach nothing new.
+    pub(crate) until_covered: Option<u64>,
+    /// What a former sweep, which was interrupted, has come to: this one goes on behind it.
+    pub(crate) before: Option<SweepReport>,
 }
 
-/// The same, with logs if they are wanted; `progress` learns how many seeds are done and how many broke something.
+impl How {
+    /// All seeds from the first, on so many threads.
+    pub(crate) fn with_jobs(jobs: usize) -> How {
+        How { jobs, log: false, until_covered: None, before: None }
+    }
+}
+
+/// How far a sweep is.
+pub(crate) struct SoFar<'a> {
+    /// Seeds that are done, those of a former part with them.
+    pub(crate) done: u64,
+    /// Seeds that broke something where it was owed, in this part.
+    pub(crate) broken: u64,
+    report: &'a dyn Fn() -> SweepReport,
+}
+
+impl SoFar<'_> {
+    /// What it has come to so far, as a report of a sweep that was interrupted here.
+    pub(crate) fn report(&self) -> SweepReport {
+        (self.report)()
+    }
+}
+
+/// Runs a target under every seed.
+pub(crate) fn sweep(target: &Target, seeds: &SeedRange, jobs: usize) -> Result<SweepReport, BadInput> {
+    sweep_with(target, seeds, &How::with_jobs(jobs), &mut |_| ControlFlow::Continue(()))
+}
+
+/// The same; `each` learns after each seed how far it is, and may end it there.
 pub(crate) fn sweep_with(
     target: &Target,
     seeds: &SeedRange,
-    jobs: usize,
-    log: bool,
-    progress: &mut dyn FnMut(u64, u64),
+    how: &How,
+    each: &mut dyn FnMut(&SoFar<'_>) -> ControlFlow<()>,
 ) -> Result<SweepReport, BadInput> {
     let one = |seed: u64, trace: bool| {
         tracing::info!("seed {seed}");
-        let options = RunOptions { trace, log, ..RunOptions::default() };
+        let options = RunOptions { trace, log: how.log, ..RunOptions::default() };
         zk_world::run(&target.trial, &target.scenario, seed, &options)
     };
-    sweep_over(target, seeds, jobs, &one, progress)
+    sweep_over(target, seeds, how, &one, each)
+}
+
+/// The report of a sweep before its first seed.
+pub(crate) fn asked(target: &Target, seeds: &SeedRange, until_covered: Option<u64>) -> SweepReport {
+    let covered = until_covered.map(|quiet| Covered::new(quiet, seeds.ends().1));
+    Part { target, seeds, before: None, tally: Tally::default() }.report(covered.as_ref(), false)
 }
 
 fn sweep_over(
     target: &Target,
     seeds: &SeedRange,
-    jobs: usize,
+    how: &How,
     one: One<'_>,
-    progress: &mut dyn FnMut(u64, u64),
+    each: &mut dyn FnMut(&SoFar<'_>) -> ControlFlow<()>,
 ) -> Result<SweepReport, BadInput> {
     let began = Instant::now();
-    let mut tally = Tally::default();
-    let mut done = 0;
-    in_order(seeds, jobs, one, &mut |outcome| {
-        tally.add(target, &outcome.run);
+    let (first, end) = seeds.ends();
+    let mut part = Part { target, seeds, before: how.before.as_ref(), tally: Tally::default() };
+    let skip = part.done();
+    let mut covered = how.until_covered.map(|quiet| Covered::new(quiet, end));
+    if let Some(before) = part.before {
+        covered = covered.map(|covered| covered.after(before));
+    }
+    let mut is_covered = false;
+    in_order(seeds, skip, how.jobs, one, &mut |outcome| {
+        part.tally.add(target, &outcome.run);
         if let Some(again) = outcome.again {
-            tally.compared(target, &outcome.run, again.err());
+            part.tally.compared(target, &outcome.run, again.err());
         }
-        done += 1;
-        progress(done, tally.broken_seeds());
+        is_covered = covered.as_mut().is_some_and(|covered| covered.add(first, &outcome.run));
+        if is_covered {
+            return ControlFlow::Break(());
+        }
+        let report = || part.report(covered.as_ref(), false);
+        each(&SoFar { done: part.done(), broken: part.tally.broken_seeds(), report: &report })
     })
     .map_err(|Failed { seed, message }| {
         let replay = target.replay_command(seed);
         BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}; see {replay}"))
     })?;
-    let twice = tally.twice();
-    Ok(tally.report(target, seeds.report(twice), began.elapsed().as_secs_f64()))
+    let mut report = part.report(covered.as_ref(), is_covered);
+    report.wall_seconds = Some(began.elapsed().as_secs_f64());
+    Ok(report)
+}
+
+/// What was run of a sweep: a former part, and this one.
+struct Part<'a> {
+    target: &'a Target,
+    seeds: &'a SeedRange,
+    before: Option<&'a SweepReport>,
+    tally: Tally,
+}
+
+impl Part<'_> {
+    fn done(&self) -> u64 {
+        self.before.map_or(0, |before| before.seeds.count) + self.tally.runs()
+    }
+
+    /// As far as it got. What is covered needs no more seeds.
+    fn report(&self, covered: Option<&Covered>, is_covered: bool) -> SweepReport {
+        let next = self.seeds.nth(self.done());
+        let (runs, twice) = (self.tally.runs(), self.tally.twice());
+        let seeds = self.seeds.report(next.filter(|_| !is_covered), runs, twice);
+        let mut report = self.tally.clone().report(self.target, seeds.clone());
+        if let Some(before) = self.before {
+            report.add(before.clone());
+            // Of what was missing then, what is missing still.
+            report.seeds.interrupted = seeds.interrupted;
+            report.seeds.missing = seeds.missing;
+        }
+        report.until_covered = covered.map(|covered| covered.report(is_covered));
+        if let (true, Some(next)) = (is_covered, next) {
+            report.seeds.end = next;
+        }
+        report.settle();
+        report
+    }
 }
 
 /// Runs the seeds, and gives out the runs in the order of the seeds.
@@ -80,7 +167,11 @@ pub(crate) fn each_seed(
     one: One<'_>,
     each: &mut dyn FnMut(&Run),
 ) -> Result<(), BadInput> {
-    in_order(seeds, jobs, one, &mut |outcome| each(&outcome.run)).map_err(|Failed { seed, message }| {
+    let mut each = |outcome: Outcome| {
+        each(&outcome.run);
+        ControlFlow::Continue(())
+    };
+    in_order(seeds, 0, jobs, one, &mut each).map_err(|Failed { seed, message }| {
         BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}"))
     })
 }
@@ -91,14 +182,16 @@ struct Failed {
     message: String,
 }
 
-/// Runs the seeds on so many threads, and gives out what came of them in the order of the seeds.
+/// Runs the seeds but for the first `skip` on so many threads, and gives out what came of them in the order of the seeds,
+/// until `each` has enough. What is done by then of later seeds is thrown away.
 fn in_order(
     seeds: &SeedRange,
+    skip: u64,
     jobs: usize,
     one: One<'_>,
-    each: &mut dyn FnMut(Outcome),
+    each: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
 ) -> Result<(), Failed> {
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(skip);
     let stop = AtomicBool::new(false);
     let jobs = jobs.clamp(1, usize::try_from(seeds.count()).unwrap_or(usize::MAX));
     let (sender, receiver) = mpsc::sync_channel(4 * jobs);
@@ -121,13 +214,18 @@ fn in_order(
         drop(sender);
         // What came before its turn.
         let mut early = BTreeMap::new();
-        let mut turn = 0;
+        let mut turn = skip;
         for (index, outcome) in receiver {
             early.insert(index, outcome);
             while let Some(outcome) = early.remove(&turn) {
                 turn += 1;
                 match outcome {
-                    Ok(outcome) => each(outcome),
+                    Ok(outcome) => {
+                        if each(outcome).is_break() {
+                            stop.store(true, Ordering::Relaxed);
+                            return Ok(());
+                        }
+                    }
                     Err(failed) => {
                         stop.store(true, Ordering::Relaxed);
                         return Err(failed);

@@ -1,9 +1,12 @@
 //! What many runs come to.
 
 use super::Target;
+use super::build::build;
 use crate::zoo::{assumption, catalogued};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_reports::{Answer, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, SweepReport, Verdict};
+use zk_reports::{
+    Confidence, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
+};
 use zk_world::{Herd, Run, RunViolation};
 
 /// The invariant that only a sweep can watch.
@@ -11,19 +14,21 @@ pub(super) const DETERMINISM: &str = "determinism";
 const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 
 /// What the runs so far come to. Runs are added in the order of their seeds.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tally {
     results: BTreeMap<String, Entry>,
     sometimes: BTreeMap<&'static str, (u64, u64)>,
     herd: BTreeMap<u8, Herd>,
     failures: Vec<Failure>,
-    virtual_ns: u128,
+    runs: u64,
+    virtual_ns: u64,
     messages: u64,
+    steps: u64,
     twice: u64,
     broken_seeds: u64,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Entry {
     tested: u64,
     broken: u64,
@@ -35,8 +40,10 @@ struct Entry {
 impl Tally {
     /// Adds a run.
     pub(super) fn add(&mut self, target: &Target, run: &Run) {
-        self.virtual_ns += u128::from(run.virtual_ns);
+        self.runs += 1;
+        self.virtual_ns = self.virtual_ns.saturating_add(run.virtual_ns);
         self.messages += run.messages;
+        self.steps += run.steps;
         for (name, times) in &run.tested {
             self.entry(name).tested += times;
         }
@@ -94,6 +101,11 @@ impl Tally {
         }
     }
 
+    /// How many seeds there were.
+    pub(super) fn runs(&self) -> u64 {
+        self.runs
+    }
+
     /// How many seeds broke something so far.
     pub(super) fn broken_seeds(&self) -> u64 {
         self.broken_seeds
@@ -143,45 +155,40 @@ impl Tally {
         self.herd.iter().map(point).collect()
     }
 
-    /// What all of it comes to.
-    pub(super) fn report(
-        mut self,
-        target: &Target,
-        seeds: zk_reports::Seeds,
-        wall_seconds: f64,
-    ) -> SweepReport {
+    /// What all of it comes to, in seeds of which the caller has to say which they were.
+    pub(super) fn report(mut self, target: &Target, seeds: Seeds) -> SweepReport {
         let about = target.trial.about();
         let (promises, invariants) = self.results(target);
-        SweepReport {
+        // What no seed reached is there as well.
+        for case in zk_world::cases(&target.scenario) {
+            self.sometimes.entry(case).or_default();
+        }
+        let mut report = SweepReport {
             schema: SWEEP_SCHEMA.into(),
+            build: build(),
             what: target.what.clone(),
             recipe: about.name.into(),
             about: about.summary.into(),
             catalogued: catalogued(&about),
             scenario: serde_json::to_value(&target.scenario).expect("a scenario is plain data"),
             facts: target.facts(),
+            confidence: Confidence::of([].iter(), 0),
             seeds,
-            answer: answer(&promises, &invariants),
-            virtual_seconds: self.virtual_ns as f64 / 1e9,
-            wall_seconds,
+            until_covered: None,
+            answer: zk_reports::Answer::Undecided,
+            virtual_seconds: 0.0,
+            virtual_ns: self.virtual_ns,
             messages: self.messages,
+            steps: self.steps,
+            wall_seconds: None,
             sometimes: self.sometimes(),
             herd: self.herd(),
             promises,
             invariants,
             failures: self.failures,
-        }
-    }
-}
-
-/// Broken if anything is broken where it was owed. An invariant that was never put to the test (no server crashed)
-/// is no gap; a promise is, for it is what was asked about.
-pub(super) fn answer(promises: &[PromiseResult], invariants: &[PromiseResult]) -> Answer {
-    let is = |verdict: Verdict| move |result: &PromiseResult| result.verdict == verdict;
-    match () {
-        () if promises.iter().chain(invariants).any(is(Verdict::Broken)) => Answer::Broken,
-        () if promises.iter().any(is(Verdict::NeverTested)) => Answer::Undecided,
-        () => Answer::Held,
+        };
+        report.settle();
+        report
     }
 }
 

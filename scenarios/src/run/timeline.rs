@@ -161,7 +161,7 @@ impl Teller {
                 let text = String::from_utf8_lossy(data.bytes());
                 of_world(format!("{} writes {:?} to {path}", self.name(*by), text))
             }
-            Fact::NodeDeleted { path, by, owner } => of_world(self.deleted(path, *by, *owner)),
+            Fact::NodeDeleted { path, by, owner, .. } => of_world(self.deleted(path, *by, *owner)),
             Fact::Fired { woken, .. } if woken.is_empty() => None,
             Fact::Fired { path, kind, woken } => {
                 let woken: Vec<String> = woken.iter().map(ActorId::to_string).collect();

@@ -31,6 +31,17 @@ impl World<'_> {
             Meddling::Delete => "an administrator deleted a znode",
             Meddling::Write(_) => "an administrator wrote to a znode",
         });
+        self.administers(node, meddling);
+    }
+
+    /// An administrator meddles with a znode.
+    pub fn meddle_with(&mut self, path: &Text, meddling: Meddling) {
+        if let Ok(node) = ZPath::parse(path) {
+            self.administers(node, meddling);
+        }
+    }
+
+    fn administers(&mut self, node: ZPath, meddling: Meddling) {
         let zk = SimClient(self.administrators_session());
         let code = async move {
             for _ in 0..TRIES {

@@ -45,7 +45,7 @@ impl World<'_> {
             Happening::ClientTimer { actor, timer, generation } => {
                 self.client_timer(actor, timer, generation)
             }
-            Happening::Wake { actor, completer } => {
+            Happening::Wake { actor, completer, .. } => {
                 if self.processes[usize::from(actor.process)].is(actor) {
                     completer.complete(());
                 }
@@ -349,6 +349,14 @@ impl World<'_> {
             }
         }
         self.tell_server(id, actor.process, server);
+        self.tell_client(id);
+    }
+
+    /// A connection of a process has dropped: what still gets through is settled, and both ends are to learn of it.
+    pub fn drops_now(&mut self, id: ConnId, process: u8) {
+        let Some(conn) = self.network.conn(id) else { return };
+        let server = conn.server;
+        self.tell_server(id, process, server);
         self.tell_client(id);
     }
 }

@@ -403,7 +403,8 @@ impl Bytes {
                 self.session(*owner);
                 self.zxid(*czxid);
             }
-            Fact::NodeDeleted { path, by, owner } => {
+            // Its zxid is that of the transaction, which is told already.
+            Fact::NodeDeleted { path, by, owner, zxid: _ } => {
                 self.flagged(3, path, 0);
                 self.session(*by);
                 self.session(*owner);

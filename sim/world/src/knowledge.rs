@@ -174,7 +174,7 @@ impl Knowledge {
     fn delete(&mut self, zxid: Zxid, path: &Text, by: SessionId, woken: &mut Woken, facts: &mut Vec<Fact>) {
         // An ephemeral that was listed but deleted meanwhile is not deleted twice.
         if let Some(owner) = self.owners.remove(path) {
-            facts.push(Fact::NodeDeleted { path: path.clone(), by, owner });
+            facts.push(Fact::NodeDeleted { path: path.clone(), by, owner, zxid: Some(zxid) });
             self.fired(zxid, path, EventType::NodeDeleted, woken, facts);
         }
     }

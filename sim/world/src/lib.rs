@@ -8,6 +8,9 @@
 //! | `run` | [`run`](run()), what it takes and what it gives |
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
+//! | `course` | [`Course`](course::Course), steps that are taken in the order given |
+//! | `order` | [`Order`](order::Order), other orders of some events of a run |
+//! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
@@ -34,10 +37,12 @@ compile_error!(
 );
 
 mod administrator;
+mod cases;
 mod choices;
 mod client;
 mod clients;
 mod clock;
+pub mod course;
 pub mod crossing;
 mod disk;
 mod disk_faults;
@@ -53,6 +58,7 @@ mod lives;
 mod mailbox;
 mod nemesis;
 mod network;
+pub mod order;
 mod probe;
 mod process;
 mod queue;
@@ -66,6 +72,7 @@ mod trace;
 mod visible;
 mod world;
 
+pub use cases::cases;
 pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;

@@ -5,6 +5,7 @@ use crate::client::SimClient;
 use crate::executor::{Polled, TaskId};
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
+use crate::process::Process;
 use crate::schedule::When;
 use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
@@ -46,6 +47,9 @@ impl World<'_> {
     /// The trial's znodes are there: everybody else begins.
     fn begin_actors(&mut self) {
         self.phase = Phase::Faults;
+        if self.course.is_some() {
+            return;
+        }
         // All at once, or within a while.
         let spread_ms = [1, 50, 500, 3000][self.choices.below(Stream::Swarm, 3, 4) as usize];
         for process in 0..self.scenario.clients {
@@ -61,11 +65,15 @@ impl World<'_> {
 
     /// A life begins, with a new session.
     pub fn begin_life(&mut self, actor: ActorId) {
-        let process = &mut self.processes[usize::from(actor.process)];
-        let rounds = process.rounds_left;
-        process.comes_back = false;
+        self.processes[usize::from(actor.process)].comes_back = false;
         let mailbox = self.begin_session(actor);
-        let part = Part { me: actor, clients: self.scenario.clients, rounds, effects: true };
+        self.begin_actor(actor.process, mailbox);
+    }
+
+    /// The code of a life begins.
+    pub fn begin_actor(&mut self, process: u8, mailbox: Arc<Mailbox>) {
+        let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
+        let part = Part { me: actor, clients: self.scenario.clients, rounds, effects: self.effects };
         let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) =
             (Arc::new(SimClient(mailbox.clone())), Arc::new(SimProbe(mailbox)));
         let code = self.trial.clone().actor(zk, probe, part);
@@ -161,12 +169,12 @@ impl World<'_> {
             Ask::Sleep { duration, completer } => {
                 let ns = u64::try_from(duration.min(Duration::from_secs(1 << 30)).as_nanos());
                 let after = p.clock.real_ns(ns.expect("thirty years are not too many nanoseconds"));
-                self.wake_after(actor, after, completer);
+                self.wake_after(actor, after, true, completer);
             }
             Ask::Point { completer } => {
                 let [_, most] = self.latency_ns;
                 let after = self.choices.below(Stream::Point, process.into(), most.max(1));
-                self.wake_after(actor, after, completer);
+                self.wake_after(actor, after, false, completer);
             }
             Ask::Work { completer } => {
                 let after = self.work(process);
@@ -174,7 +182,10 @@ impl World<'_> {
                     // Before work that is over at once.
                     self.aimed_at(actor, When::NextWork);
                 }
-                self.wake_after(actor, after, completer);
+                self.wake_after(actor, after, false, completer);
+            }
+            Ask::Write { completer, .. } if !self.effects => {
+                completer.complete(true);
             }
             Ask::Write { resource, token, completer } => self.write(actor, resource, token, completer),
             Ask::Observe(what) => self.observed(actor, what),
@@ -188,8 +199,8 @@ impl World<'_> {
         }
     }
 
-    fn wake_after(&mut self, actor: ActorId, after_ns: u64, completer: Completer<()>) {
-        self.queue.push(self.now.saturating_add(after_ns), Happening::Wake { actor, completer });
+    fn wake_after(&mut self, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {
+        self.queue.push(self.now.saturating_add(after_ns), Happening::Wake { actor, sleeps, completer });
     }
 
     /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
@@ -318,7 +329,8 @@ impl World<'_> {
     pub fn come_back(&mut self, process: u8, after_ns: u64) {
         let p = &mut self.processes[usize::from(process)];
         let Some(life) = p.actor.life.checked_add(1) else { return };
-        if p.rounds_left > 0 {
+        // Whoever follows a course has one life, as in a model.
+        if p.rounds_left > 0 && self.scenario.run.as_ref().is_none_or(|one| one.course.is_none()) {
             p.comes_back = true;
             let actor = ActorId { life, ..p.actor };
             self.queue.push(self.now + after_ns, Happening::Begin { actor });

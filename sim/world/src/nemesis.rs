@@ -1,6 +1,7 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::administrator::Meddling;
+use crate::cases;
 use crate::disk_faults::Rot;
 use crate::process::Armed;
 use crate::schedule::{Fault, Node, RequestKind, When};
@@ -19,6 +20,7 @@ impl World<'_> {
         let schedule = self.schedule;
         let fault = &schedule.faults[index].fault;
         self.note(Place::World, &What::Fault(fault));
+        self.once(cases::came(fault));
         match *fault {
             Fault::ServerCrash { server, down_ms, mid_sync } => self.crash(server, down_ms, mid_sync),
             Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),
@@ -230,7 +232,8 @@ impl World<'_> {
         self.come_back(actor.process, restart_after_ms * MS);
     }
 
-    fn pause(&mut self, actor: ActorId, for_ms: u64) {
+    /// A process stops for a while.
+    pub fn pause(&mut self, actor: ActorId, for_ms: u64) {
         let process = &mut self.processes[usize::from(actor.process)];
         if process.held_back.is_some() {
             return;

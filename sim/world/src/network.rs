@@ -99,6 +99,16 @@ impl Direction {
         self.lost_from = Some(self.lost_from.map_or(from, |before| before.min(from)));
     }
 
+    /// Of the messages on their way those up to this number arrive, and no later one.
+    pub fn cut_after(&mut self, number: u64) {
+        self.cut((number + 1).saturating_sub(self.arrived));
+    }
+
+    /// Whether a message on its way never arrives.
+    pub fn loses(&self, number: u64) -> bool {
+        self.lost_from.is_some_and(|from| number >= from)
+    }
+
     /// Messages on their way are held up until `until_ns`.
     pub fn hold(&mut self, until_ns: u64) {
         self.held_until_ns = self.held_until_ns.max(until_ns);
@@ -131,6 +141,29 @@ impl Network {
     /// A connection that at least one end still has.
     pub fn conn(&mut self, id: ConnId) -> Option<&mut Conn> {
         self.conns.get_mut(&id)
+    }
+
+    /// Whether a message never arrives: lost on its way, or its receiver's end is closed.
+    pub fn is_lost(&self, id: ConnId, number: u64, to_server: bool) -> bool {
+        self.conns.get(&id).is_none_or(|conn| match to_server {
+            true => conn.to_server.loses(number),
+            false => conn.to_client.loses(number) || !conn.client_open,
+        })
+    }
+
+    /// Whose it is, and to which server.
+    pub fn ends(&self, id: ConnId) -> Option<(ActorId, u8)> {
+        self.conns.get(&id).map(|conn| (conn.actor, conn.server))
+    }
+
+    /// Whether it is a process's, which has not closed it.
+    pub fn is_open_of(&self, id: ConnId, process: u8) -> bool {
+        self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && conn.client_open)
+    }
+
+    /// Whether it was a process's, which has closed it, and its server has not.
+    pub fn was_of(&self, id: ConnId, process: u8) -> bool {
+        self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && !conn.client_open)
     }
 
     /// Forgets a connection that both ends have closed.

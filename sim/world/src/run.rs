@@ -3,6 +3,7 @@
 use crate::crossing::Crossing;
 use crate::disk_faults::DiskCrash;
 use crate::herd::Herd;
+use crate::order::{Order, Ordered};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::timeline::Moment;
@@ -40,6 +41,8 @@ pub struct RunOptions {
     pub unwatched: bool,
     /// Crash a server at an operation of its disk.
     pub crash_at: Option<DiskCrash>,
+    /// Take some events in another order.
+    pub order: Option<Order>,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -55,6 +58,10 @@ pub struct Run {
     pub messages: u64,
     /// Queue events taken.
     pub steps: u64,
+    /// Why the course that was given could not be taken to its end.
+    pub astray: Option<String>,
+    /// The steps of the order that was given.
+    pub ordered: Vec<Ordered>,
     /// Operations that disks did.
     pub disk_ops: u64,
     /// How often a planted bug made a difference.
@@ -153,6 +160,8 @@ fn run_here(
         virtual_ns: world.now,
         messages: world.messages,
         steps: world.steps,
+        astray: world.astray,
+        ordered: world.ordered,
         disk_ops: world.disk_ops,
         deviations: world.deviations,
         tested,

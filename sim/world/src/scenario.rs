@@ -1,5 +1,6 @@
 //! A scenario: how large a run is and which faults it may have. Plain data, read from TOML.
 
+use crate::course::Course;
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +58,11 @@ pub struct OneRun {
     /// That build.
     pub build: String,
     /// The faults.
+    #[serde(default)]
     pub schedule: Schedule,
+    /// What happens, step by step, in the place of what time brings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub course: Option<Course>,
 }
 
 /// The most there may be of each fault in one run; a seed draws which are on and how many there are (swarm).

@@ -1,6 +1,7 @@
 //! The world: one loop that takes one event after the other, and owns everything that they happen to.
 
 use crate::choices::{Choices, Stream};
+use crate::course::Course;
 use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
 use crate::herd::Waiting;
@@ -8,6 +9,7 @@ use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::links::Links;
 use crate::network::Network;
+use crate::order::{Order, Ordered};
 use crate::process::{Armed, Process};
 use crate::queue::Queue;
 use crate::run::RunOptions;
@@ -94,6 +96,8 @@ pub enum Happening {
     /// A sleep, a piece of work or a scheduling point is over.
     Wake {
         actor: ActorId,
+        /// It is a sleep, which is not over before its time.
+        sleeps: bool,
         completer: Completer<()>,
     },
     /// A write arrives at the outside resource.
@@ -218,6 +222,15 @@ pub struct World<'a> {
     pub visible: Option<Vec<Step>>,
     pub network: Network,
     pub links: Links<Happening>,
+    /// Steps to be taken, whatever comes next by time.
+    pub course: Option<&'a Course>,
+    /// Why it could not be taken to its end.
+    pub astray: Option<String>,
+    /// Another order of some events, and what was taken of it.
+    pub order: Option<&'a Order>,
+    pub ordered: Vec<Ordered>,
+    /// Actors write to the outside resource.
+    pub effects: bool,
     /// What ever happened among the servers.
     pub ghost: Ghost,
     /// What was checked of that.
@@ -284,7 +297,7 @@ impl<'a> World<'a> {
         scenario: &'a Scenario,
         seed: u64,
         schedule: &'a Schedule,
-        options: &RunOptions,
+        options: &'a RunOptions,
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
@@ -305,6 +318,11 @@ impl<'a> World<'a> {
             visible: options.visible.then(Vec::new),
             network: Network::default(),
             links: Links::new(),
+            course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
+            astray: None,
+            order: options.order.as_ref(),
+            ordered: Vec::new(),
+            effects: true,
             ghost: Ghost::default(),
             checker: Checker::default(),
             zab_checks: 0,
@@ -351,12 +369,19 @@ impl<'a> World<'a> {
         self.begin_setup();
         self.turn();
         while !self.over {
-            let Some((at, happening)) = self.queue.pop() else { break };
+            if self.phase == Phase::Faults
+                && let Some(course) = self.course.take()
+            {
+                self.take_course(course);
+                continue;
+            }
+            let Some((at, happening)) = self.next_event() else { break };
             if at > self.deadline {
                 self.now = self.deadline;
                 break;
             }
-            self.now = at;
+            // What a course or an order has held up is late.
+            self.now = self.now.max(at);
             self.steps += 1;
             if self.steps > self.scenario.step_budget {
                 let what = format!("{} events were not enough", self.scenario.step_budget);

@@ -17,7 +17,7 @@ impl BarrierKind for Recipe {
             summary: "A znode that holds everybody up: a checked first look, and no opening is missed.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { rounds: 2, drops: 1, lag: 1, ..Bounds::clients(2) },
+            bounds: Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

@@ -1,5 +1,6 @@
 //! What all barriers on trial have in common: one process raises and lowers, the others wait.
 
+use crate::common::rounds::rounds;
 use crate::common::{InRound, Stop, plain};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
@@ -70,21 +71,20 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), round };
-            stage.zk.checkpoint("trial/round", &[]);
-            let done = match part.me.process {
-                0 => stage.raise_and_lower().await,
-                _ => stage.pass(&self.0).await,
-            };
-            if let Err(stop) = done {
-                return stop.end().0;
+        let turn = |zk, round| {
+            let stage = Stage { zk, probe: probe.clone(), round };
+            async move {
+                if part.me.process != 0 {
+                    return stage.pass(&self.0).await;
+                }
+                stage.raise_and_lower().await?;
+                if round + 1 < part.rounds {
+                    stage.probe.work().await;
+                }
+                Ok(())
             }
-            if part.me.process == 0 && round + 1 < part.rounds {
-                probe.work().await;
-            }
-        }
-        End::Done
+        };
+        rounds(&zk, part, turn).await.into()
     }
 }
 

@@ -42,6 +42,16 @@ impl LockKind for CheckThenAct {
         all
     }
 
+    /// Sessions are to end between a check and its write, again and again.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[
+            ("rounds", "20"),
+            ("work-ms", "[0, 500]"),
+            ("faults.expiries", "60"),
+            ("faults.client-pauses", "20"),
+        ]
+    }
+
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

@@ -6,18 +6,21 @@
 //! | `chubby/version-zero` | `version_zero` | the sequencer of a waiter is accepted |
 //! | `chubby/no-mode` | `no_mode` | a reader's is accepted for writing |
 //! | `chubby/set-sequencer` | `set_sequencer` | one that is deleted stays valid |
+//! | `chubby/stale-check` | `stale_check` | the server that is asked may be behind |
 //! | `chubby/check-then-act` | `check_then_act` | what was checked is over when it is acted upon |
 
 mod check_then_act;
 mod no_mode;
 mod right;
 mod set_sequencer;
+mod stale_check;
 mod version_zero;
 
 pub use check_then_act::CheckThenAct;
 pub use no_mode::NoMode;
 pub use right::Right;
 pub use set_sequencer::SetSequencer;
+pub use stale_check::StaleCheck;
 pub use version_zero::VersionZero;
 
 use crate::event::Observation;
@@ -39,6 +42,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(VersionZero)),
         Arc::new(OnTrial(NoMode)),
         Arc::new(OnTrial(SetSequencer)),
+        Arc::new(OnTrial(StaleCheck)),
         Arc::new(OnTrial(CheckThenAct)),
     ]
 }

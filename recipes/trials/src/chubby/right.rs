@@ -23,7 +23,7 @@ impl LockKind for Right {
             summary: "Files with locks and sequencers that order holders, know the mode, and can be checked.",
             source: "zk-recipes, after a wiki's mapping of Chubby's interface",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

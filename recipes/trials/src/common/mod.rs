@@ -1,6 +1,7 @@
 //! What trials of all recipes have in common.
 
 pub mod plain;
+pub mod rounds;
 
 use crate::event::End;
 use std::time::Duration;
@@ -32,6 +33,12 @@ impl From<RecipeError> for Stop {
             | RecipeError::Gone(_)
             | RecipeError::Failed(_) => Stop::Failed(error.to_string().into()),
         }
+    }
+}
+
+impl From<Result<(), Stop>> for End {
+    fn from(done: Result<(), Stop>) -> End {
+        done.map_or_else(|stop| stop.end().0, |()| End::Done)
     }
 }
 

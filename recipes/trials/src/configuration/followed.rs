@@ -18,7 +18,7 @@ impl ConfigKind for Whole {
             summary: "Values that change as one, read between two looks at one version.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }
@@ -55,7 +55,7 @@ impl ConfigKind for Named {
             summary: "One value that is followed, whether its znode is there or not.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, rounds: 2, ..Bounds::clients(2) },
+            bounds: Bounds { rounds: 2, expiries: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

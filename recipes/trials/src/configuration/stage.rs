@@ -1,5 +1,6 @@
 //! What all configurations on trial have in common: one who writes, and readers that follow.
 
+use crate::common::rounds::{ended, rounds};
 use crate::common::{InRound, Stop, plain};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
@@ -94,21 +95,17 @@ impl<K: ConfigKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        for round in 0..part.rounds {
-            let is_last = round + 1 == part.rounds;
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), is_last };
-            stage.zk.checkpoint("trial/round", &[]);
-            let done = match part.me.process {
-                0 => self.0.write(&stage).await,
-                _ => self.0.read(&stage).await,
-            };
-            if let Err(stop) = done {
-                let (end, why) = stop.end();
-                probe.observe(Observation::GivesUp { lock: CONFIG.into(), why });
-                return end;
+        let turn = |zk, round| {
+            let stage = Stage { zk, probe: probe.clone(), is_last: round + 1 == part.rounds };
+            async move {
+                match part.me.process {
+                    0 => self.0.write(&stage).await,
+                    _ => self.0.read(&stage).await,
+                }
             }
-        }
-        End::Done
+        };
+        let done = rounds(&zk, part, turn).await;
+        ended(&probe, CONFIG, done)
     }
 }
 

@@ -1,12 +1,13 @@
 //! What all double barriers on trial have in common: members that enter, work and leave, round after round.
 
+use crate::common::rounds::rounds;
 use crate::common::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     BarrierOpens, EntersTogether, LeavesTogether, Measured, NoFailure, NothingLeftBehind,
-    OneWokenPerDeletion, RoundsDoNotMix,
+    OneWokenPerDeletion, RoundsDoNotMix, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -57,12 +58,12 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         vec![
-            Box::new(EntersTogether::of(BARRIER)),
-            Box::new(LeavesTogether::of(BARRIER)),
-            Box::new(RoundsDoNotMix::of(BARRIER)),
-            Box::new(BarrierOpens::of(BARRIER)),
-            Box::new(NoFailure),
-            Box::new(NothingLeftBehind::of(BARRIER)),
+            Box::new(Undisturbed::of(EntersTogether::of(BARRIER))),
+            Box::new(Undisturbed::of(LeavesTogether::of(BARRIER))),
+            Box::new(Undisturbed::of(RoundsDoNotMix::of(BARRIER))),
+            Box::new(Undisturbed::of(BarrierOpens::of(BARRIER))),
+            Box::new(Undisturbed::of(NoFailure)),
+            Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER))),
             Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
         ]
     }
@@ -81,17 +82,18 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
         P: Probe + Clone + 'static,
     {
         let size = self.0.size(part.clients);
-        for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, size };
-            stage.zk.checkpoint("trial/round", &[]);
-            stage.says("arrives at");
-            match self.0.round(&stage).await {
-                Ok(true) => probe.observe(Observation::ends("has left", BARRIER, size.into())),
-                Ok(false) => stage.says("gives up"),
-                Err(stop) => return stop.end().0,
+        let turn = |zk, _| {
+            let stage = Stage { zk, probe: probe.clone(), part, size };
+            async move {
+                stage.says("arrives at");
+                match self.0.round(&stage).await? {
+                    true => stage.probe.observe(Observation::ends("has left", BARRIER, size.into())),
+                    false => stage.says("gives up"),
+                }
+                Ok(())
             }
-        }
-        End::Done
+        };
+        rounds(&zk, part, turn).await.into()
     }
 }
 

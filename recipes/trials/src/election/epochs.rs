@@ -31,7 +31,7 @@ impl ElectionKind for Epochs {
             summary: "One leader at a time, with an epoch, announced to others, who stops at a lost connection.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

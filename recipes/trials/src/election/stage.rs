@@ -1,6 +1,7 @@
 //! What all elections on trial have in common: standing, the term of a leader, and how it ends.
 
 use crate::common::plain::{self, Place};
+use crate::common::rounds::attempts;
 use crate::common::{InRound, Stop};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
@@ -90,16 +91,11 @@ impl<K: ElectionKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        for round in 0..part.rounds {
-            let stage = Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part };
-            stage.zk.checkpoint("trial/round", &[]);
-            probe.observe(Observation::Attempts { lock: ELECTION.into() });
-            match self.0.turn(&stage).await {
-                Ok(()) => probe.observe(Observation::Released { lock: ELECTION.into() }),
-                Err(stop) => return stage.gives_up(stop),
-            }
-        }
-        End::Done
+        let turn = |zk, _| {
+            let stage = Stage { zk, probe: probe.clone(), part };
+            async move { self.0.turn(&stage).await }
+        };
+        attempts(&zk, (&probe, part), ELECTION, turn).await
     }
 }
 
@@ -272,11 +268,5 @@ where
     /// Somebody asked who leads, and was given this candidate.
     pub fn finds(&self, node: &ZPath) {
         self.probe.observe(Observation::note("finds", node.as_str(), 0));
-    }
-
-    fn gives_up(&self, stop: Stop) -> End {
-        let (end, why) = stop.end();
-        self.probe.observe(Observation::GivesUp { lock: ELECTION.into(), why });
-        end
     }
 }

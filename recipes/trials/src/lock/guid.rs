@@ -31,10 +31,9 @@ use zk_recipes::{Lock, OnDisconnect};
 ///
 /// With faults: a request whose outcome is unknown waits until the session is connected again and goes back to
 /// 2 (the delete of 7: to itself). As long as no answer has named the own znode, 2 is two requests in one step,
-/// `sync(/lock)` and then the list, and looks at nothing before both are answered. If 2 then shows no child with the own guid, `create` and back to 2; if it
-/// shows one that no answer has named, `exists` of it and, owned by this session, on as if it had been named
-/// (first in the order, that read is 4); if it shows two, `exists` and `delete` of the higher, and back to 2.
-/// A lost connection in 3 waits for the next one and goes back to 2. A session that is over ends the actor: it
+/// `multi(check(/lock, -1))` and then the list, and looks at nothing before both are answered. If 2 then shows no child
+/// with the own guid, `create` and back to 2; if it shows one that no answer has named, `exists` of it and, owned by this
+/// session, on as if it had been named (first in the order, that read is 4); two it never shows. A lost connection in 3 waits for the next one and goes back to 2. A session that is over ends the actor: it
 /// says GivesUp.
 #[derive(Clone, Copy, Debug)]
 pub struct Guid;
@@ -46,7 +45,7 @@ impl LockKind for Guid {
             summary: "Exclusive, fair and fenced: a guid finds lost creates, and claims are checked.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(3) },
+            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

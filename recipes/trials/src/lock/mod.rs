@@ -11,6 +11,7 @@
 //! | `lock/null-is-held` | `null_is_held` | enters when the waiter before it is dead already |
 //! | `lock/no-loop` | `no_loop` | waits for an event of a predecessor that is gone already |
 //! | `lock/no-sync` | `no_sync` | a lost create is looked up in a list that may be old |
+//! | `lock/behind-sync` | `no_sync` | the same behind a sync, which a leader answers though it is behind |
 //! | `lock/release-once` | `release_once` | a deletion that fails leaves the lock held |
 //! | `lock/name-order` | `name_order` | enters beside a holder with a higher guid |
 //! | `lock/watch-lost` | `watch_lost` | an event that is no deletion uses the watch up |
@@ -69,7 +70,8 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(NoRecheck)),
         Arc::new(OnTrial(NullIsHeld)),
         Arc::new(OnTrial(NoLoop)),
-        Arc::new(OnTrial(NoSync)),
+        Arc::new(OnTrial(NoSync::Nothing)),
+        Arc::new(OnTrial(NoSync::Sync)),
         Arc::new(OnTrial(ReleaseOnce)),
         Arc::new(OnTrial(NameOrder)),
         Arc::new(OnTrial(WatchLost)),

@@ -1,4 +1,4 @@
-//! `lock/no-sync`: a lost create is looked up in a list that may be old.
+//! `lock/no-sync` and `lock/behind-sync`: a lost create is looked up in a list that may be old.
 
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
@@ -9,20 +9,37 @@ use crate::promises;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
 
-/// The recipe of this project, but for one line: no sync before the look for a lost create.
+/// The recipe of this project, but for one line: no place in the order of writes before the look for a lost create.
 ///
 /// The create takes effect, and another server, which has not heard of it, does not show it: a second one is made. Both
 /// come to light at last; but whoever is granted the lock by the first look that shows one of them does not look again,
 /// and the other outlives the attempt (S-051, R-09).
 #[derive(Clone, Copy, Debug)]
-pub struct NoSync;
+pub enum NoSync {
+    /// Nothing is in its place.
+    Nothing,
+    /// A `sync` is, as the recipe of this project had it: it holds as long as no leader answers one by itself.
+    Sync,
+}
 
 impl LockKind for NoSync {
     fn about(&self) -> About {
+        let (name, summary, source) = match self {
+            NoSync::Nothing => (
+                "lock/no-sync",
+                "Looks for a lost create in a list that may be older than the create.",
+                "the recipe of this project, before it had a sync; related to CURATOR-264",
+            ),
+            NoSync::Sync => (
+                "lock/behind-sync",
+                "Looks for a lost create behind a sync, which a leader answers though it is behind.",
+                "the recipe of this project, before it asked by a write; ZOOKEEPER-1675, -2136",
+            ),
+        };
         About {
-            name: "lock/no-sync",
-            summary: "Looks for a lost create in a list that may be older than the create.",
-            source: "the recipe of this project, before it had a sync; related to CURATOR-264",
+            name,
+            summary,
+            source,
             breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-051", fault: "lost answer" }),
             bounds: Bounds { drops: 2, lag: 1, ..Bounds::clients(1) },
             reductions: Reductions::default(),
@@ -45,44 +62,62 @@ impl LockKind for NoSync {
     {
         let (zk, lock) = (stage.zk(), stage.lock());
         let prefix = plain::child(&lock, &format!("{}-lock-", stage.guid()));
-        let own = acquire(&zk, &lock, &prefix).await?;
+        let own = self.acquire(&zk, &lock, &prefix).await?;
         stage.section(&own, None, std::future::pending::<()>()).await;
         plain::remove(&zk, &own).await
     }
 }
 
-async fn acquire(zk: &impl ZooKeeper, lock: &ZPath, prefix: &ZPath) -> Result<ZPath, Stop> {
-    create(zk, prefix).await?;
-    loop {
-        zk.checkpoint("no-sync/list", &[Local::Text(prefix.as_str())]);
-        let names = match zk.children(lock).await {
-            Ok(names) => names,
-            Err(e) => {
-                plain::passing(zk, e).await?;
-                continue;
-            }
-        };
-        let mut mine: Vec<&Text> = names.iter().filter(|name| name.starts_with(prefix.name())).collect();
-        mine.sort_unstable();
-        let own = match *mine {
-            [] => {
-                create(zk, prefix).await?;
-                continue;
-            }
-            [own] => plain::child(lock, own),
-            [_, extra, ..] => {
-                plain::remove(zk, &plain::child(lock, extra)).await?;
-                continue;
-            }
-        };
-        match plain::place(lock, &names, &own) {
-            Place::First => return Ok(own),
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(zk, &lower, prefix.as_str()).await? {
-                    plain::event(watch).await?;
+impl NoSync {
+    async fn acquire(self, zk: &impl ZooKeeper, lock: &ZPath, prefix: &ZPath) -> Result<ZPath, Stop> {
+        create(zk, prefix).await?;
+        loop {
+            let Some(names) = self.list(zk, lock, prefix).await? else { continue };
+            let mut mine: Vec<&Text> = names.iter().filter(|name| name.starts_with(prefix.name())).collect();
+            mine.sort_unstable();
+            let own = match *mine {
+                [] => {
+                    create(zk, prefix).await?;
+                    continue;
+                }
+                [own] => plain::child(lock, own),
+                [_, extra, ..] => {
+                    plain::remove(zk, &plain::child(lock, extra)).await?;
+                    continue;
+                }
+            };
+            match plain::place(lock, &names, &own) {
+                Place::First => return Ok(own),
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(lower) => {
+                    if let (Some(_), watch) = plain::exists(zk, &lower, prefix.as_str()).await? {
+                        plain::event(watch).await?;
+                    }
                 }
             }
+        }
+    }
+
+    /// Who stands in line; `None` if it must be asked again.
+    async fn list(
+        self,
+        zk: &impl ZooKeeper,
+        lock: &ZPath,
+        prefix: &ZPath,
+    ) -> Result<Option<Vec<Text>>, Stop> {
+        zk.checkpoint("no-sync/list", &[Local::Text(prefix.as_str())]);
+        let synced = match self {
+            NoSync::Nothing => None,
+            NoSync::Sync => Some(zk.sync(lock)),
+        };
+        let listed = zk.children(lock);
+        let synced = match synced {
+            Some(synced) => synced.await,
+            None => Ok(()),
+        };
+        match (synced, listed.await) {
+            (Ok(()), Ok(names)) => Ok(Some(names)),
+            (Err(e), _) | (_, Err(e)) => plain::passing(zk, e).await.map(|()| None),
         }
     }
 }

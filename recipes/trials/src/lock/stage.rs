@@ -1,5 +1,6 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
+use crate::common::rounds::attempts;
 use crate::common::{InRound, Stop};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
@@ -82,15 +83,11 @@ impl<K: LockKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        for round in 0..part.rounds {
-            let stage = Stage::new(&zk, &probe, part, round);
-            stage.attempts();
-            match self.0.turn(&stage).await {
-                Ok(()) => stage.released(),
-                Err(stop) => return stage.gives_up(stop),
-            }
-        }
-        End::Done
+        let turn = |zk, round| {
+            let stage = Stage::new(zk, &probe, part, round);
+            async move { self.0.turn(&stage).await }
+        };
+        attempts(&zk, (&probe, part), LOCK, turn).await
     }
 }
 
@@ -109,19 +106,8 @@ where
     P: Probe + Clone + 'static,
 {
     /// A round of an actor.
-    pub(crate) fn new(zk: &Z, probe: &P, part: Part, round: u8) -> Stage<Z, P> {
-        Stage { zk: InRound::new(zk.clone(), round), probe: probe.clone(), part, round }
-    }
-
-    /// It begins to ask for the lock.
-    pub(crate) fn attempts(&self) {
-        self.zk.checkpoint("trial/round", &[]);
-        self.probe.observe(Observation::Attempts { lock: LOCK.into() });
-    }
-
-    /// It holds the lock no more.
-    pub(crate) fn released(&self) {
-        self.probe.observe(Observation::Released { lock: LOCK.into() });
+    pub(crate) fn new(zk: InRound<Z>, probe: &P, part: Part, round: u8) -> Stage<Z, P> {
+        Stage { zk, probe: probe.clone(), part, round }
     }
 
     /// The session. Checkpoints made with it know which round it is.
@@ -242,12 +228,5 @@ where
             }
         }
         false
-    }
-
-    /// The attempt has ended without the lock, and the actor with it.
-    pub(crate) fn gives_up(&self, stop: Stop) -> End {
-        let (end, why) = stop.end();
-        self.probe.observe(Observation::GivesUp { lock: LOCK.into(), why });
-        end
     }
 }

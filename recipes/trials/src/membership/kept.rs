@@ -33,7 +33,7 @@ impl GroupKind for Kept {
             summary: "Members stay listed though an operator, who does not crash, deletes a member's znode.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds::clients(2),
+            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

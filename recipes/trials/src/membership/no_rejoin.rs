@@ -27,6 +27,11 @@ impl GroupKind for NoRejoin {
         }
     }
 
+    /// It is the last round in which it stays: sessions are to expire in that one, while there is work to do.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("rounds", "1"), ("work-ms", "[2000, 8000]"), ("faults.expiries", "12")]
+    }
+
     async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

@@ -35,6 +35,11 @@ impl GroupKind for NodeExistsIsJoined {
         FoundBy::Chaos
     }
 
+    /// It is the last round in which it stays: processes are to come back in that one.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("rounds", "1"), ("faults.client-crashes", "8")]
+    }
+
     async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

@@ -17,7 +17,7 @@ impl GroupKind for Rostered {
             summary: "Members by ephemeral znodes whose owners are looked at, and a list with its watch.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, rounds: 2, ..Bounds::clients(2) },
+            bounds: Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

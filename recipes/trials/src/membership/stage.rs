@@ -1,5 +1,6 @@
 //! What all groups on trial have in common: one who watches, and members who come and go.
 
+use crate::common::rounds::{ended, rounds};
 use crate::common::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
@@ -88,22 +89,17 @@ impl<K: GroupKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        for round in 0..part.rounds {
-            let zk = InRound::new(zk.clone(), round);
-            let is_last = round + 1 == part.rounds;
-            let stage = Stage { zk, probe: probe.clone(), part, is_last };
-            stage.zk.checkpoint("trial/round", &[]);
-            let done = match part.me.process {
-                0 => self.0.watch(&stage).await,
-                _ => self.0.belong(&stage).await,
-            };
-            if let Err(stop) = done {
-                let (end, why) = stop.end();
-                probe.observe(Observation::GivesUp { lock: GROUP.into(), why });
-                return end;
+        let turn = |zk, round| {
+            let stage = Stage { zk, probe: probe.clone(), part, is_last: round + 1 == part.rounds };
+            async move {
+                match part.me.process {
+                    0 => self.0.watch(&stage).await,
+                    _ => self.0.belong(&stage).await,
+                }
             }
-        }
-        End::Done
+        };
+        let done = rounds(&zk, part, turn).await;
+        ended(&probe, GROUP, done)
     }
 }
 

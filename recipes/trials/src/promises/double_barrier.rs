@@ -74,7 +74,7 @@ impl Rounds {
                 self.register(*owner, true);
                 None
             }
-            Event::Is(Fact::NodeDeleted { path, by, owner })
+            Event::Is(Fact::NodeDeleted { path, by, owner, .. })
                 if below(self.parent, path) && *by != SessionId::NONE =>
             {
                 self.register(*owner, false);

@@ -34,6 +34,7 @@ mod sharers_wake_together;
 mod stops_at_loss;
 mod tokens_increase;
 mod try_succeeds_uncontended;
+mod undisturbed;
 mod views;
 
 pub use abort_validity::AbortValidity;
@@ -67,6 +68,7 @@ pub use sharers_wake_together::SharersWakeTogether;
 pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
+pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 
 use crate::event::{ActorId, Event, Fact};
@@ -122,18 +124,18 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
 /// decides, and that transactions are removed.
 pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_published_commitment(root);
-    all.push(Box::new(NoOrphanTransaction::of(root)));
+    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root))));
     all
 }
 
 /// The same without the last: published protocols do not say who removes what.
 pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
-        Box::new(Agreement::of(root)),
-        Box::new(CommitValidity::of(root)),
-        Box::new(Irrevocability::of(root)),
-        Box::new(AbortValidity::of(root)),
-        Box::new(NoWaiterStuck),
+        Box::new(Undisturbed::of(Agreement::of(root))),
+        Box::new(Undisturbed::of(CommitValidity::of(root))),
+        Box::new(Undisturbed::of(Irrevocability::of(root))),
+        Box::new(Undisturbed::of(AbortValidity::of(root))),
+        Box::new(Undisturbed::of(NoWaiterStuck)),
     ]
 }
 
@@ -221,7 +223,7 @@ impl Crew {
     /// Who loses a contender's znode by this fact, by the hand of another.
     fn loser(&self, fact: &Fact) -> Option<ActorId> {
         match fact {
-            Fact::NodeDeleted { path, by, owner }
+            Fact::NodeDeleted { path, by, owner, .. }
                 if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
             {
                 self.live.get(owner).copied()
@@ -343,11 +345,14 @@ mod testing {
     }
     /// `by` 99 is an administrator.
     pub fn deleted(path: &str, by: u8, owner: u8) -> Event {
-        Event::Is(Fact::NodeDeleted { path: path.into(), by: session(by), owner: session(owner) })
+        gone(path, session(by), owner)
     }
     /// With its session.
     pub fn vanished(path: &str, owner: u8) -> Event {
-        Event::Is(Fact::NodeDeleted { path: path.into(), by: SessionId::NONE, owner: session(owner) })
+        gone(path, SessionId::NONE, owner)
+    }
+    fn gone(path: &str, by: SessionId, owner: u8) -> Event {
+        Event::Is(Fact::NodeDeleted { path: path.into(), by, owner: session(owner), zxid: None })
     }
     pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();

@@ -33,7 +33,7 @@ impl Promise for NoForeignDelete {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Is(Fact::NodeDeleted { path, by, owner }) = event else {
+        let Event::Is(Fact::NodeDeleted { path, by, owner, .. }) = event else {
             self.crew.see(event);
             return;
         };

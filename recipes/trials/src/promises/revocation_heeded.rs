@@ -44,7 +44,7 @@ impl Promise for RevocationHeeded {
                     self.asked.remove(path);
                 }
             }
-            Event::Is(Fact::NodeDeleted { path, by, owner }) => {
+            Event::Is(Fact::NodeDeleted { path, by, owner, .. }) => {
                 let given_back = self.asked.remove(path) && by == owner;
                 found.extend(given_back.then_some(Finding::Tested));
             }

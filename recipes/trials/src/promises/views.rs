@@ -4,7 +4,7 @@
 use super::broken;
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, Text, Zxid};
 
 /// What of the children is read.
@@ -42,15 +42,16 @@ pub fn shown<'a>(children: impl IntoIterator<Item = (&'a Text, Option<&'a Data>)
 ///
 /// Readers say that one "follows" the znode, and "sees" its path with what it has just been given, as [`shown`]. Who
 /// learns from somebody else that there is something newer than what it saw last says "told" before it reads again.
-/// What there was to be seen comes from the facts. A transaction's changes are one, but for deletions, which no fact
-/// tells apart.
+/// What there was to be seen comes from the facts. A transaction's changes are one, as far as its zxid is told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Views {
     root: &'static str,
     of: Of,
     owes: Owes,
-    /// All there was, oldest first.
+    /// What there was, oldest first, from what somebody who reads may have seen last. Never empty.
     states: Vec<Children>,
+    /// What there was before, in no order any more.
+    past: BTreeSet<Children>,
     /// The transaction of the last of them, if it may be under way.
     zxid: Option<Zxid>,
     readers: BTreeMap<ActorId, Reader>,
@@ -68,7 +69,7 @@ struct Reader {
 impl Views {
     fn new(root: &'static str, of: Of, owes: Owes) -> Views {
         let states = vec![Children::new()];
-        Views { root, of, owes, states, zxid: None, readers: BTreeMap::new() }
+        Views { root, of, owes, states, past: BTreeSet::new(), zxid: None, readers: BTreeMap::new() }
     }
 
     /// What is read was committed.
@@ -135,9 +136,9 @@ impl Views {
                     self.next(Some(*mzxid)).insert(name, value);
                 }
             }
-            Fact::NodeDeleted { path, .. } => {
+            Fact::NodeDeleted { path, zxid, .. } => {
                 if let Some(name) = self.child(path) {
-                    self.next(None).remove(&name);
+                    self.next(*zxid).remove(&name);
                 }
             }
             Fact::Finished { actor, .. } | Fact::Crashed { actor } => {
@@ -173,15 +174,15 @@ impl Views {
             (0..self.states.len()).filter(|nth| self.show(&self.states[*nth]) == shown).collect();
         let newer = at.map_or(0, |at| at + usize::from(told));
         let fits = all.iter().copied().find(|nth| *nth >= newer);
+        let was = !all.is_empty() || self.past.iter().any(|state| self.show(state) == shown);
+        let is_older = at.is_some_and(|at| all.last().is_none_or(|last| *last < at));
         let root = self.root;
         // What it owes is judged where nothing worse is wrong.
-        let wrong = match (self.owes, fits, all.last()) {
-            (Owes::Committed, None, None) if !self.is_torn(shown) => Some("which never was"),
-            (Owes::Untorn, None, None) if self.is_torn(shown) => Some("which never was at one time"),
-            (Owes::Monotone, None, Some(last)) if at.is_some_and(|at| *last < at) => {
-                Some("which is older than what it saw before")
-            }
-            (Owes::Told, None, Some(_)) if told => Some("though it was told that there is something newer"),
+        let wrong = match (self.owes, fits, was) {
+            (Owes::Committed, None, false) if !self.is_torn(shown) => Some("which never was"),
+            (Owes::Untorn, None, false) if self.is_torn(shown) => Some("which never was at one time"),
+            (Owes::Monotone, None, true) if is_older => Some("which is older than what it saw before"),
+            (Owes::Told, None, true) if told => Some("though it was told that there is something newer"),
             (Owes::Committed | Owes::Untorn | Owes::Monotone | Owes::Told | Owes::Fresh, _, _) => None,
         };
         match wrong {
@@ -189,8 +190,32 @@ impl Views {
             None if self.owes == Owes::Fresh || (self.owes == Owes::Told && !told) => {}
             None => found.push(Finding::Tested),
         }
-        let at = fits.or(all.last().copied()).or(at);
+        let at = match self.owes {
+            // When it was is no matter.
+            Owes::Committed | Owes::Untorn => None,
+            Owes::Monotone | Owes::Told | Owes::Fresh => fits.or(all.last().copied()).or(at),
+        };
         self.readers.insert(actor, Reader { at, told: false });
+        self.forget();
+    }
+
+    /// Of what nobody who reads may have seen last, the order is no matter. Whoever begins to read later may see it still.
+    fn forget(&mut self) {
+        let last = self.states.len() - 1;
+        let first = match self.owes {
+            Owes::Committed | Owes::Untorn => last,
+            Owes::Monotone | Owes::Told | Owes::Fresh => {
+                self.readers.values().map(|reader| reader.at.unwrap_or(0)).min().unwrap_or(0).min(last)
+            }
+        };
+        let old = self.states.drain(..first);
+        match self.owes {
+            Owes::Fresh => drop(old),
+            Owes::Committed | Owes::Untorn | Owes::Monotone | Owes::Told => self.past.extend(old),
+        }
+        for at in self.readers.values_mut().filter_map(|reader| reader.at.as_mut()) {
+            *at -= first;
+        }
     }
 
     /// Whether each part of what is shown was so at some time.
@@ -199,6 +224,7 @@ impl Views {
         let was = |part: &str| {
             self.states
                 .iter()
+                .chain(&self.past)
                 .any(|state| self.show(state).trim_matches(['{', '}']).split(',').any(|other| other == part))
         };
         parts.into_iter().all(was)
@@ -229,7 +255,10 @@ impl Promise for Views {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(fact) => self.learn(fact, found),
+            Event::Is(fact) => {
+                self.learn(fact, found);
+                self.forget();
+            }
         }
     }
 
@@ -273,6 +302,12 @@ mod tests {
         if is_new { vec![created, written] } else { vec![written] }
     }
 
+    fn removes(name: &str, zxid: Option<u32>) -> Event {
+        let (path, none) = (Text::from(format!("/c/{name}")), SessionId::NONE);
+        let zxid = zxid.map(|counter| Zxid::new(1, counter));
+        Event::Is(Fact::NodeDeleted { path, by: none, owner: none, zxid })
+    }
+
     /// `{}`, then both 1 at once, then both 2, one after the other.
     fn history() -> Vec<Event> {
         [sets("a", "1", 1, true), sets("b", "1", 1, true), sets("a", "2", 2, false), sets("b", "2", 3, false)]
@@ -314,6 +349,20 @@ mod tests {
     }
 
     #[test]
+    fn what_one_transaction_sets_and_deletes_is_one_and_seen_between_is_torn() {
+        let changed = |zxid| [sets("a", "9", 9, false), vec![removes("b", zxid)]].concat();
+        let between = |zxid| {
+            judge(
+                Views::untorn(ROOT, Of::Values),
+                &[changed(zxid), vec![says(0, "sees", "/c{a=9,b=2}")]].concat(),
+            )
+        };
+        let what = "p0 sees /c{a=9,b=2}, which never was at one time";
+        assert_eq!(broken_by(&between(Some(9))), [(what, None)]);
+        assert_eq!(between(Some(10)), [Finding::Tested], "two transactions");
+    }
+
+    #[test]
     fn going_back_breaks_monotone_reads_for_one_reader_and_not_for_two() {
         let (new, old) = ("/c{a=2,b=2}", "/c{a=1,b=1}");
         let found = judge(Views::monotone(ROOT, Of::Values), &[says(0, "sees", new), says(0, "sees", old)]);
@@ -321,6 +370,24 @@ mod tests {
         assert_eq!(broken_by(&found), [(what, None)]);
         let found = judge(Views::monotone(ROOT, Of::Values), &[says(0, "sees", new), says(1, "sees", old)]);
         assert_eq!(broken_by(&found), []);
+    }
+
+    #[test]
+    fn what_nobody_can_have_seen_last_is_in_no_order_any_more() {
+        let new = says(0, "sees", "/c{a=2,b=2}");
+        let old = says(0, "sees", "/c{a=1,b=1}");
+        let forgets = |mut promise: Views, events: &[Event]| {
+            let all = [history(), vec![new.clone()], events.to_vec()].concat();
+            all.iter().for_each(|event| promise.see(event, &mut Vec::new()));
+            (promise.states.len(), promise.past.len())
+        };
+        assert_eq!(forgets(Views::monotone(ROOT, Of::Values), &[]), (1, 3));
+        assert_eq!(forgets(Views::fresh(ROOT, Of::Values), &[]), (1, 0));
+        assert_eq!(forgets(Views::committed(ROOT, Of::Values), &[]), (1, 3));
+        assert_eq!(forgets(Views::committed(ROOT, Of::Values), &[old]), (1, 3));
+        let follows = says(1, "follows", ROOT);
+        let both = judge(Views::monotone(ROOT, Of::Values), &[new, follows, says(1, "sees", "/c{}")]);
+        assert_eq!(both, [Finding::Tested, Finding::Tested], "whoever comes later may see what is old");
     }
 
     #[test]
@@ -352,8 +419,7 @@ mod tests {
 
     #[test]
     fn names_are_read_without_values_and_deletions_count() {
-        let gone =
-            Event::Is(Fact::NodeDeleted { path: "/c/a".into(), by: SessionId::NONE, owner: SessionId::NONE });
+        let gone = removes("a", None);
         let both = says(0, "sees", "/c{a,b}");
         let events = [both.clone(), gone, says(0, "sees", "/c{b}"), both];
         let found = judge(Views::monotone("/c", Of::Names), &events);

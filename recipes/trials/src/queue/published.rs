@@ -16,6 +16,7 @@ pub struct Published {
     delivery: Delivery,
     put: Put,
     take: Take,
+    scenario: &'static [(&'static str, &'static str)],
     found_by: FoundBy,
 }
 
@@ -58,6 +59,10 @@ impl QueueKind for Published {
         self.found_by
     }
 
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.scenario
+    }
+
     async fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,
@@ -89,6 +94,7 @@ pub fn published() -> Vec<Published> {
         DELETE_THEN_PROCESS,
         LOST_DELETE,
         NO_GUID,
+        PRIORITY_IS_NAME,
         NAME_ORDER,
         SAME_CACHE,
         POP_BEFORE_GET,
@@ -141,6 +147,7 @@ const EPHEMERAL_ITEMS: Published = Published {
     delivery: AtLeastOnce,
     put: Put::Plain(CreateMode::EphemeralSequential, padded),
     take: Take::Recipe,
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -160,6 +167,7 @@ const NO_CLAIM: Published = Published {
     delivery: AtLeastOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { deletes_first: false, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -179,6 +187,7 @@ const DELETE_THEN_PROCESS: Published = Published {
     delivery: AtLeastOnce,
     put: Put::Recipe,
     take: Take::Steps(SOUND),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -198,6 +207,7 @@ const LOST_DELETE: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(SOUND),
+    scenario: FLAKY,
     found_by: FoundBy::Both,
 };
 
@@ -217,6 +227,27 @@ const NO_GUID: Published = Published {
     delivery: AtMostOnce,
     put: Put::Plain(CreateMode::PersistentSequential, padded),
     take: Take::Recipe,
+    scenario: FLAKY,
+    found_by: FoundBy::Both,
+};
+
+/// Nothing in a name but the priority tells items apart: two of one priority cannot be there at one time (S-042).
+const PRIORITY_IS_NAME: Published = Published {
+    about: || {
+        about(
+            (
+                "queue/priority-is-name",
+                "Items are named by their priority alone, so that a second one of the same is refused.",
+                "ZooKeeper's recipes page, queue-YY where YY is the priority, read so",
+            ),
+            ("no-failure", "S-042", "none"),
+            Bounds { rounds: 2, ..Bounds::clients(1) },
+        )
+    },
+    delivery: AtMostOnce,
+    put: Put::Plain(CreateMode::Persistent, padded),
+    take: Take::Recipe,
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -236,6 +267,7 @@ const NAME_ORDER: Published = Published {
     delivery: AtMostOnce,
     put: Put::Plain(CreateMode::PersistentSequential, by_turns),
     take: Take::Steps(Steps { by_name: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -255,6 +287,7 @@ const SAME_CACHE: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { same_cache: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Model,
 };
 
@@ -274,6 +307,7 @@ const POP_BEFORE_GET: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { pops_first: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Model,
 };
 
@@ -293,6 +327,7 @@ const NO_NODE_FAILS: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { no_node_fails: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -312,6 +347,7 @@ const WATCH_LOST: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { watch_lost: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Model,
 };
 
@@ -331,6 +367,7 @@ const HERD: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(SOUND),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -350,6 +387,7 @@ const UNPADDED: Published = Published {
     delivery: AtMostOnce,
     put: Put::Plain(CreateMode::PersistentSequential, unpadded),
     take: Take::Steps(Steps { by_name: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -369,6 +407,7 @@ const STALE_LIST: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { by_name: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
 
@@ -388,5 +427,10 @@ const WRONG_WATCH: Published = Published {
     delivery: AtMostOnce,
     put: Put::Recipe,
     take: Take::Steps(Steps { wrong_watch: true, ..SOUND }),
+    scenario: &[],
     found_by: FoundBy::Both,
 };
+
+/// Many lost answers, and little else to do.
+const FLAKY: &[(&str, &str)] =
+    &[("clients", "3"), ("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")];

@@ -28,7 +28,7 @@ impl QueueKind for Recipe {
             bounds,
             reductions: Reductions::default(),
         };
-        let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
+        let bounds = Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
         match self {
             Recipe::AtLeastOnce => about(
                 "queue",

@@ -6,7 +6,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     Measured, NoFailure, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress, TakenOnce,
-    TakesInOrder,
+    TakesInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -41,6 +41,11 @@ pub trait QueueKind: Send + Sync + 'static {
         FoundBy::Both
     }
 
+    /// The scenario that it is made for.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Puts all items of the [stage](Stage::items).
     fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
     where
@@ -70,18 +75,22 @@ impl<K: QueueKind> Trial for OnTrial<K> {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let (delivery, woken) = (self.0.delivery(), OneWokenPerDeletion::of(QUEUE));
         vec![
-            Box::new(NothingLost::of(ITEMS, delivery)),
-            Box::new(TakenOnce::of(ITEMS, delivery)),
-            Box::new(TakesInOrder::of(ITEMS)),
-            Box::new(QueueProgress::of(ITEMS)),
+            Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery))),
+            Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
+            Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
+            Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
             if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
-            Box::new(NoFailure),
-            Box::new(NothingLeftBehind::of(QUEUE)),
+            Box::new(Undisturbed::of(NoFailure)),
+            Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE))),
         ]
     }
 
     fn found_by(&self) -> FoundBy {
         self.0.found_by()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
@@ -94,10 +103,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
             0 => self.0.produce(&stage).await,
             _ => self.0.consume(&stage).await,
         };
-        match done {
-            Ok(()) => End::Done,
-            Err(stop) => stop.end().0,
-        }
+        done.into()
     }
 }
 

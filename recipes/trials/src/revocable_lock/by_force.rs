@@ -22,7 +22,7 @@ impl Revocable for ByForce {
             summary: "Holders that do not give it back in time have their znode deleted; safe at a fenced resource.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, effects: true, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

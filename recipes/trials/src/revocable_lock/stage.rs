@@ -1,7 +1,7 @@
 //! What all revocable locks on trial have in common: one process asks, the others hold until they are asked.
 
-use crate::common::plain;
-use crate::common::{InRound, Stop};
+use crate::common::rounds::attempts;
+use crate::common::{InRound, Stop, plain};
 use crate::event::End;
 use crate::lock::{LOCK, Stage};
 use crate::probe::Probe;
@@ -89,20 +89,13 @@ impl<K: Revocable> Trial for OnRevocation<K> {
         P: Probe + Clone + 'static,
     {
         if part.me.process == 0 {
-            return match self.asks(&zk, part).await {
-                Ok(()) => End::Done,
-                Err(stop) => stop.end().0,
-            };
+            return self.asks(&zk, part).await.into();
         }
-        for round in 0..part.rounds {
-            let stage = Stage::new(&zk, &probe, part, round);
-            stage.attempts();
-            match self.holds(&stage).await {
-                Ok(()) => stage.released(),
-                Err(stop) => return stage.gives_up(stop),
-            }
-        }
-        End::Done
+        let turn = |zk, round| {
+            let stage = Stage::new(zk, &probe, part, round);
+            async move { self.holds(&stage).await }
+        };
+        attempts(&zk, (&probe, part), LOCK, turn).await
     }
 }
 

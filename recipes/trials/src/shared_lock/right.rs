@@ -20,7 +20,7 @@ impl LockKind for Right {
             summary: "Readers together or one writer, in order of arrival; a writer may go on as a reader.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(3) },
+            bounds: Bounds { expiries: 1, lag: 1, ..Bounds::clients(3) },
             reductions: Reductions::default(),
         }
     }

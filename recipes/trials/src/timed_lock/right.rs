@@ -21,7 +21,7 @@ impl LockKind for Right {
             summary: "Waits for the lock for a while only; who gives up leaves the line.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            bounds: Bounds { drops: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

@@ -19,7 +19,7 @@ impl LockKind for Right {
             summary: "Takes the lock if nobody stands before it; else it leaves nothing behind.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { drops: 1, expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

@@ -28,7 +28,7 @@ impl CommitKind for Ours {
             summary,
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, crashes: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

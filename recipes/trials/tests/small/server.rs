@@ -4,8 +4,8 @@ use super::client::{Answer, error};
 use super::text;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{
-    Completer, CreateMode, ErrorCode, EventType, Pending, Request, Response, SessionId, Stat, Text,
-    WatchedEvent, Zxid, join, split,
+    Completer, CreateMode, ErrorCode, EventType, MultiOutcome, Op, OpResult, Pending, Request, Response,
+    SessionId, Stat, Text, WatchedEvent, Zxid, join, split,
 };
 use zk_trials::event::Fact;
 
@@ -115,6 +115,16 @@ impl Server {
                 Ok((Response::Children { names: names.collect(), stat: None }, None))
             }
             Request::Sync { path } => Ok((Response::Synced { path: path.clone() }, None)),
+            Request::Multi { ops } => match &**ops {
+                [Op::Check { path, version: -1 }] => {
+                    let outcome = match self.nodes.contains_key(path) {
+                        true => MultiOutcome::Applied(vec![OpResult::Checked]),
+                        false => MultiOutcome::Failed(vec![Some(ErrorCode::NoNode)]),
+                    };
+                    Ok((Response::Multi(outcome), None))
+                }
+                other => panic!("no trial here asks for {other:?}"),
+            },
             other => panic!("no trial here asks for {other:?}"),
         }
     }
@@ -142,7 +152,7 @@ impl Server {
     pub fn delete(&mut self, by: SessionId, path: &Text) -> Result<(), ErrorCode> {
         self.zxid = self.zxid.next();
         let node = self.nodes.remove(path).ok_or(ErrorCode::NoNode)?;
-        let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner };
+        let fact = Fact::NodeDeleted { path: path.clone(), by, owner: node.owner, zxid: None };
         self.changed(fact, path.clone(), EventType::NodeDeleted);
         Ok(())
     }

@@ -27,6 +27,8 @@ fn good(seed: u64) -> Run {
         steps: 20,
         deviations: 0,
         disk_ops: 0,
+        astray: None,
+        ordered: Vec::new(),
         visible: Vec::new(),
         tested: target().trial.promises().iter().map(|promise| (promise.name(), 3)).collect(),
         violations: Vec::new(),
@@ -48,7 +50,8 @@ fn broken(seed: u64, excuse: Option<Assumption>) -> Run {
 
 fn swept(seeds: u64, jobs: usize, one: One<'_>) -> SweepReport {
     let seeds = SeedRange::new(0, seeds).expect("there are some");
-    sweep_over(&target(), &seeds, jobs, one, &mut |_, _| {}).expect("nothing panics")
+    let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
+    sweep_over(&target(), &seeds, &How::with_jobs(jobs), one, &mut each).expect("nothing panics")
 }
 
 #[test]
@@ -57,9 +60,12 @@ fn a_sweep_in_which_all_was_tested_and_nothing_broke_has_held() {
     assert_eq!(report.answer, Answer::Held);
     assert_eq!((report.virtual_seconds, report.messages), (80.0, 400));
     assert_eq!(report.promise(promise()).expect("there").tested, 120);
-    assert_eq!(report.sometimes[0].seeds, 20);
+    let lost = report.sometimes.iter().find(|case| case.name == "answer-lost").expect("there");
+    assert_eq!((lost.seeds, lost.times), (20, 20));
     let text = report.to_string();
-    assert!(text.contains("never reached\n  snow\n"), "{text}");
+    let missed = text.split_once("never reached\n").expect("some are not").1;
+    assert!(missed.contains("snow"), "{text}");
+    assert!(missed.contains("answer lost after commit"), "what the faults could lead to is missed: {text}");
     assert!(text.ends_with("every promise held\n"), "{text}");
 }
 
@@ -73,7 +79,7 @@ fn the_report_does_not_depend_on_the_number_of_jobs() {
         }
         run
     };
-    let by = |jobs| SweepReport { wall_seconds: 0.0, ..swept(100, jobs, &one) };
+    let by = |jobs| SweepReport { wall_seconds: None, ..swept(100, jobs, &one) };
     let alone = by(1);
     assert_eq!(alone, by(4));
     assert_eq!(alone.failures.first().map(|failure| failure.seed), Some(3));
@@ -160,6 +166,96 @@ fn a_hidden_source_of_chance_is_caught() {
 fn a_panic_of_the_simulator_names_its_seed() {
     let seeds = SeedRange::new(0, 30).expect("there are some");
     let one = |seed: u64, _: bool| if seed == 5 { panic!("no such queue") } else { good(seed) };
-    let error = sweep_over(&target(), &seeds, 3, &one, &mut |_, _| {}).expect_err("it panics").to_string();
+    let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
+    let swept = sweep_over(&target(), &seeds, &How::with_jobs(3), &one, &mut each);
+    let error = swept.expect_err("it panics").to_string();
     assert!(error.contains("seed 5: the simulator itself has failed: no such queue"), "{error}");
+}
+
+/// One part after the other, each cut after so many seeds: what they come to.
+fn in_parts(seeds: &SeedRange, cuts: &[u64], until_covered: Option<u64>, one: One<'_>) -> SweepReport {
+    let mut before = None;
+    for cut in cuts.iter().map(|cut| Some(*cut)).chain([None]) {
+        let how = How { jobs: 3, log: false, until_covered, before };
+        let mut each = |so_far: &SoFar<'_>| match cut {
+            Some(cut) if so_far.done >= cut => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let report = sweep_over(&target(), seeds, &how, one, &mut each).expect("nothing panics");
+        if let Some(cut) = cut {
+            let next = seeds.nth(cut).expect("a seed is left");
+            assert_eq!(report.seeds.missing.first().map(|missing| missing.from), Some(next));
+            assert!(report.seeds.interrupted && report.seeds.count == cut);
+            assert_eq!(report.outcome(), Answer::Undecided);
+        }
+        before = Some(report);
+    }
+    SweepReport { wall_seconds: None, ..before.expect("there is one") }
+}
+
+fn mixed(seed: u64) -> Run {
+    match seed % 7 {
+        3 => broken(seed, None),
+        5 => broken(seed, Some(Assumption::NoAdministrator)),
+        _ => good(seed),
+    }
+}
+
+#[test]
+fn a_sweep_that_was_interrupted_anywhere_ends_as_if_it_had_not_been() {
+    let shard = "2/3".parse().expect("a shard");
+    for shard in [None, Some(shard)] {
+        let seeds = SeedRange::new(4, 300).and_then(|seeds| seeds.shard(shard)).expect("there are some");
+        let one = |seed: u64, _: bool| mixed(seed);
+        let whole = in_parts(&seeds, &[], None, &one);
+        assert!(whole.is_complete() && whole.answer == Answer::Broken);
+        for cuts in [&[1][..], &[50], &[1, 2, 3, 70], &[98]] {
+            let resumed = in_parts(&seeds, cuts, None, &one);
+            assert_eq!(zk_reports::to_json(&resumed), zk_reports::to_json(&whole), "{cuts:?}");
+        }
+    }
+}
+
+#[test]
+fn shards_come_together_to_the_bytes_of_the_whole() {
+    let one = |seed: u64, _: bool| mixed(seed);
+    let range = || SeedRange::new(5, 900).expect("there are some");
+    let whole = in_parts(&range(), &[], None, &one);
+    let share = |index: u64| {
+        let shard = format!("{index}/4").parse().expect("a shard");
+        let seeds = range().shard(Some(shard)).expect("there are some");
+        (format!("{index}"), in_parts(&seeds, &[3], None, &one))
+    };
+    let merged = zk_reports::merge([3, 1, 4, 2].map(share).into(), false).expect("they belong together");
+    assert_eq!(zk_reports::to_json(&merged), zk_reports::to_json(&whole));
+}
+
+#[test]
+fn a_sweep_until_covered_ends_at_the_same_seed_with_any_number_of_jobs_and_after_any_interruption() {
+    // Something new comes with seeds 0, 30 and 77.
+    let one = |seed: u64, _: bool| {
+        let mut run = good(seed);
+        run.sometimes.insert("answer-lost", 0);
+        run.sometimes.insert("thunder", u64::from(seed == 30));
+        run.sometimes.insert("snow", u64::from(seed == 77));
+        run
+    };
+    let seeds = SeedRange::new(0, 1000).expect("there are some");
+    let until = |quiet, jobs| {
+        let how = How { until_covered: Some(quiet), ..How::with_jobs(jobs) };
+        let mut each = |_: &SoFar<'_>| ControlFlow::Continue(());
+        let report = sweep_over(&target(), &seeds, &how, &one, &mut each).expect("nothing panics");
+        SweepReport { wall_seconds: None, ..report }
+    };
+    let report = until(50, 1);
+    assert_eq!((report.seeds.end, report.seeds.count), (128, 128), "seed 77, and fifty without anything new");
+    let told = report.until_covered.clone().expect("it was asked for");
+    assert_eq!((told.last_new, told.covered, told.at_most), (Some(77), true, 1000));
+    assert!(report.is_complete() && report.answer == Answer::Held);
+    assert_eq!(report, until(50, 4));
+    assert_eq!(report, in_parts(&seeds, &[3, 60, 100], Some(50), &one));
+    assert_eq!(until(40, 2).seeds.end, 71, "thunder came in time, snow did not");
+    let never = until(5000, 2);
+    assert!(!never.until_covered.as_ref().expect("it was asked for").covered);
+    assert_eq!((never.answer, never.seeds.count), (Answer::Undecided, 1000));
 }

@@ -26,6 +26,8 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         steps: 0,
         deviations: 0,
         disk_ops: 0,
+        astray: None,
+        ordered: Vec::new(),
         visible: Vec::new(),
         tested: BTreeMap::new(),
         violations,
@@ -81,8 +83,12 @@ fn a_session_and_its_connection_are_one_line() {
 #[test]
 fn changes_name_who_made_them_and_whom_they_wake() {
     let fired = |woken: Vec<ActorId>| Fact::Fired { path: "/a".into(), kind: EventType::NodeDeleted, woken };
-    let deleted =
-        |by, owner| Fact::NodeDeleted { path: "/a".into(), by: SessionId(by), owner: SessionId(owner) };
+    let deleted = |by, owner| Fact::NodeDeleted {
+        path: "/a".into(),
+        by: SessionId(by),
+        owner: SessionId(owner),
+        zxid: None,
+    };
     let facts = [
         created("/a", 7),
         created("/b", 9),

@@ -1,0 +1,59 @@
+//! The rounds of an actor, and how it ends.
+
+use super::{InRound, Stop};
+use crate::event::{End, Observation};
+use crate::probe::Probe;
+use crate::trial::Part;
+use std::future::Future;
+use zk_api::ZooKeeper;
+
+/// Does what is to be done in a round, which is told by its number from 0 and by a session whose checkpoints know it, as
+/// often as the part says. Ends with the first round that cannot go on.
+pub async fn rounds<Z, F>(zk: &Z, part: Part, mut round: impl FnMut(InRound<Z>, u8) -> F) -> Result<(), Stop>
+where
+    Z: ZooKeeper + Clone,
+    F: Future<Output = Result<(), Stop>>,
+{
+    for nth in 0..part.rounds {
+        let zk = InRound::new(zk.clone(), nth);
+        zk.checkpoint("trial/round", &[]);
+        round(zk, nth).await?;
+    }
+    Ok(())
+}
+
+/// The same where each round is an attempt at a lock: said as it begins, and as what was held is given back.
+pub async fn attempts<Z, P, F>(
+    zk: &Z,
+    (probe, part): (&P, Part),
+    lock: &'static str,
+    mut turn: impl FnMut(InRound<Z>, u8) -> F,
+) -> End
+where
+    Z: ZooKeeper + Clone,
+    P: Probe,
+    F: Future<Output = Result<(), Stop>>,
+{
+    let done = rounds(zk, part, |zk, nth| {
+        probe.observe(Observation::Attempts { lock: lock.into() });
+        let turn = turn(zk, nth);
+        async move {
+            turn.await?;
+            probe.observe(Observation::Released { lock: lock.into() });
+            Ok(())
+        }
+    });
+    ended(probe, lock, done.await)
+}
+
+/// How an actor ends, which says so if it could not go on.
+pub fn ended(probe: &impl Probe, what: &'static str, done: Result<(), Stop>) -> End {
+    match done {
+        Ok(()) => End::Done,
+        Err(stop) => {
+            let (end, why) = stop.end();
+            probe.observe(Observation::GivesUp { lock: what.into(), why });
+            end
+        }
+    }
+}

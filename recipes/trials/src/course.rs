@@ -1,0 +1,165 @@
+//! A course: what happens in a run, step by step. A model's counterexample is one, and the world can take it again.
+
+use std::fmt;
+use std::str::FromStr;
+use zk_api::Text;
+
+/// One step of a course. Processes are named by their numbers.
+///
+/// As text, which [`FromStr`] reads again, it is a word, the process, and what else there is: `drop p0 1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CourseStep {
+    /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
+    Deliver(u8),
+    /// All answers on their way reach it, and what comes before them.
+    DeliverAnswers(u8),
+    /// Its next request is served.
+    Serve(u8),
+    /// The next write of a connection that it has lost is served.
+    ServeLost(u8),
+    /// Its scheduling point of this number, of those it waits for, passes.
+    Point(u8, u8),
+    /// Its timer of this number fires.
+    Timer(u8, u8),
+    /// Of its writes to outside resources that are on their way, the one of this number arrives.
+    Arrive(u8, u8),
+    /// Of its writes that have arrived while it was paused, it learns of the one of this number.
+    Learn(u8, u8),
+    /// It finds a server again, or learns that its session is dead.
+    Reconnect(u8),
+    /// The watches that it registers again come to its server.
+    Register(u8),
+    /// Its server applies one transaction more.
+    CatchUp(u8),
+    /// Its session expires.
+    Expire(u8),
+    /// It is told that its session is dead, which lives.
+    FalseEnd(u8),
+    /// Its connection drops; so many of its writes are still in flight.
+    Drop(u8, u8),
+    /// It crashes.
+    Crash(u8),
+    /// It is paused.
+    Pause(u8),
+    /// It goes on after a pause.
+    Resume(u8),
+    /// An administrator deletes a znode.
+    Delete(Text),
+    /// He sets a znode's data to a text.
+    Set(Text, Text),
+}
+
+impl fmt::Display for CourseStep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CourseStep::Deliver(p) => write!(f, "deliver p{p}"),
+            CourseStep::DeliverAnswers(p) => write!(f, "deliver-answers p{p}"),
+            CourseStep::Serve(p) => write!(f, "serve p{p}"),
+            CourseStep::ServeLost(p) => write!(f, "serve-lost p{p}"),
+            CourseStep::Point(p, nth) => write!(f, "point p{p} {nth}"),
+            CourseStep::Timer(p, nth) => write!(f, "timer p{p} {nth}"),
+            CourseStep::Arrive(p, nth) => write!(f, "arrive p{p} {nth}"),
+            CourseStep::Learn(p, nth) => write!(f, "learn p{p} {nth}"),
+            CourseStep::Reconnect(p) => write!(f, "reconnect p{p}"),
+            CourseStep::Register(p) => write!(f, "register p{p}"),
+            CourseStep::CatchUp(p) => write!(f, "catch-up p{p}"),
+            CourseStep::Expire(p) => write!(f, "expire p{p}"),
+            CourseStep::FalseEnd(p) => write!(f, "false-end p{p}"),
+            CourseStep::Drop(p, in_flight) => write!(f, "drop p{p} {in_flight}"),
+            CourseStep::Crash(p) => write!(f, "crash p{p}"),
+            CourseStep::Pause(p) => write!(f, "pause p{p}"),
+            CourseStep::Resume(p) => write!(f, "resume p{p}"),
+            CourseStep::Delete(path) => write!(f, "delete {path}"),
+            CourseStep::Set(path, data) => write!(f, "set {path} {data}"),
+        }
+    }
+}
+
+impl FromStr for CourseStep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CourseStep, String> {
+        read(text)
+            .ok_or_else(|| format!("'{text}' is no step of a course, such as 'serve p0' or 'drop p0 1'"))
+    }
+}
+
+fn read(text: &str) -> Option<CourseStep> {
+    let (word, rest) = text.split_once(' ')?;
+    match word {
+        "delete" => return Some(CourseStep::Delete(rest.into())),
+        "set" => {
+            let (path, data) = rest.split_once(' ')?;
+            return Some(CourseStep::Set(path.into(), data.into()));
+        }
+        _ => {}
+    }
+    let (process, number) = match rest.split_once(' ') {
+        Some((process, number)) => (process, Some(number.parse().ok()?)),
+        None => (rest, None),
+    };
+    let p = process.strip_prefix('p')?.parse().ok()?;
+    Some(match (word, number) {
+        ("deliver", None) => CourseStep::Deliver(p),
+        ("deliver-answers", None) => CourseStep::DeliverAnswers(p),
+        ("serve", None) => CourseStep::Serve(p),
+        ("serve-lost", None) => CourseStep::ServeLost(p),
+        ("point", Some(nth)) => CourseStep::Point(p, nth),
+        ("timer", Some(nth)) => CourseStep::Timer(p, nth),
+        ("arrive", Some(nth)) => CourseStep::Arrive(p, nth),
+        ("learn", Some(nth)) => CourseStep::Learn(p, nth),
+        ("reconnect", None) => CourseStep::Reconnect(p),
+        ("register", None) => CourseStep::Register(p),
+        ("catch-up", None) => CourseStep::CatchUp(p),
+        ("expire", None) => CourseStep::Expire(p),
+        ("false-end", None) => CourseStep::FalseEnd(p),
+        ("drop", Some(in_flight)) => CourseStep::Drop(p, in_flight),
+        ("crash", None) => CourseStep::Crash(p),
+        ("pause", None) => CourseStep::Pause(p),
+        ("resume", None) => CourseStep::Resume(p),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_step_is_read_as_it_was_written() {
+        let steps = [
+            CourseStep::Deliver(0),
+            CourseStep::DeliverAnswers(1),
+            CourseStep::Serve(2),
+            CourseStep::ServeLost(3),
+            CourseStep::Point(0, 1),
+            CourseStep::Timer(255, 2),
+            CourseStep::Arrive(0, 0),
+            CourseStep::Learn(0, 7),
+            CourseStep::Reconnect(4),
+            CourseStep::Register(4),
+            CourseStep::CatchUp(4),
+            CourseStep::Expire(4),
+            CourseStep::FalseEnd(4),
+            CourseStep::Drop(1, 2),
+            CourseStep::Crash(4),
+            CourseStep::Pause(4),
+            CourseStep::Resume(4),
+            CourseStep::Delete("/lock/a b".into()),
+            CourseStep::Set("/lock/a".into(), "un lock".into()),
+            CourseStep::Set("/lock/a".into(), "".into()),
+        ];
+        for step in steps {
+            assert_eq!(step.to_string().parse(), Ok(step));
+        }
+    }
+
+    #[test]
+    fn what_is_no_step_is_refused() {
+        for bad in
+            ["", "serve", "serve 0", "serve p", "serve p256", "drop p0", "serve p0 1", "point p0 x", "set /a"]
+        {
+            bad.parse::<CourseStep>().expect_err(bad);
+        }
+    }
+}

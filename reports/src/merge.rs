@@ -1,0 +1,204 @@
+//! Reports of shards become that of the sweep that they share.
+
+use crate::confidence::Confidence;
+use crate::sweep::{Missing, PromiseResult, Reached, SweepReport};
+use crate::verdict::{Answer, Verdict};
+use std::collections::BTreeMap;
+
+/// Why reports are not parts of one sweep: which, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MergeError(String);
+
+/// Merges the reports of shards, each with the name of its file, in any order: the report of one sweep over all seeds,
+/// to the byte.
+///
+/// They must be of the same build, scenario and seeds, and no two of the same shard. A shard of which there is no report
+/// is an error, unless `partial`: then it is in `seeds.missing`. One report alone that is no shard is given back.
+pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<SweepReport, MergeError> {
+    if let [(_, only)] = parts.as_slice()
+        && only.seeds.shard.is_none()
+    {
+        return Ok(parts.remove(0).1);
+    }
+    let Some((first_name, first)) = parts.first() else {
+        return Err(MergeError("there is no report to merge".into()));
+    };
+    let mut shards: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut of_all = 0;
+    for (at, (name, part)) in parts.iter().enumerate() {
+        let bad = |problem: String| Err(MergeError(format!("{name}: {problem}")));
+        if let Some(difference) = difference(first, part) {
+            return bad(format!("{difference} as in {first_name}"));
+        }
+        let Some((index, of)) = part.shard() else {
+            return bad("it is no shard, so there is nothing to merge it with".into());
+        };
+        if at > 0 && of != of_all {
+            return bad(format!("shard {index}/{of}, where {first_name} is one of {of_all}"));
+        }
+        of_all = of;
+        if let Some(other) = shards.insert(index, at) {
+            return bad(format!("shard {index}/{of}, as {} is", parts[other].0));
+        }
+    }
+    let range = (first.seeds.first, first.seeds.end);
+    // A share of a short range may have no seed at all; nobody can have run that.
+    let absent = (1..=of_all).filter(|index| !shards.contains_key(index));
+    let absent = absent.filter_map(|index| {
+        let from = first_of_shard(range, index, of_all)?;
+        Some(Missing { shard: Some(format!("{index}/{of_all}")), from })
+    });
+    // Nobody reads more names than these, whatever number a file claims.
+    let mut absent: Vec<Missing> = absent.take(MOST_ABSENT).collect();
+    if !absent.is_empty() && !partial {
+        let names: Vec<&str> = absent.iter().filter_map(|missing| missing.shard.as_deref()).collect();
+        let problem = format!("no report of shard {}; --partial merges what there is", names.join(", "));
+        return Err(MergeError(problem));
+    }
+    let mut order: Vec<usize> = shards.into_values().collect();
+    // The first of all is the one to add to: whichever, as addition does not mind.
+    let last = order.pop().expect("there is one");
+    let mut taken: Vec<Option<SweepReport>> = parts.into_iter().map(|(_, part)| Some(part)).collect();
+    let mut whole = taken[last].take().expect("each is taken once");
+    for at in order {
+        whole.add(taken[at].take().expect("each is taken once"));
+    }
+    whole.wall_seconds = None;
+    whole.seeds.shard = None;
+    whole.seeds.missing.append(&mut absent);
+    whole.seeds.missing.sort();
+    whole.settle();
+    Ok(whole)
+}
+
+/// More shards than anybody has.
+const MOST_ABSENT: usize = 10_000;
+
+/// How a report is not of the same sweep as another one: the key, what it is, and what it should be. Which shards they
+/// are, and how far they got, is not looked at.
+pub fn difference(one: &SweepReport, other: &SweepReport) -> Option<String> {
+    let seeds = |report: &SweepReport| {
+        let end = report.until_covered.as_ref().map_or(report.seeds.end, |until| until.at_most);
+        format!("{}..{end}", report.seeds.first)
+    };
+    let quiet = |report: &SweepReport| {
+        report.until_covered.as_ref().map_or("no".into(), |until| until.quiet.to_string())
+    };
+    let pairs = [
+        ("build", one.build.clone(), other.build.clone()),
+        ("what", one.what.clone(), other.what.clone()),
+        ("recipe", one.recipe.clone(), other.recipe.clone()),
+        ("seeds", seeds(one), seeds(other)),
+        ("until covered", quiet(one), quiet(other)),
+    ];
+    if let Some((key, one, other)) = pairs.into_iter().find(|(_, one, other)| one != other) {
+        return Some(format!("{key}: {other}, and not {one}"));
+    }
+    let other_of = |(key, value): (&String, &serde_json::Value)| {
+        let other = other.scenario.get(key)?;
+        (other != value).then(|| format!("scenario: {key}: {other}, and not {value}"))
+    };
+    if let Some(found) = one.scenario.as_object().into_iter().flatten().find_map(other_of) {
+        return Some(found);
+    }
+    let same = one.scenario == other.scenario && names(one).eq(names(other));
+    (!same).then(|| "other keys of the scenario, or other promises".into())
+}
+
+fn names(report: &SweepReport) -> impl Iterator<Item = &str> {
+    report.promises.iter().map(|result| result.name.as_str())
+}
+
+/// The first seed of a range that a shard has. A seed is shard I's if it leaves I - 1 when divided by N.
+pub fn first_of_shard(range: (u64, u64), index: u64, of: u64) -> Option<u64> {
+    let ahead = (u128::from(index) - 1 + u128::from(of) - u128::from(range.0 % of)) % u128::from(of);
+    let first = u64::try_from(u128::from(range.0) + ahead).ok()?;
+    (first < range.1).then_some(first)
+}
+
+impl SweepReport {
+    /// Which shard it is, and of how many; `None` if it is none.
+    pub fn shard(&self) -> Option<(u64, u64)> {
+        let (index, of) = self.seeds.shard.as_deref()?.split_once('/')?;
+        let (index, of) = (index.parse().ok()?, of.parse().ok()?);
+        (1 <= index && index <= of).then_some((index, of))
+    }
+
+    /// Adds another part of the same sweep, in which no seed was run that was run in this one. What is left to say of the
+    /// seeds, `shard` and `missing`, is the caller's; then `settle`.
+    pub fn add(&mut self, part: SweepReport) {
+        // A cost that needs 584 years of virtual time stays there, in whatever order it is added up.
+        self.virtual_ns = self.virtual_ns.saturating_add(part.virtual_ns);
+        self.messages = self.messages.saturating_add(part.messages);
+        self.steps = self.steps.saturating_add(part.steps);
+        self.seeds.count = self.seeds.count.saturating_add(part.seeds.count);
+        self.seeds.twice = self.seeds.twice.saturating_add(part.seeds.twice);
+        self.seeds.interrupted |= part.seeds.interrupted;
+        self.seeds.missing.extend(part.seeds.missing);
+        for (mine, other) in self.promises.iter_mut().zip(part.promises) {
+            mine.add(other);
+        }
+        merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
+        merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
+        for point in part.herd {
+            match self.herd.iter_mut().find(|mine| mine.contenders == point.contenders) {
+                Some(mine) => mine.add(point),
+                None => self.herd.push(point),
+            }
+        }
+        self.herd.sort_by_key(|point| point.contenders);
+        self.failures.extend(part.failures);
+        // Those of one seed stay in the order in which they happened.
+        self.failures.sort_by_key(|failure| failure.seed);
+        let mut kept: BTreeMap<String, usize> = BTreeMap::new();
+        self.failures.retain(|failure| {
+            let times = kept.entry(failure.promise.clone()).or_default();
+            *times += 1;
+            *times <= SweepReport::KEPT
+        });
+        self.wall_seconds = None;
+    }
+
+    /// Says again what follows from the rest: the answer, the virtual seconds, the confidence.
+    pub fn settle(&mut self) {
+        self.virtual_seconds = self.virtual_ns as f64 / 1e9;
+        self.confidence = Confidence::of(self.all(), self.seeds.count);
+        self.answer = Answer::of(&self.promises, &self.invariants);
+        let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
+        if self.answer == Answer::Held && !(self.is_complete() && covered) {
+            self.answer = Answer::Undecided;
+        }
+    }
+}
+
+impl PromiseResult {
+    fn add(&mut self, other: PromiseResult) {
+        self.tested = self.tested.saturating_add(other.tested);
+        self.broken = self.broken.saturating_add(other.broken);
+        self.expected = self.expected.saturating_add(other.expected);
+        self.assumptions.extend(other.assumptions);
+        self.assumptions.sort();
+        self.assumptions.dedup();
+        let both = [self.first_expected.take(), other.first_expected];
+        self.first_expected = both.into_iter().flatten().min_by_key(|failure| failure.seed);
+        self.verdict = Verdict::of(self.broken, self.expected, self.tested);
+    }
+}
+
+impl Reached {
+    fn add(&mut self, other: Reached) {
+        self.seeds = self.seeds.saturating_add(other.seeds);
+        self.times = self.times.saturating_add(other.times);
+    }
+}
+
+/// Adds what has the same name, and keeps all in the order of their names.
+fn merge_by<T>(mine: &mut Vec<T>, others: Vec<T>, name: impl Fn(&T) -> &String, add: impl Fn(&mut T, T)) {
+    for other in others {
+        match mine.binary_search_by(|one| name(one).cmp(name(&other))) {
+            Ok(at) => add(&mut mine[at], other),
+            Err(at) => mine.insert(at, other),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Reports of shards, merged, are the report of the sweep that they share.
+
+use serde_json::json;
+use std::fs;
+use zk_reports::{
+    Answer, Confidence, Failure, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
+    first_of_shard, merge, prepare_new_dir, read_sweep, sweep_text, to_json, write_dir,
+};
+
+const RANGE: (u64, u64) = (7, 1207);
+
+fn failure(promise: &str, seed: u64) -> Failure {
+    Failure {
+        seed,
+        promise: promise.into(),
+        digest: seed * 31,
+        virtual_ns: seed,
+        what: format!("in {seed}"),
+        replay: format!("zoocheck replay lock --seed {seed}"),
+        diagram: None,
+    }
+}
+
+type Is<'a> = &'a dyn Fn(u64) -> bool;
+
+fn count(seeds: &[u64], is: Is<'_>) -> u64 {
+    seeds.iter().filter(|seed| is(**seed)).count() as u64
+}
+
+fn result(name: &str, seeds: &[u64], broken: Is<'_>, expected: Is<'_>) -> PromiseResult {
+    let (tested, broken) = (seeds.len() as u64, count(seeds, broken));
+    let excused = count(seeds, expected);
+    PromiseResult {
+        name: name.into(),
+        about: "A promise.".into(),
+        verdict: Verdict::of(broken, excused, tested),
+        tested,
+        broken,
+        expected: excused,
+        assumptions: if excused > 0 { vec!["away".into(), "late".into()] } else { Vec::new() },
+        first_expected: seeds.iter().find(|seed| expected(**seed)).map(|seed| failure(name, *seed)),
+    }
+}
+
+/// The report of a sweep over some seeds of the range, each of which costs and breaks what its number says.
+fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
+    let is_mine = |seed: &u64| shard.is_none_or(|(index, of)| seed % of == index - 1);
+    let seeds: Vec<u64> = (RANGE.0..RANGE.1).filter(is_mine).collect();
+    let count = |is: Is<'_>| count(&seeds, is);
+    let result = |name: &str, broken: Is<'_>, expected: Is<'_>| result(name, &seeds, broken, expected);
+    let (often, seldom) = (|seed: u64| seed.is_multiple_of(3), |seed: u64| seed == 501);
+    let never = |_: u64| false;
+    let mut failures = Vec::new();
+    for seed in &seeds {
+        // In the order of the run, which is not that of the names.
+        failures.extend(often(*seed).then(|| failure("order", *seed)));
+        failures.extend(seldom(*seed).then(|| failure("exclusion", *seed)));
+    }
+    let mut orders = 0;
+    failures.retain(|failure| {
+        orders += usize::from(failure.promise == "order");
+        failure.promise != "order" || orders <= SweepReport::KEPT
+    });
+    let mut invariants = vec![result("always", &never, &never)];
+    // An invariant of which only some seeds speak.
+    if seeds.contains(&501) {
+        invariants.push(result("now-and-then", &never, &never));
+        invariants[1].tested = 1;
+    }
+    let mut report = SweepReport {
+        schema: SWEEP_SCHEMA.into(),
+        build: "0.1.0 (0123abcd)".into(),
+        what: "lock".into(),
+        recipe: "lock".into(),
+        about: "A lock.".into(),
+        catalogued: None,
+        scenario: json!({"clients": 2, "latency-ms": [0.1, 20.0]}),
+        facts: vec!["2 clients".into()],
+        seeds: Seeds {
+            first: RANGE.0,
+            end: RANGE.1,
+            shard: shard.map(|(index, of)| format!("{index}/{of}")),
+            count: seeds.len() as u64,
+            twice: count(&|seed| seed % 20 == 7),
+            interrupted: false,
+            missing: Vec::new(),
+        },
+        until_covered: None,
+        answer: Answer::Held,
+        virtual_seconds: 0.0,
+        virtual_ns: seeds.iter().map(|seed| seed * 1_000_003).sum(),
+        messages: seeds.iter().sum(),
+        steps: seeds.iter().map(|seed| 2 * seed).sum(),
+        wall_seconds: shard.map(|(index, _)| index as f64),
+        confidence: Confidence::of([].iter(), 0),
+        promises: vec![
+            result("order", &often, &never),
+            result("exclusion", &seldom, &never),
+            result("late", &never, &|seed| seed % 5 == 1),
+        ],
+        invariants,
+        sometimes: vec![Reached { name: "snow".into(), seeds: count(&seldom), times: 3 * count(&seldom) }],
+        failures,
+    };
+    report.settle();
+    report
+}
+
+type Part = (String, SweepReport);
+
+fn shards(of: u64) -> Vec<Part> {
+    (1..=of).map(|index| (format!("{index}/report.json"), sweep(Some((index, of))))).collect()
+}
+
+#[test]
+fn shards_merged_in_any_order_are_the_whole_to_the_byte() {
+    let whole = to_json(&sweep(None));
+    for of in [1, 2, 3, 7, 100] {
+        let mut parts = shards(of);
+        assert_eq!(
+            to_json(&merge(parts.clone(), false).expect("they belong together")),
+            whole,
+            "{of} shards"
+        );
+        parts.reverse();
+        assert_eq!(to_json(&merge(parts.clone(), false).expect("they belong together")), whole);
+        parts.rotate_left(of as usize / 2);
+        assert_eq!(to_json(&merge(parts, true).expect("they belong together")), whole, "nothing is missing");
+    }
+}
+
+#[test]
+fn every_report_that_does_not_belong_is_named_with_what_is_wrong() {
+    let refused = |change: fn(&mut Vec<Part>), expected: &[&str]| {
+        let mut parts = shards(3);
+        change(&mut parts);
+        let error = merge(parts, false).expect_err(expected[0]).to_string();
+        for part in expected {
+            assert!(error.contains(part), "'{part}' in {error}");
+        }
+        assert_eq!(error.lines().count(), 1, "{error}");
+    };
+    refused(
+        |parts| parts[1].1.build = "0.2.0 (x)".into(),
+        &["2/report.json: build: 0.2.0 (x), and not 0.1.0"],
+    );
+    refused(|parts| parts[2].1.what = "lock/java".into(), &["3/report.json: what: lock/java"]);
+    refused(|parts| parts[2].1.scenario["clients"] = json!(3), &["scenario: clients: 3, and not 2"]);
+    refused(|parts| parts[2].1.scenario["more"] = json!(3), &["3/report.json: other keys"]);
+    refused(|parts| parts[1].1.seeds.end = 9000, &["2/report.json: seeds: 7..9000, and not 7..1207"]);
+    refused(
+        |parts| parts[1].1.seeds.shard = Some("1/3".into()),
+        &["2/report.json: shard 1/3, as 1/report.json is"],
+    );
+    refused(
+        |parts| parts[1].1.seeds.shard = Some("2/4".into()),
+        &["shard 2/4, where 1/report.json is one of 3"],
+    );
+    refused(|parts| parts[1].1.seeds.shard = None, &["2/report.json: it is no shard"]);
+    refused(|parts| drop(parts.remove(1)), &["no report of shard 2/3", "--partial"]);
+    refused(|parts| parts.truncate(1), &["no report of shard 2/3, 3/3"]);
+    refused(|parts| parts.clear(), &["no report"]);
+}
+
+#[test]
+fn a_partial_merge_says_what_is_missing_and_is_never_held() {
+    let mut parts = shards(3);
+    parts.remove(1);
+    let report = merge(parts, true).expect("that is allowed");
+    assert_eq!(report.seeds.missing, [Missing { shard: Some("2/3".into()), from: 7 }]);
+    assert_eq!((report.outcome(), report.answer), (Answer::Undecided, Answer::Broken));
+    let text = sweep_text(&report, zk_reports::Paint::PLAIN);
+    assert!(text.contains("partial: these seeds were not run: those of shard 2/3 from 7 on"), "{text}");
+    // Short ranges leave some shards without a seed; nobody can have run those.
+    assert_eq!(first_of_shard((0, 2), 3, 4), None);
+    assert_eq!(first_of_shard((u64::MAX - 2, u64::MAX), 1, 4), None);
+    assert_eq!(first_of_shard((u64::MAX - 4, u64::MAX), 4, 4), Some(u64::MAX - 4));
+}
+
+#[test]
+fn an_interrupted_shard_keeps_the_whole_from_being_held() {
+    let mut parts = shards(2);
+    parts[1].1.seeds.interrupted = true;
+    parts[1].1.seeds.missing = vec![Missing { shard: Some("2/2".into()), from: 99 }];
+    let report = merge(parts, false).expect("they belong together");
+    assert!(!report.is_complete() && report.seeds.interrupted);
+    assert_eq!(report.outcome().exit_status(), 3);
+}
+
+#[test]
+fn a_saved_report_is_read_as_it_was_and_without_how_long_it_took() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut report = sweep(Some((2, 3)));
+    write_dir(&report, dir.path()).expect("written");
+    report.wall_seconds = None;
+    assert_eq!(read_sweep(dir.path()).expect("read"), report);
+    assert_eq!(read_sweep(&dir.path().join("report.json")).expect("read"), report);
+}
+
+#[test]
+fn a_file_that_is_no_report_of_a_sweep_is_refused_with_its_name_and_why() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("report.json");
+    let refused = |text: &str, expected: &str| {
+        fs::write(&file, text).expect("written");
+        let error = read_sweep(dir.path()).expect_err(expected).to_string();
+        assert!(error.contains("report.json: ") && error.contains(expected), "'{expected}' in {error}");
+    };
+    let whole = to_json(&sweep(None));
+    for cut in [0, 1, whole.len() / 2, whole.len() - 3] {
+        refused(&whole[..cut], "cut off");
+    }
+    refused("not JSON", "no JSON");
+    refused("[]", "no 'schema'");
+    refused("{\"schema\": 2}", "no 'schema'");
+    let newer = "zoocheck-sweep/3: made by a newer zoocheck; this one reads up to zoocheck-sweep/2";
+    refused("{\"schema\": \"zoocheck-sweep/3\", \"zebra\": 1}", newer);
+    refused("{\"schema\": \"zoocheck-sweep/1\"}", "older zoocheck");
+    refused("{\"schema\": \"zoocheck-check/1\"}", "another kind of report");
+    refused("{\"schema\": \"zebra\"}", "no report of zoocheck");
+    refused("{\"schema\": \"zoocheck-sweep/2\"}", "missing field");
+    let with = |key: &str, value: serde_json::Value| {
+        let mut report: serde_json::Value = serde_json::from_str(&whole).expect("JSON");
+        report["seeds"][key] = value;
+        report.to_string()
+    };
+    refused(&with("end", json!(7)), "there is none");
+    refused(&with("count", json!(99_999)), "99999 in 7..1207");
+    refused(&with("shard", json!("0/0")), "expected I/N");
+    fs::remove_file(&file).expect("removed");
+    let error = read_sweep(dir.path()).expect_err("it is gone").to_string();
+    assert!(error.contains("cannot read the report"), "{error}");
+}
+
+#[test]
+fn a_directory_with_something_in_it_is_not_written_over() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let out = dir.path().join("out");
+    prepare_new_dir(&out).expect("it is new");
+    prepare_new_dir(&out).expect("it is empty");
+    fs::write(out.join("x"), "").expect("written");
+    let error = prepare_new_dir(&out).expect_err("it is full").to_string();
+    assert!(error.contains("not overwritten"), "{error}");
+    prepare_new_dir(&out.join("x")).expect_err("a file is in the way");
+}

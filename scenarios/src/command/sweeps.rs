@@ -1,0 +1,155 @@
+//! Sweeps, and the reports that they leave.
+
+use super::arguments::{ReportArguments, RunArguments};
+use super::{Answer, BadInput, Format, Zoo, paint, print};
+use crate::progress::Progress;
+use crate::run::{self, How, Interrupt, Pace, Saving, SeedRange, Target};
+use std::io::Write;
+use std::ops::ControlFlow;
+use zk_reports::{
+    FileError, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_text, to_json,
+    write_dir,
+};
+
+/// Seeds if nothing else is said, and at most so many of a sweep until nothing new is reached.
+const SEEDS: u64 = 100;
+const SEEDS_UNTIL_COVERED: u64 = 100_000;
+
+/// Runs a sweep and writes its reports.
+pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
+    let target =
+        Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?.of_seeds()?;
+    #[cfg(feature = "live")]
+    if let Some(servers) = &arguments.connect {
+        return super::chaos::live(&target, arguments, servers);
+    }
+    let seeds = seeds(arguments)?;
+    let log = run::logs(arguments.log.as_deref())?;
+    // Logs of several runs at once would be a riddle.
+    let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
+    let mut how = How { jobs, log, until_covered: arguments.until_covered, before: None };
+    let mut saving = None;
+    if let Some(dir) = &arguments.report {
+        let asked = run::asked(&target, &seeds, how.until_covered);
+        let (opened, before) = Saving::open(dir, arguments.resume, &asked)?;
+        (saving, how.before) = (Some(opened), before);
+    }
+    let interrupt = Interrupt::watch()?;
+    let report = match how.before.take_if(|before| before.is_complete()) {
+        // Nothing is left to run.
+        Some(before) => before,
+        None => swept(&target, &seeds, &how, arguments.format, &mut saving, &interrupt)?,
+    };
+    let mut report = report;
+    if saving.is_some() {
+        run::drawn(&target, &mut report);
+    }
+    let failed = saving.as_mut().and_then(|saving| {
+        saving.free();
+        let written = write_dir(&report, saving.dir()).err();
+        saving.failed.take().or(written)
+    });
+    show(&report, arguments.format)?;
+    crate::github::tell(&report)?;
+    said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
+}
+
+fn seeds(arguments: &RunArguments) -> Result<SeedRange, BadInput> {
+    let most = if arguments.until_covered.is_some() { SEEDS_UNTIL_COVERED } else { SEEDS };
+    let seeds = arguments.seeds.clone().map_or_else(|| SeedRange::new(0, most), Ok)?;
+    let seeds = match arguments.fresh {
+        Some(night) => night.seeds(seeds)?,
+        None => seeds,
+    };
+    seeds.shard(arguments.shard)
+}
+
+fn swept(
+    target: &Target,
+    seeds: &SeedRange,
+    how: &How,
+    format: Format,
+    saving: &mut Option<Saving>,
+    interrupt: &Interrupt,
+) -> Result<SweepReport, BadInput> {
+    let total = seeds.count();
+    let mut progress = Progress::new(format, Some(total));
+    let before = how.before.as_ref().map_or(0, |before| before.seeds.count);
+    let pace = Pace::from(before);
+    let report = run::sweep_with(target, seeds, how, &mut |so_far| {
+        let broken = || format!("{} broken", count(so_far.broken));
+        let words = || format!("{}, {}", broken(), pace.words(so_far.done, total));
+        progress.at(so_far.done, words, || {
+            format!("{} of {} seeds, {}", count(so_far.done), count(total), words())
+        });
+        let saved = saving.as_mut().map_or(ControlFlow::Continue(()), |saving| saving.now_and_then(so_far));
+        if interrupt.seen().is_some() { ControlFlow::Break(()) } else { saved }
+    })?;
+    drop(progress);
+    Ok(report)
+}
+
+fn show(report: &SweepReport, format: Format) -> Result<(), BadInput> {
+    print(&match format {
+        Format::Human => sweep_text(report, paint()),
+        Format::Json => to_json(report),
+    })
+}
+
+/// Says on stderr what kept a sweep from its end, and gives the answer. A report that could not be written is no bad input:
+/// the seeds were run, and the answer is undecided for whoever looks for it there.
+fn said(
+    report: &SweepReport,
+    total: u64,
+    failed: Option<FileError>,
+    saving: Option<&Saving>,
+    interrupt: &Interrupt,
+) -> Result<Answer, BadInput> {
+    let seeds = |n: u64| format!("{} of {} seeds", count(n), count(total));
+    let dir = saving.map(|saving| report_file(saving.dir()).display().to_string());
+    let mut stderr = std::io::stderr();
+    // Nobody to tell: the exit status still says it.
+    if let Some(error) = failed {
+        let saved = saving.and_then(|saving| read_sweep(saving.dir()).ok());
+        let there = match (dir, saved) {
+            (Some(dir), Some(saved)) => format!("{dir} has {}", seeds(saved.seeds.count)),
+            (_, None) | (None, _) => "there is no report".into(),
+        };
+        let _ = writeln!(stderr, "zoocheck: {error}; {there}");
+        return Ok(Answer::Undecided);
+    }
+    if let (false, Some(signal)) = (report.is_complete(), interrupt.seen()) {
+        let there = match dir {
+            Some(dir) => format!("{dir} has them, and --resume goes on"),
+            None => "with --report DIR it could go on".into(),
+        };
+        let _ =
+            writeln!(stderr, "zoocheck: {signal}: interrupted after {}; {there}", seeds(report.seeds.count));
+    }
+    Ok(report.outcome())
+}
+
+/// Reads saved reports, merges those of shards, and writes and says again what came of the sweep.
+pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
+    let mut parts = Vec::new();
+    for path in &arguments.reports {
+        let name = report_file(path).display().to_string();
+        parts.push((name, read_sweep(path).map_err(BadInput::new)?));
+    }
+    let report = merge(parts, arguments.partial).map_err(BadInput::new)?;
+    match (&arguments.output, arguments.reports.as_slice()) {
+        (Some(out), _) => {
+            prepare_new_dir(out)?;
+            write_dir(&report, out)?;
+        }
+        // What is made from a report belongs beside it. The report itself stays as it is.
+        (None, [dir])
+            if dir.is_dir() && report.seeds.missing.iter().all(|it| it.shard == report.seeds.shard) =>
+        {
+            write_dir(&report, dir)?;
+        }
+        (None, _) => {}
+    }
+    show(&report, arguments.format)?;
+    Ok(report.outcome())
+}

@@ -1,0 +1,151 @@
+//! All orders of a few events of one run.
+
+use super::Target;
+use super::tally::Tally;
+use crate::BadInput;
+use crate::zoo::catalogued;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zk_reports::{Answer, BrokenOrder, EXHAUST_SCHEMA, ExhaustReport, seconds};
+use zk_world::order::Order;
+use zk_world::{Run, RunOptions};
+
+/// Which events to take in every order, and how far to go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exhaust {
+    /// From the first event on that is not before this virtual time.
+    pub(crate) at_ns: u64,
+    /// So many.
+    pub(crate) steps: u32,
+    /// Orders at most.
+    pub(crate) most: u64,
+    pub(crate) jobs: usize,
+}
+
+/// So many orders are run before what came of them is looked at; the same whatever the number of jobs.
+const BATCH: usize = 64;
+
+/// Runs a seed in every order of some of its events, each to the end of the run. `progress` learns how many were run,
+/// how many wait, and how many broke something.
+pub(crate) fn exhaust(
+    target: &Target,
+    seed: u64,
+    what: &Exhaust,
+    progress: &mut dyn FnMut(u64, usize, u64),
+) -> Result<ExhaustReport, BadInput> {
+    let one = |picks: &Vec<u32>| {
+        let order = Order { from_ns: what.at_ns, steps: what.steps, picks: picks.clone() };
+        let options = RunOptions { order: Some(order), ..RunOptions::default() };
+        catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
+    };
+    let mut tally = Tally::default();
+    let (mut orders, mut different, mut broken) = (0_u64, BTreeSet::new(), Vec::new());
+    // Of those to be run, the last one next: so there are never many.
+    let mut waiting = vec![Vec::new()];
+    while !waiting.is_empty() && orders < what.most {
+        let room = usize::try_from(what.most - orders).unwrap_or(usize::MAX);
+        let batch = waiting.split_off(waiting.len().saturating_sub(BATCH.min(room)));
+        for (picks, run) in batch.iter().zip(on_threads(&batch, what.jobs, &one)) {
+            let run = run.map_err(|_| {
+                let order = words(picks);
+                BadInput::new(format!(
+                    "seed {seed}, order {order}: the simulator itself has failed; see above"
+                ))
+            })?;
+            if orders == 0 && run.ordered.is_empty() {
+                let end = seconds(run.virtual_ns);
+                return Err(BadInput::new(format!(
+                    "--at: the run of seed {seed} is over before that, at {end}"
+                )));
+            }
+            orders += 1;
+            different.insert(run.digest);
+            tally.add(target, &run);
+            note_broken(&mut broken, target, seed, what, picks, &run);
+            waiting.extend(others(picks, &run));
+        }
+        progress(orders, waiting.len(), tally.broken_seeds());
+    }
+    let exhaustive = waiting.is_empty();
+    let (promises, invariants) = tally.results(target);
+    let about = target.trial.about();
+    Ok(ExhaustReport {
+        schema: EXHAUST_SCHEMA.into(),
+        what: target.what.clone(),
+        recipe: about.name.into(),
+        about: about.summary.into(),
+        catalogued: catalogued(&about),
+        facts: target.facts(),
+        seed,
+        at_ns: what.at_ns,
+        steps: what.steps,
+        answer: match Answer::of(&promises, &invariants) {
+            Answer::Held if !exhaustive => Answer::Undecided,
+            answer => answer,
+        },
+        orders,
+        different: different.len() as u64,
+        exhaustive,
+        promises,
+        invariants,
+        broken,
+    })
+}
+
+/// Behind what was given, time has chosen: what else could have come there, each as an order of its own.
+fn others(picks: &[u32], run: &Run) -> Vec<Vec<u32>> {
+    let mut all = Vec::new();
+    for (nth, step) in run.ordered.iter().enumerate().skip(picks.len()) {
+        for pick in 1..step.of {
+            let mut other = picks.to_vec();
+            other.resize(nth, 0);
+            other.push(pick);
+            all.push(other);
+        }
+    }
+    all
+}
+
+fn note_broken(
+    broken: &mut Vec<BrokenOrder>,
+    target: &Target,
+    seed: u64,
+    what: &Exhaust,
+    picks: &[u32],
+    run: &Run,
+) {
+    for violation in run.violations.iter().filter(|violation| violation.excuse.is_none()) {
+        if broken.iter().all(|known: &BrokenOrder| known.promise != violation.promise) {
+            let order: Vec<u32> = match picks {
+                [] => vec![0],
+                picks => picks.to_vec(),
+            };
+            let at = what.at_ns as f64 / 1e9;
+            let replay = format!("{} --at {at} --order {}", target.replay_command(seed), words(&order));
+            broken.push(BrokenOrder {
+                promise: violation.promise.into(),
+                what: violation.what.clone(),
+                virtual_ns: violation.at_ns,
+                order,
+                steps: run.ordered.iter().map(|step| step.what.clone()).collect(),
+                replay,
+            });
+        }
+    }
+}
+
+fn words(picks: &[u32]) -> String {
+    picks.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// What came of each, in their order.
+fn on_threads<T: Sync, R: Send>(all: &[T], jobs: usize, one: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
+    let share = all.len().div_ceil(jobs.max(1)).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = all
+            .chunks(share)
+            .map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<R>>()))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().expect("each catches its own panics")).collect()
+    })
+}

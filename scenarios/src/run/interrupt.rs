@@ -1,0 +1,37 @@
+//! Somebody wants the command to end.
+
+use crate::BadInput;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Whether Ctrl-C was pressed, or the machine that runs this is taken away.
+pub(crate) struct Interrupt {
+    signal: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    /// From now on the first signal is seen here. The second ends the process, as ever: who sends two means it.
+    pub(crate) fn watch() -> Result<Interrupt, BadInput> {
+        let signal = Arc::new(AtomicUsize::new(0));
+        let again = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        for number in [SIGINT, SIGTERM] {
+            // In this order: the flag of the first signal is set behind the question whether it was.
+            flag::register_conditional_default(number, again.clone())
+                .and_then(|_| flag::register(number, again.clone()))
+                .and_then(|_| flag::register_usize(number, signal.clone(), number as usize))
+                .map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")))?;
+        }
+        Ok(Interrupt { signal })
+    }
+
+    /// The signal's name.
+    pub(crate) fn seen(&self) -> Option<&'static str> {
+        match i32::try_from(self.signal.load(Ordering::Relaxed)) {
+            Ok(SIGINT) => Some("SIGINT"),
+            Ok(SIGTERM) => Some("SIGTERM"),
+            Ok(_) | Err(_) => None,
+        }
+    }
+}

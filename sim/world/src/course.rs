@@ -1,0 +1,452 @@
+//! A course: steps that were given are taken in their order, whatever would come next by time.
+//!
+//! Everything is as in any other run, servers, sessions, promises, but for what comes first. A message is held up, and
+//! work goes on, until the course says otherwise; servers do what is theirs alone at once. Time passes only where a
+//! timer of a recipe has to fire. When the course is over, what is left comes in its own time, and the run ends as all do.
+
+use crate::administrator::Meddling;
+use crate::schedule::Fault;
+use crate::trace::{Place, What};
+use crate::world::{Happening, World};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use zk_api::{KeeperState, Text};
+use zk_proto::client::ClientTimer;
+use zk_proto::message::{ConnId, ToClient, ToServer};
+use zk_trials::course::CourseStep;
+use zk_trials::event::ActorId;
+
+/// What happens in a run once every client has its session, step by step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Course {
+    /// Actors write to the outside resource; without it their writes come to nothing, at once.
+    pub effects: bool,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// A step, in a file as its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Step(pub CourseStep);
+
+impl TryFrom<String> for Step {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Step, String> {
+        text.parse().map(Step)
+    }
+}
+
+impl From<Step> for String {
+    fn from(step: Step) -> String {
+        step.0.to_string()
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Between two steps.
+const BETWEEN_NS: u64 = 1_000;
+/// Longer than any course and the healing after it.
+const PAUSE_MS: u64 = 1 << 40;
+/// What one step may take of events: far more than any does.
+const EVENTS_PER_STEP: u32 = 10_000;
+
+impl World<'_> {
+    /// Takes a course. If something in it cannot happen here, says what, and in which step.
+    fn follow(&mut self, course: &Course) -> Result<(), String> {
+        self.everybody_connects()?;
+        let many = course.steps.len();
+        for (nth, Step(step)) in course.steps.iter().enumerate() {
+            if self.over {
+                break;
+            }
+            self.now += BETWEEN_NS;
+            let astray = |problem| format!("step {} of {many}, '{step}': {problem}", nth + 1);
+            self.take_step(step).and_then(|()| self.settle()).map_err(astray)?;
+        }
+        Ok(())
+    }
+
+    /// All sessions, then all actors, as in a model's first state.
+    fn everybody_connects(&mut self) -> Result<(), String> {
+        let mut mailboxes = Vec::new();
+        for process in 0..self.scenario.clients {
+            self.processes[usize::from(process)].comes_back = false;
+            mailboxes.push(self.begin_session(ActorId { process, life: 0 }));
+            self.connects(process)?;
+        }
+        for (process, mailbox) in (0..).zip(mailboxes) {
+            self.begin_actor(process, mailbox);
+            self.turn();
+            self.tell_broken();
+        }
+        Ok(())
+    }
+
+    fn take_step(&mut self, step: &CourseStep) -> Result<(), String> {
+        match *step {
+            CourseStep::Deliver(p) => self.deliver(p),
+            CourseStep::DeliverAnswers(p) => {
+                while self.answer_is_coming(p) {
+                    self.deliver(p)?;
+                }
+                Ok(())
+            }
+            CourseStep::Serve(p) => self.serve_next(p),
+            CourseStep::ServeLost(p) => self.serve_lost(p),
+            CourseStep::Point(p, nth) => self.wake(p, nth, false),
+            CourseStep::Timer(p, nth) => self.wake(p, nth, true),
+            CourseStep::Arrive(p, nth) => self.arrive(p, nth),
+            CourseStep::Learn(p, nth) => self.learn(p, nth),
+            CourseStep::Reconnect(p) => self.connects(p),
+            CourseStep::Register(p) => self.register(p),
+            CourseStep::Expire(p) => self.expire_of(p),
+            CourseStep::Drop(p, in_flight) => self.drop_of(p, in_flight),
+            CourseStep::Crash(p) => {
+                self.crash_process(self.client(p)?.process);
+                Ok(())
+            }
+            CourseStep::Pause(p) => {
+                let actor = self.client(p)?;
+                self.pause(actor, PAUSE_MS);
+                Ok(())
+            }
+            CourseStep::Resume(p) => {
+                let is = |h: &Happening| matches!(h, Happening::Resume { actor, .. } if actor.process == p);
+                self.take(is, "it is not paused")
+            }
+            CourseStep::Delete(ref path) => self.administrate(path, Meddling::Delete),
+            CourseStep::Set(ref path, ref data) => self.administrate(path, Meddling::Write(data.clone())),
+            CourseStep::CatchUp(_) | CourseStep::FalseEnd(_) => {
+                Err("the world follows no views that lag".to_owned())
+            }
+        }
+    }
+
+    fn client(&self, process: u8) -> Result<ActorId, String> {
+        if process >= self.scenario.clients {
+            return Err(format!("there is no p{process}"));
+        }
+        Ok(self.processes[usize::from(process)].actor)
+    }
+
+    /// What happens next, out of its time; no timer fires before its own.
+    fn happens(&mut self, at_ns: Option<u64>, happening: Happening) {
+        self.now = self.now.max(at_ns.unwrap_or(0));
+        self.steps += 1;
+        self.happen(happening);
+        self.turn();
+        self.tell_broken();
+    }
+
+    /// Takes the first event that is one of these, out of its time.
+    fn take(&mut self, is: impl Fn(&Happening) -> bool, missing: &str) -> Result<(), String> {
+        let (_, happening) = self.queue.take_first(is).ok_or_else(|| missing.to_owned())?;
+        self.happens(None, happening);
+        Ok(())
+    }
+
+    /// What servers do by themselves is done, and what is lost is gone.
+    fn settle(&mut self) -> Result<(), String> {
+        for _ in 0..EVENTS_PER_STEP {
+            let network = &self.network;
+            let next = self.queue.take_first(|happening| match happening {
+                Happening::DiskDone { .. } => true,
+                Happening::AtServer { conn, number, .. } => network.is_lost(*conn, *number, true),
+                Happening::AtClient { conn, number, .. } => network.is_lost(*conn, *number, false),
+                _ => false,
+            });
+            match next.or_else(|| self.end_of_a_lost_connection()) {
+                Some((at, happening @ Happening::DiskDone { .. })) => self.happens(Some(at), happening),
+                Some((_, happening)) => self.happens(None, happening),
+                None => return Ok(()),
+            }
+        }
+        Err("the servers do not come to rest".to_owned())
+    }
+
+    /// A server is to notice that a connection is closed once all that it still carries has arrived.
+    fn end_of_a_lost_connection(&mut self) -> Option<(u64, Happening)> {
+        let carries = |conn: ConnId| {
+            self.queue.events().any(|h| matches!(h, Happening::AtServer { conn: c, .. } if *c == conn))
+        };
+        let ends = self.queue.events().find_map(|h| match h {
+            Happening::ServerSees { conn } if !carries(*conn) => Some(*conn),
+            _ => None,
+        })?;
+        self.queue.take_first(|h| matches!(h, Happening::ServerSees { conn } if *conn == ends))
+    }
+
+    /// The oldest message to or from the server on a connection.
+    fn next_on(&self, conn: ConnId, to_server: bool) -> Option<u64> {
+        let number = |happening: &Happening| match happening {
+            Happening::AtServer { conn: c, number, .. } if to_server && *c == conn => Some(*number),
+            Happening::AtClient { conn: c, number, .. } if !to_server && *c == conn => Some(*number),
+            _ => None,
+        };
+        self.queue.events().filter_map(number).min()
+    }
+
+    /// Takes the oldest message to the server on a connection: whether it was a request, and whether that was a write.
+    fn take_to_server(&mut self, conn: ConnId) -> Option<Option<bool>> {
+        let oldest = self.next_on(conn, true)?;
+        let is = |h: &Happening| matches!(h, Happening::AtServer { conn: c, number, .. } if *c == conn && *number == oldest);
+        let (_, happening) = self.queue.take_first(is)?;
+        let request = match &happening {
+            Happening::AtServer { message: ToServer::Request { request, .. }, .. } => {
+                Some(request.is_write())
+            }
+            _ => None,
+        };
+        self.happens(None, happening);
+        Some(request)
+    }
+
+    fn serve_next(&mut self, p: u8) -> Result<(), String> {
+        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        loop {
+            match self.take_to_server(conn) {
+                Some(Some(_)) => return Ok(()),
+                Some(None) => self.settle()?,
+                None => return Err("no request is on its way".to_owned()),
+            }
+        }
+    }
+
+    /// Reads are nobody's business any more.
+    fn serve_lost(&mut self, p: u8) -> Result<(), String> {
+        loop {
+            let lost = self.queue.events().find_map(|h| match h {
+                Happening::AtServer { conn, .. } if self.network.was_of(*conn, p) => Some(*conn),
+                _ => None,
+            });
+            let conn = lost.ok_or("no write of a lost connection is on its way")?;
+            if self.take_to_server(conn) == Some(Some(true)) {
+                return Ok(());
+            }
+            self.settle()?;
+        }
+    }
+
+    fn register(&mut self, p: u8) -> Result<(), String> {
+        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let is = |h: &Happening| matches!(h, Happening::AtServer { conn: c, message: ToServer::SetWatches { .. }, .. } if *c == conn);
+        self.take(is, "no watches are to be registered")
+    }
+
+    fn answer_is_coming(&self, p: u8) -> bool {
+        let Some(conn) = self.network.of_process(p).first().copied() else { return false };
+        self.queue.events().any(|h| {
+            matches!(h, Happening::AtClient { conn: c, message: ToClient::Reply { .. }, .. } if *c == conn)
+        })
+    }
+
+    /// The next message that concerns the process: an answer, an event that it waits for, or the end of the connection.
+    fn deliver(&mut self, p: u8) -> Result<(), String> {
+        let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        while let Some(oldest) = self.next_on(conn, false) {
+            let is = |h: &Happening| matches!(h, Happening::AtClient { conn: c, number, .. } if *c == conn && *number == oldest);
+            let Some((_, happening)) = self.queue.take_first(is) else { break };
+            let (is_reply, is_event) = match &happening {
+                Happening::AtClient { message, .. } => {
+                    (matches!(message, ToClient::Reply { .. }), matches!(message, ToClient::Event { .. }))
+                }
+                _ => (false, false),
+            };
+            let waiting = self.watches_waited_for(p);
+            self.steps += 1;
+            self.happen(happening);
+            let is_heard = self.watches_waited_for(p) < waiting || self.executor.has_ready();
+            self.turn();
+            self.tell_broken();
+            // An event that nobody waits for is no step: a model's server has forgotten the watch.
+            if is_reply || (is_event && is_heard) {
+                return Ok(());
+            }
+        }
+        self.take(
+            |h| matches!(h, Happening::ClientSees { conn: c } if *c == conn),
+            "no message is on its way to it",
+        )
+    }
+
+    fn watches_waited_for(&self, p: u8) -> usize {
+        let watches = self.processes[usize::from(p)].watches.values();
+        watches.filter(|completer| !completer.is_abandoned()).count()
+    }
+
+    /// It opens connections until a server says whether its session lives.
+    fn connects(&mut self, p: u8) -> Result<(), String> {
+        let state =
+            |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
+        for _ in 0..EVENTS_PER_STEP {
+            match state(self) {
+                None => return Err("it is gone".to_owned()),
+                Some(KeeperState::Disconnected) => {}
+                Some(_) => return Ok(()),
+            }
+            let network = &self.network;
+            let mine = |conn: &ConnId| network.is_open_of(*conn, p);
+            let next = self.queue.take_first(|happening| match happening {
+                Happening::Opening { conn } | Happening::ClientSees { conn } => mine(conn),
+                Happening::AtServer { conn, message: ToServer::Connect(_), .. } => mine(conn),
+                Happening::AtClient { conn, message: ToClient::Connected(_), .. } => mine(conn),
+                Happening::ClientTimer { actor, timer: ClientTimer::Reconnect, .. } => actor.process == p,
+                _ => false,
+            });
+            let (at, happening) = next.ok_or("it looks for no server")?;
+            let at = matches!(happening, Happening::ClientTimer { .. }).then_some(at);
+            self.happens(at, happening);
+            self.settle()?;
+        }
+        Err("it finds no server".to_owned())
+    }
+
+    fn wake(&mut self, p: u8, nth: u8, sleeps: bool) -> Result<(), String> {
+        let is = |h: &&Happening| {
+            matches!(h, Happening::Wake { actor, sleeps: s, completer }
+                if actor.process == p && *s == sleeps && !completer.is_abandoned())
+        };
+        let mut waits = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let (number, at, _) = waits.nth(usize::from(nth)).ok_or("it does not wait for that")?;
+        if sleeps {
+            self.pass_until(at)?;
+        }
+        let (_, happening) = self.queue.take_numbered(number).ok_or("it does not wait for that any more")?;
+        self.happens(sleeps.then_some(at), happening);
+        Ok(())
+    }
+
+    /// Time passes: what keeps sessions alive goes on, all else is held up.
+    fn pass_until(&mut self, until_ns: u64) -> Result<(), String> {
+        for _ in 0..EVENTS_PER_STEP {
+            let due = self.queue.numbered().into_iter().find(|(_, at, happening)| {
+                *at <= until_ns
+                    && match happening {
+                        Happening::ServerTimer { .. } => true,
+                        Happening::ClientTimer { timer: ClientTimer::Liveness, .. } => true,
+                        Happening::AtServer { conn, number, message: ToServer::Ping } => {
+                            self.next_on(*conn, true) == Some(*number)
+                        }
+                        Happening::AtClient { conn, number, message: ToClient::Pong { .. } } => {
+                            self.next_on(*conn, false) == Some(*number)
+                        }
+                        _ => false,
+                    }
+            });
+            let Some((number, at, _)) = due else { return Ok(()) };
+            let (_, happening) = self.queue.take_numbered(number).expect("it was just seen");
+            self.happens(Some(at), happening);
+            self.settle()?;
+        }
+        Err("the sleep is too long".to_owned())
+    }
+
+    fn arrive(&mut self, p: u8, nth: u8) -> Result<(), String> {
+        let is = |h: &Happening| matches!(h, Happening::WriteArrives { actor, .. } if actor.process == p);
+        let mut writes = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let (number, ..) = writes.nth(usize::from(nth)).ok_or("no such write is on its way")?;
+        let (_, happening) = self.queue.take_numbered(number).expect("it was just seen");
+        self.happens(None, happening);
+        let process = &self.processes[usize::from(p)];
+        if process.held_back.is_some() {
+            return Ok(());
+        }
+        // The answer of this one is the newest.
+        let answers =
+            |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
+        let newest = self.queue.numbered().into_iter().filter(|(_, _, h)| answers(h)).map(|(n, ..)| n).max();
+        if let Some((_, happening)) = newest.and_then(|number| self.queue.take_numbered(number)) {
+            self.happens(None, happening);
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, p: u8, nth: u8) -> Result<(), String> {
+        let is = |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
+        let mut answers = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
+        let (number, ..) = answers.nth(usize::from(nth)).ok_or("no such write has arrived")?;
+        let (_, happening) = self.queue.take_numbered(number).expect("it was just seen");
+        self.happens(None, happening);
+        Ok(())
+    }
+
+    fn expire_of(&mut self, p: u8) -> Result<(), String> {
+        let session = self.knowledge.sessions().find(|(_, actor)| actor.process == p);
+        let (session, _) = session.ok_or("it has no session that lives")?;
+        self.note(Place::World, &What::Fault(&Fault::Expire { client: p }));
+        self.expire_session(session);
+        self.tell_broken();
+        self.settle()
+    }
+
+    /// The client learns of it at once.
+    fn drop_of(&mut self, p: u8, in_flight: u8) -> Result<(), String> {
+        let id = *self.network.of_process(p).first().ok_or("it has no connection")?;
+        let write = |h: &Happening| match h {
+            Happening::AtServer { conn, number, message: ToServer::Request { request, .. } }
+                if *conn == id && request.is_write() =>
+            {
+                Some(*number)
+            }
+            _ => None,
+        };
+        let mut writes: Vec<u64> = self.queue.events().filter_map(write).collect();
+        writes.sort_unstable();
+        let last = match in_flight {
+            0 => None,
+            n => Some(*writes.get(usize::from(n) - 1).ok_or("not so many writes are on their way")?),
+        };
+        let conn = self.network.conn(id).expect("it is open");
+        conn.to_client.cut(0);
+        match last {
+            Some(last) => conn.to_server.cut_after(last),
+            None => conn.to_server.cut(0),
+        }
+        self.drops_now(id, p);
+        self.take(|h| matches!(h, Happening::ClientSees { conn } if *conn == id), "it is not told")
+    }
+
+    /// He does it by a session of his own, and nothing else happens meanwhile.
+    fn administrate(&mut self, path: &Text, meddling: Meddling) -> Result<(), String> {
+        self.meddle_with(path, meddling);
+        self.turn();
+        let p = self.scenario.clients;
+        for _ in 0..EVENTS_PER_STEP {
+            self.settle()?;
+            let network = &self.network;
+            let mine = |conn: &ConnId| network.is_open_of(*conn, p);
+            let next = self.queue.take_first(|happening| match happening {
+                Happening::Opening { conn }
+                | Happening::ClientSees { conn }
+                | Happening::AtServer { conn, .. }
+                | Happening::AtClient { conn, .. } => mine(conn),
+                Happening::ClientTimer { actor, timer: ClientTimer::Reconnect, .. } => actor.process == p,
+                _ => false,
+            });
+            let Some((at, happening)) = next else { return Ok(()) };
+            let at = matches!(happening, Happening::ClientTimer { .. }).then_some(at);
+            self.happens(at, happening);
+        }
+        Err("the administrator does not come to an end".to_owned())
+    }
+
+    /// Takes a course to its end, and lets everything heal; or ends the run where it goes astray.
+    pub fn take_course(&mut self, course: &Course) {
+        self.effects = course.effects;
+        match self.follow(course) {
+            Ok(()) => {
+                self.heal();
+                self.turn();
+            }
+            Err(astray) => (self.astray, self.over) = (Some(astray), true),
+        }
+    }
+}

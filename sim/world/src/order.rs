@@ -1,0 +1,213 @@
+//! Orders: from some time on, other events than time alone would bring first.
+//!
+//! What is on its way may arrive at any time, in the order of its connection, its link, its disk; so may an actor's work
+//! be over. A timer, a fault and its end keep their time: other events are late for them at most as long as a message
+//! travels in this run.
+
+use crate::world::{Happening, World};
+use zk_proto::message::{ToClient, ToServer};
+
+/// Another order of some events of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// It begins with the first event that is not before this virtual time.
+    pub from_ns: u64,
+    /// Of how many events.
+    pub steps: u32,
+    /// Which of those that can come next does, for each step: 0 is the one that time brings. So is what is not given.
+    pub picks: Vec<u32>,
+}
+
+/// One step of an order, taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// How many events could have come next.
+    pub of: u32,
+    /// What came.
+    pub what: String,
+}
+
+/// What comes after what: of one line, only the first can come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Line {
+    ToServer(u64),
+    ToClient(u64),
+    ToPeer(u64, usize),
+    Reads(u64, usize),
+    Disk(u8, u32),
+    /// By itself.
+    Own(u64),
+}
+
+/// How an event may move.
+enum Moves {
+    /// Behind these of its line.
+    Freely(Line, u64),
+    /// Not at all.
+    InTime,
+    /// It is next.
+    Now,
+}
+
+impl World<'_> {
+    /// The next event: that of an order, while one is given and its time has come, or the one that time brings.
+    pub fn next_event(&mut self) -> Option<(u64, Happening)> {
+        let Some(order) = self.order else { return self.queue.pop() };
+        let taken = self.ordered.len();
+        let is_due = self.queue.next_at().is_some_and(|at| at.max(self.now) >= order.from_ns);
+        if !is_due || taken >= order.steps as usize {
+            return self.queue.pop();
+        }
+        let (first_at, can_be_next) = self.can_be_next()?;
+        let nth = order.picks.get(taken).map_or(0, |pick| (*pick as usize).min(can_be_next.len() - 1));
+        let (number, keeps_time) = can_be_next[nth];
+        let (at, happening) = self.queue.take_numbered(number)?;
+        self.ordered.push(Ordered { of: can_be_next.len() as u32, what: self.tell(&happening) });
+        Some((if keeps_time { at } else { at.min(first_at) }, happening))
+    }
+
+    /// When the first event is due, and the numbers of those that can come next, with whether they keep their time; the
+    /// one that time brings comes first.
+    fn can_be_next(&self) -> Option<(u64, Vec<(u64, bool)>)> {
+        let mut all = self.queue.numbered();
+        all.sort_by_key(|(number, at, _)| (*at, *number));
+        let first_at = all.first()?.1;
+        let horizon = first_at.max(self.now) + self.latency_ns[1];
+        let all: Vec<_> =
+            all.into_iter().map(|(number, at, event)| (number, at, self.moves(number, at, event))).collect();
+        if let Some((number, ..)) = all.iter().find(|(.., moves)| matches!(moves, Moves::Now)) {
+            return Some((first_at, vec![(*number, true)]));
+        }
+        let mut heads = std::collections::BTreeMap::new();
+        for (_, _, moves) in &all {
+            if let Moves::Freely(line, place) = moves {
+                let head = heads.entry(*line).or_insert(*place);
+                *head = (*head).min(*place);
+            }
+        }
+        let mut keeps_time = false;
+        let next = all.iter().filter_map(|(number, at, moves)| match moves {
+            Moves::Freely(line, place) => (heads[line] == *place).then_some((*number, false)),
+            Moves::InTime if !keeps_time && *at <= horizon => {
+                keeps_time = true;
+                Some((*number, true))
+            }
+            Moves::InTime | Moves::Now => None,
+        });
+        let next: Vec<_> = next.collect();
+        // Nothing moves until a timer fires.
+        Some((first_at, if next.is_empty() { vec![(all[0].0, true)] } else { next }))
+    }
+
+    fn moves(&self, pushed: u64, at: u64, happening: &Happening) -> Moves {
+        match happening {
+            Happening::AtServer { conn, number, .. } => Moves::Freely(Line::ToServer(conn.0), *number),
+            Happening::ServerSees { conn } => Moves::Freely(Line::ToServer(conn.0), u64::MAX),
+            Happening::AtClient { conn, number, .. } => Moves::Freely(Line::ToClient(conn.0), *number),
+            Happening::ClientSees { conn } => Moves::Freely(Line::ToClient(conn.0), u64::MAX),
+            Happening::AtPeer { link, end, number, .. } => Moves::Freely(Line::ToPeer(link.0, *end), *number),
+            Happening::LinkGone { link, end } => Moves::Freely(Line::ToPeer(link.0, *end), u64::MAX),
+            Happening::PeerReads { link, end, .. } | Happening::PeerReadsEnd { link, end } => {
+                Moves::Freely(Line::Reads(link.0, *end), at)
+            }
+            Happening::DiskDone { server, incarnation, .. } => {
+                Moves::Freely(Line::Disk(*server, *incarnation), at)
+            }
+            Happening::Wake { sleeps: false, .. }
+            | Happening::Opening { .. }
+            | Happening::WriteArrives { .. }
+            | Happening::WriteAnswered { .. }
+            | Happening::Begin { .. }
+            | Happening::Notified { .. }
+            | Happening::Linked { .. } => Moves::Freely(Line::Own(pushed), 0),
+            Happening::Strike { .. } => Moves::Now,
+            Happening::Wake { sleeps: true, .. }
+            | Happening::ServerTimer { .. }
+            | Happening::ClientTimer { .. }
+            | Happening::Fault(_)
+            | Happening::CrashServer { .. }
+            | Happening::ServerUp { .. }
+            | Happening::Resume { .. }
+            | Happening::ServerResumes { .. }
+            | Happening::PartitionEnds { .. }
+            | Happening::LagEnds { .. }
+            | Happening::SlowSyncEnds { .. }
+            | Happening::SlowLinkEnds { .. }
+            | Happening::Heal => Moves::InTime,
+        }
+    }
+
+    /// An event in words.
+    fn tell(&self, happening: &Happening) -> String {
+        let who = |conn| match self.network.ends(conn) {
+            Some((actor, server)) => (actor.to_string(), format!("s{server}")),
+            None => ("somebody".to_owned(), "a server".to_owned()),
+        };
+        match happening {
+            Happening::AtServer { conn, message, .. } => {
+                let (client, server) = who(*conn);
+                match message {
+                    ToServer::Connect(_) => format!("{client} comes to {server} for a session"),
+                    ToServer::Request { request, .. } => {
+                        format!("{client}'s {} {} reaches {server}", request.name(), request.path())
+                    }
+                    ToServer::SetWatches { .. } => format!("{client}'s watches reach {server}"),
+                    ToServer::Ping => format!("{client}'s ping reaches {server}"),
+                }
+            }
+            Happening::AtClient { conn, message, .. } => {
+                let (client, server) = who(*conn);
+                match message {
+                    ToClient::Connected(_) => format!("{server} tells {client} of its session"),
+                    ToClient::Reply { .. } => format!("an answer of {server} reaches {client}"),
+                    ToClient::WatchesSet { .. } => format!("{client} is told that its watches are set"),
+                    ToClient::Pong { .. } => format!("an answer to a ping reaches {client}"),
+                    ToClient::Event { event, .. } => {
+                        format!("the event of {} reaches {client}", event.path)
+                    }
+                }
+            }
+            Happening::ServerSees { conn } => {
+                let (client, server) = who(*conn);
+                format!("{server} sees that a connection of {client} is closed")
+            }
+            Happening::ClientSees { conn } => {
+                let (client, server) = who(*conn);
+                format!("{client} sees that its connection to {server} is closed")
+            }
+            Happening::Opening { conn } => {
+                let (client, server) = who(*conn);
+                format!("{client} has a connection to {server}, or is refused one")
+            }
+            Happening::ServerTimer { server, timer, .. } => format!("s{server}'s timer fires: {timer:?}"),
+            Happening::ClientTimer { actor, timer, .. } => {
+                format!("{actor}'s session's timer fires: {timer:?}")
+            }
+            Happening::DiskDone { server, file, .. } => {
+                format!("s{server}'s disk has done its work on {file:?}")
+            }
+            Happening::Wake { actor, sleeps: true, .. } => format!("{actor} has slept long enough"),
+            Happening::Wake { actor, .. } => format!("{actor}'s work is over"),
+            Happening::WriteArrives { actor, .. } => format!("{actor}'s write reaches the outside resource"),
+            Happening::WriteAnswered { actor, .. } => format!("{actor} learns of its write"),
+            Happening::Begin { actor } => format!("{actor} begins"),
+            Happening::Fault(nth) => format!("fault number {} of the schedule", nth + 1),
+            Happening::Strike { actor, .. } => format!("the fault aimed at {actor}"),
+            Happening::CrashServer { server, .. } => format!("s{server} crashes"),
+            Happening::ServerUp { server, .. } => format!("s{server} starts"),
+            Happening::Resume { actor, .. } => format!("{actor} goes on after its pause"),
+            Happening::Notified { from, to, .. } => format!("a vote of s{from} reaches s{to}"),
+            Happening::Linked { from, to, .. } => format!("s{from} is linked to s{to}, or refused"),
+            Happening::AtPeer { link, end, .. } => format!("a packet on link {} reaches end {end}", link.0),
+            Happening::LinkGone { link, end } => format!("end {end} of link {} sees that it is gone", link.0),
+            Happening::PeerReads { link, end, .. } => format!("end {end} of link {} reads a packet", link.0),
+            Happening::PeerReadsEnd { link, end } => format!("end {end} of link {} reads its end", link.0),
+            Happening::ServerResumes { server, .. } => format!("s{server} goes on"),
+            Happening::PartitionEnds { .. } => "a partition ends".to_owned(),
+            Happening::LagEnds { server, .. } => format!("s{server} lags no longer"),
+            Happening::SlowSyncEnds { server, .. } => format!("s{server}'s disk is fast again"),
+            Happening::SlowLinkEnds { client, .. } => format!("p{client}'s messages are fast again"),
+            Happening::Heal => "faults are over".to_owned(),
+        }
+    }
+}
