@@ -100,6 +100,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
         ],
         invariants,
         sometimes: vec![Reached { name: "snow".into(), seeds: count(&seldom), times: 3 * count(&seldom) }],
+        herd: Vec::new(),
         failures,
     };
     report.settle();
