@@ -1,6 +1,7 @@
 //! What to check, and what came of it.
 
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
+use crate::scene::Scene;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -138,6 +139,8 @@ pub struct Counterexample {
     pub excuse: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
+    /// The same as data, to be drawn; a last step that panics is missing.
+    pub scenes: Vec<Scene>,
     /// The same steps, for the world to take again.
     pub course: Vec<CourseStep>,
 }

@@ -21,6 +21,7 @@
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
+//! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
@@ -44,6 +45,7 @@ pub mod monitors;
 mod probe;
 pub mod process;
 mod quiet;
+pub mod scene;
 pub mod search;
 pub mod service;
 pub mod shell;
@@ -55,3 +57,4 @@ mod tree;
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,
 };
+pub use scene::{Does, Scene};

@@ -9,6 +9,7 @@ use crate::livelock::{self, Edges, Livelock};
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
+use crate::scene::{Scene, Story};
 use crate::state::State;
 use crate::tree::Tree;
 use std::sync::Arc;
@@ -227,7 +228,8 @@ impl Search<'_> {
                 let violation = Violation { what: what.to_owned(), excuse: None };
                 let mut example = self.counterexample(&violation, state, None);
                 let way = example.steps.len();
-                (example.steps, example.course) = retrace(self.model, &self.path(state, &round));
+                (example.steps, example.scenes, example.course) =
+                    retrace(self.model, &self.path(state, &round));
                 example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
                 let steps = example.steps.len() as u32;
                 let report = &mut self.found.promises[nth];
@@ -269,8 +271,8 @@ impl Search<'_> {
     fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
-        let (steps, course) = retrace(self.model, &path);
-        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, course }
+        let (steps, scenes, course) = retrace(self.model, &path);
+        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, scenes, course }
     }
 
     /// The numbers of the actions from the start to a state, and then these.
@@ -280,10 +282,12 @@ impl Search<'_> {
     }
 }
 
-/// Takes the actions of these numbers from the first state on, and tells each in a line, and all as a course.
-fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<CourseStep>) {
+/// Takes the actions of these numbers from the first state on, and tells each in a line, as data to be drawn, and all as
+/// a course. A step that panics is the last, and has no scene.
+fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec<CourseStep>) {
     let mut state = model.init().state;
-    let (mut lines, mut course) = (Vec::new(), Vec::new());
+    let (mut lines, mut scenes, mut story) = (Vec::new(), Vec::new(), Story::new(&state));
+    let mut course = Vec::new();
     for &nth in path {
         let mut actions = Vec::new();
         model.actions(&state, &mut actions);
@@ -292,12 +296,13 @@ fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<CourseStep>
         match quietly(|| model.step(&state, action)) {
             Ok(taken) => {
                 lines.push(describe(&state, action, &taken));
+                scenes.push(story.step(&state, action, &taken));
                 state = taken.state;
             }
             Err(what) => lines.push(format!("{action:?}: panics: {what}")),
         }
     }
-    (lines, course)
+    (lines, scenes, course)
 }
 
 /// How often interesting cases were reached, against checks that hold because nothing happens.

@@ -6,6 +6,7 @@ use crate::course::course_step;
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::RecipeModel;
+use crate::scene::Story;
 use crate::search::Found;
 use crate::state::State;
 use stateright::{Checker, Model, Property};
@@ -90,13 +91,16 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
 
 /// Finds out which promise a path breaks.
 fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Found) {
-    let (mut steps, mut course) = (Vec::new(), Vec::new());
+    let (mut steps, mut scenes) = (Vec::new(), Vec::new());
+    let mut story = path.first().map(|(state, _)| Story::new(state));
+    let mut course = Vec::new();
     let mut broken = model.init().findings.broken;
     for (state, action) in &path {
         match action {
             Some(action) => {
                 let taken = model.step(state, *action);
                 steps.push(describe(state, *action, &taken));
+                scenes.extend(story.as_mut().map(|story| story.step(state, *action, &taken)));
                 course.extend(course_step(model, state, *action));
                 broken.extend(taken.findings.broken);
             }
@@ -108,7 +112,7 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
-        let example = Counterexample { what: violation.what, excuse: None, steps, course };
+        let example = Counterexample { what: violation.what, excuse: None, steps, scenes, course };
         found.promises[promise].broken = Some(example);
     }
 }

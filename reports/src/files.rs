@@ -1,6 +1,8 @@
 //! Files that are there whole or not at all.
 
-use crate::{LiveReport, REPORT_FILE, SweepReport, live_junit, sweep_junit, to_json};
+use crate::{
+    LiveReport, REPORT_FILE, SweepReport, live_junit, sweep_html, sweep_junit, sweep_markdown, to_json,
+};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,8 +21,18 @@ pub struct FileError {
 /// `report.json` comes first: the others can be made from it again. How long it took is in none of them, so that they are
 /// the same to the byte wherever and however often a sweep is run.
 pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
-    let report = SweepReport { wall_seconds: None, ..report.clone() };
-    write_all(dir, [(REPORT_FILE, to_json(&report)), ("junit.xml", sweep_junit(&report))])
+    let mut report = SweepReport { wall_seconds: None, ..report.clone() };
+    // Where shards were merged, each had the first of its own.
+    report.draw(|_, _| None);
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(&report)),
+            ("junit.xml", sweep_junit(&report)),
+            ("index.html", sweep_html(&report)),
+            ("summary.md", sweep_markdown(&report)),
+        ],
+    )
 }
 
 /// Writes `report.json` alone: what a sweep that goes on has so far.

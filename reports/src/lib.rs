@@ -11,6 +11,10 @@
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
+//! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
+//! | `html` | pages: a sweep, a check, judgements, with their diagrams |
+//! | `markdown` | a sweep for a job's summary, and as annotations of a build |
+//! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | a sweep, or a live run, for CI systems |
 //! | `confidence` | [`Confidence`]: how sure so many seeds make one |
 //! | `merge` | reports of shards become that of the sweep they share |
@@ -22,13 +26,17 @@
 
 mod check;
 mod confidence;
+mod diagram;
 mod ensemble;
 mod exhaust;
 mod files;
+mod html;
 mod judge;
 mod junit;
 mod live;
+mod markdown;
 mod merge;
+mod mermaid;
 mod mutants;
 mod replay;
 mod saved;
@@ -38,23 +46,31 @@ mod verdict;
 
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use confidence::{Confidence, Rate};
+pub use diagram::{
+    Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
+};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
     FileError, prepare_dir, prepare_file, prepare_new_dir, write_dir, write_live_dir, write_so_far,
     write_whole,
 };
+pub use html::{check_html, judge_html, sweep_html};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
+pub use markdown::{sweep_annotations, sweep_markdown};
 pub use merge::{MergeError, difference, first_of_shard, merge};
+pub use mermaid::{MERMAID_KEPT, mermaid};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
-pub use sweep::{Failure, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered};
+pub use sweep::{
+    Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
+};
 pub use text::{
     Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
-    mutants_text, replay_text, seconds, sweep_text, table, wrapped,
+    mutants_text, named_in, replay_text, seconds, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

@@ -141,6 +141,13 @@ impl SweepReport {
         }
         merge_by(&mut self.invariants, part.invariants, |result| &result.name, PromiseResult::add);
         merge_by(&mut self.sometimes, part.sometimes, |case| &case.name, Reached::add);
+        for point in part.herd {
+            match self.herd.iter_mut().find(|mine| mine.contenders == point.contenders) {
+                Some(mine) => mine.add(point),
+                None => self.herd.push(point),
+            }
+        }
+        self.herd.sort_by_key(|point| point.contenders);
         self.failures.extend(part.failures);
         // Those of one seed stay in the order in which they happened.
         self.failures.sort_by_key(|failure| failure.seed);

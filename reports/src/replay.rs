@@ -81,7 +81,7 @@ pub enum Mark {
 /// How much of a replay is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lines {
-    /// So many lines of the timeline, up to where something broke first.
+    /// So many lines of what concerns the first break, up to it.
     Last(usize),
     /// The whole timeline.
     All,

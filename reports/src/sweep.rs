@@ -1,8 +1,10 @@
 //! What came of a sweep: many seeds of one scenario.
 
 use crate::confidence::Confidence;
+use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The version of [`SweepReport`]'s JSON.
 pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/2";
@@ -56,6 +58,9 @@ pub struct SweepReport {
     pub invariants: Vec<PromiseResult>,
     /// The interesting cases, and in how many seeds they were reached.
     pub sometimes: Vec<Reached>,
+    /// How many a change woke, by how many waited; empty where nobody waits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub herd: Vec<HerdPoint>,
     /// Broken promises and invariants, in order of seeds and of time; at most [`SweepReport::KEPT`] of each.
     pub failures: Vec<Failure>,
 }
@@ -138,6 +143,29 @@ pub struct Reached {
     pub times: u64,
 }
 
+/// What changes woke while so many waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HerdPoint {
+    /// How many waited for what they had asked for.
+    pub contenders: u64,
+    /// Changes that woke somebody.
+    pub changes: u64,
+    /// Whom they woke, all together.
+    pub woken: u64,
+    /// The most that one of them woke.
+    pub most: u64,
+}
+
+impl HerdPoint {
+    /// Adds what other seeds gave.
+    pub(crate) fn add(&mut self, other: HerdPoint) {
+        self.changes += other.changes;
+        self.woken += other.woken;
+        self.most = self.most.max(other.most);
+    }
+}
+
 /// A broken promise in one seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,12 +183,17 @@ pub struct Failure {
     pub what: String,
     /// The command that shows it again.
     pub replay: String,
+    /// The run up to there, to be drawn; of the first of each promise at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diagram: Option<Diagram>,
 }
 
 impl SweepReport {
     /// How many failures of one promise are kept. The counts are of all.
     pub const KEPT: usize = 100;
 
+    /// How many breaks are drawn.
+    pub const DRAWN: usize = 10;
     /// Whether all seeds that were asked for were run.
     pub fn is_complete(&self) -> bool {
         self.seeds.missing.is_empty()
@@ -190,6 +223,41 @@ impl SweepReport {
     /// The names of what was broken where it was owed.
     pub fn broken(&self) -> impl Iterator<Item = &str> {
         self.all().filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str())
+    }
+
+    /// The first break of each promise and invariant, in their order: those where it was owed, then those that were
+    /// to be expected.
+    pub fn firsts(&self) -> impl Iterator<Item = (&PromiseResult, &Failure, Verdict)> {
+        let owed = self.all().filter_map(|result| {
+            let first = self.failures.iter().find(|failure| failure.promise == result.name)?;
+            Some((result, first, Verdict::Broken))
+        });
+        let expected = self
+            .all()
+            .filter_map(|result| Some((result, result.first_expected.as_ref()?, Verdict::BrokenAsExpected)));
+        owed.chain(expected)
+    }
+
+    /// Gives the first breaks their diagrams, [`SweepReport::DRAWN`] at most, and takes those of all others away. `draw`
+    /// is asked for what has none.
+    pub fn draw(&mut self, mut draw: impl FnMut(&Failure, bool) -> Option<Diagram>) {
+        let mut left = SweepReport::DRAWN;
+        let mut seen = BTreeSet::new();
+        let names: BTreeSet<String> = self.all().map(|result| result.name.clone()).collect();
+        let results = self.promises.iter_mut().chain(&mut self.invariants);
+        let expected = results.filter_map(|result| result.first_expected.as_mut()).map(|first| (first, true));
+        for (failure, expected) in self.failures.iter_mut().map(|one| (one, false)).chain(expected) {
+            let is_first =
+                names.contains(&failure.promise) && seen.insert((failure.promise.clone(), expected));
+            if !is_first || left == 0 {
+                failure.diagram = None;
+                continue;
+            }
+            if failure.diagram.is_none() {
+                failure.diagram = draw(failure, expected);
+            }
+            left -= usize::from(failure.diagram.is_some());
+        }
     }
 
     /// How this compares with the catalogue.

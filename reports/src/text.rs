@@ -10,12 +10,15 @@ mod replay;
 mod sweep;
 
 pub use check::check_text;
+pub(crate) use check::{bounds as check_bounds, check_answer};
 pub use ensemble::ensemble_text;
 pub use exhaust::exhaust_text;
+pub(crate) use judge::{judge_answer, judged_promise, judged_trial};
 pub use judge::{judge_markdown, judge_text};
 pub use live::live_text;
 pub use mutants::mutants_text;
 pub use replay::replay_text;
+pub(crate) use sweep::answer_words as sweep_answer;
 pub use sweep::sweep_text;
 
 use crate::verdict::{Answer, Verdict};
@@ -132,7 +135,7 @@ pub fn table(rows: &[Vec<(String, String)>]) -> String {
 
 /// The verdict of a promise over so many seeds, in words.
 /// `all` are so many seeds, or orders.
-fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
+pub(crate) fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
     let rate = |n: u64| if all == 0 { 0.0 } else { 100.0 * n as f64 / all as f64 };
     let all = of(all, one);
     match result.verdict {
@@ -151,6 +154,22 @@ fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
         }
         Verdict::NeverTested => "never put to the test".into(),
     }
+}
+
+/// Servers and client processes that a text names, such as `s0`, `p1` and `p1.2`, without the lives of a process:
+/// each once, in order.
+pub fn named_in(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')')) {
+        // `p1's`, and a life behind a point.
+        let name = word.split(['\'', '.']).next().unwrap_or_default();
+        let number = name.strip_prefix(['s', 'p']).unwrap_or_default();
+        let is_name = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
+        if is_name && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The headings of a table of promises.
@@ -172,7 +191,7 @@ fn row(
 }
 
 /// Why a break was expected, in words that end a sentence.
-fn failed(assumptions: &[String]) -> String {
+pub(crate) fn failed(assumptions: &[String]) -> String {
     format!("the assumption failed that {}", assumptions.join(", and that "))
 }
 

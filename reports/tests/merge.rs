@@ -17,6 +17,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
         virtual_ns: seed,
         what: format!("in {seed}"),
         replay: format!("zoocheck replay lock --seed {seed}"),
+        diagram: None,
     }
 }
 
@@ -99,6 +100,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
         ],
         invariants,
         sometimes: vec![Reached { name: "snow".into(), seeds: count(&seldom), times: 3 * count(&seldom) }],
+        herd: Vec::new(),
         failures,
     };
     report.settle();

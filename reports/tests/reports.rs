@@ -34,6 +34,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
         virtual_ns: 12_040_000_001,
         what: "p0 & p1 are <inside>".into(),
         replay: format!("zoocheck replay lock/simple --seed {seed}"),
+        diagram: None,
     }
 }
 
@@ -83,6 +84,7 @@ fn sweep() -> SweepReport {
             Reached { name: "answer-lost".into(), seeds: 40, times: 99 },
             Reached { name: "snow".into(), seeds: 0, times: 0 },
         ],
+        herd: Vec::new(),
         failures: vec![failure("exclusion", 41)],
     }
 }
@@ -491,6 +493,30 @@ fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_o
     assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("BROKEN AS EXPECTED effects"));
     report.timeline.retain(|moment| moment.mark != Mark::Expected);
     assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("\n     0.110s  p0  after\n"));
+}
+
+#[test]
+fn a_replay_shows_what_concerns_those_who_broke_a_promise() {
+    let mut report = replay();
+    let line = |at, who: &str, mark, what: &str| Moment { who: who.into(), ..moment(at, mark, what) };
+    report.timeline = vec![
+        line(1, "s0", Mark::Event, "serves"),
+        line(2, "p1", Mark::Event, "asks for /lock"),
+        line(3, "p3", Mark::Event, "asks for /lock"),
+        line(4, "--", Mark::Event, "p2 creates /lock/n-1"),
+        line(5, "--", Mark::Fault, "p3's connection drops: requests are lost"),
+        line(6, "--", Mark::Fault, "p1.1 is paused, for 10 ms"),
+        line(7, "--", Mark::Event, "the deletion of /lock/n-2 wakes p1, p3"),
+        line(8, "p2", Mark::Event, "sleeps"),
+        line(9, "--", Mark::Broken, "fifo: p1 was granted /lock before /lock/n-1"),
+    ];
+    let text = replay_text(&report, Paint::PLAIN, Lines::Last(60));
+    let shown: Vec<&str> =
+        text.lines().filter(|line| line.contains("0.00") && line.contains("s  ")).collect();
+    let times: Vec<&str> =
+        shown.iter().filter_map(|line| line.split_whitespace().find(|w| w.ends_with('s'))).collect();
+    assert_eq!(times, ["0.001s", "0.002s", "0.004s", "0.006s", "0.007s", "0.008s", "0.009s"], "{text}");
+    assert!(text.contains("… 2 lines left out that concern others; --lines all shows"), "{text}");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Checks, and the Explorer.
 
-use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
+use crate::{BadInput, draw};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
 use zk_reports::{
-    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path,
-    Reached, Verdict as Became,
+    Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, Diagram, How, Judgement, Limits,
+    Path, Reached, SweepReport, Verdict as Became,
 };
 use zk_trials::trial::{About, AnyTrial, Bounds};
 
@@ -57,6 +57,21 @@ pub(crate) fn explored(
     let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
     let check = zk_model::check(trial.clone(), config, progress);
     (report(what, &trial.about(), &owed, config, &check), check)
+}
+
+/// A way to break a promise, drawn: the promise's name, and whether it was owed there.
+pub(crate) type DrawnPath = (String, bool, Diagram);
+
+/// The ways to break promises that a search gave, drawn.
+pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<DrawnPath> {
+    let draw = |result: &PromiseReport, owed: bool, example: &Option<Counterexample>| {
+        let diagram = draw::steps::diagram(result.name, example.as_ref()?, clients);
+        Some((result.name.to_string(), owed, diagram))
+    };
+    let paths = check.promises.iter().flat_map(|result| {
+        [draw(result, true, &result.broken), draw(result, false, &result.excused)].into_iter().flatten()
+    });
+    paths.take(SweepReport::DRAWN).collect()
 }
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
@@ -204,6 +219,7 @@ mod tests {
             what: "two inside".into(),
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
+            scenes: Vec::new(),
             course: Vec::new(),
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }

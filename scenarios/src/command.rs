@@ -15,10 +15,11 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
-use zk_reports::{check_text, count, ensemble_text, to_json};
+use zk_reports::{check_html, check_text, count, ensemble_text, prepare_dir, to_json, write_whole};
 use zk_trials::trial::AnyTrial;
 
 /// The exit status for a bad command line, file or environment.
@@ -106,7 +107,10 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
-        Command::Check { kind: None, check: Some(check), format } => checked(zoo, &check, format),
+        Command::Check { kind: None, check: Some(check), report, format } => {
+            checked(zoo, &check, report.as_deref(), format)
+        }
+        Command::Completions { shell } => completions(shell),
         Command::Check { kind: None, check: None, .. } => {
             Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
         }
@@ -122,8 +126,36 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
     }
 }
 
-fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answer, BadInput> {
+/// What was typed, to be typed again: but for where its report goes.
+fn typed() -> String {
+    let mut words = vec!["zoocheck".to_string()];
+    let mut arguments = std::env::args().skip(1);
+    while let Some(word) = arguments.next() {
+        match word.as_str() {
+            "--report" => drop(arguments.next()),
+            word if word.starts_with("--report=") => {}
+            word => words.push(crate::zoo::shell_word(word)),
+        }
+    }
+    words.join(" ")
+}
+
+/// What a shell is to read.
+fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "zoocheck", &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(Answer::Held)
+}
+
+fn checked(
+    zoo: &Zoo,
+    arguments: &CheckArguments,
+    dir: Option<&Path>,
+    format: Format,
+) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
+    dir.map(prepare_dir).transpose()?;
     let mut progress = Progress::new(format, None);
     #[cfg(feature = "run")]
     if let Some(file) = &arguments.export {
@@ -132,6 +164,13 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, format: Format) -> Result<Answ
     let (report, found) =
         check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
+    if let Some(dir) = dir {
+        write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+        write_whole(
+            &dir.join("index.html"),
+            check_html(&report, &typed(), &check::drawn(&found, config.bounds.clients)).as_bytes(),
+        )?;
+    }
     print(&match format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
@@ -188,7 +227,7 @@ fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
 mod chaos {
     #[cfg(feature = "live")]
     use super::arguments::RunArguments;
-    use super::arguments::{ReplayArguments, ShrinkArguments};
+    use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -198,11 +237,11 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, exhaust_text, judge_markdown, judge_text, mutants_text, replay_text,
-        to_json, write_whole,
+        Lines, ReplayReport, count, exhaust_text, judge_html, judge_markdown, judge_text, mermaid,
+        mutants_text, prepare_dir, replay_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
-    use zk_reports::{live_text, prepare_dir, write_live_dir};
+    use zk_reports::{live_text, write_live_dir};
     use zk_trials::trial::AnyTrial;
     use zk_world::RunOptions;
     use zk_world::order::Order;
@@ -210,11 +249,16 @@ mod chaos {
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
+        arguments.report.as_deref().map(prepare_dir).transpose()?;
         let mut progress = Progress::new(arguments.format.progress(), Some(total));
         let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
         drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("index.html"), judge_html(&report).as_bytes())?;
+        }
         print(&match arguments.format {
             JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
             JudgeFormat::Json => to_json(&report),
@@ -326,6 +370,11 @@ mod chaos {
         let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;
+        if arguments.format == ReplayFormat::Mermaid && arguments.at.is_none() {
+            let (answer, diagram) = run::replay_drawn(&target, seed, log)?;
+            print(&mermaid(&diagram))?;
+            return Ok(answer);
+        }
         let Some(at_ns) = arguments.at else {
             let report = run::replay(&target, seed, arguments.trace, log)?;
             return replayed(&report, arguments);
@@ -352,7 +401,7 @@ mod chaos {
     ) -> Result<Answer, BadInput> {
         let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
         let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
-        let mut progress = Progress::new(arguments.format, None);
+        let mut progress = Progress::new(arguments.format.progress(), None);
         let report = run::exhaust(target, seed, &what, &mut |done, waiting, broken| {
             let note = || {
                 format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken))
@@ -361,18 +410,18 @@ mod chaos {
         })?;
         drop(progress);
         print(&match arguments.format {
-            Format::Human => exhaust_text(&report, paint()),
-            Format::Json => to_json(&report),
+            ReplayFormat::Human => exhaust_text(&report, paint()),
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
         })?;
         Ok(report.answer)
     }
 
     fn replayed(report: &ReplayReport, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
         print(&match arguments.format {
-            Format::Human => {
+            ReplayFormat::Human => {
                 replay_text(report, paint(), if arguments.trace { Lines::Trace } else { arguments.lines })
             }
-            Format::Json => to_json(report),
+            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(report),
         })?;
         Ok(report.answer)
     }

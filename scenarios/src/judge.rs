@@ -47,6 +47,9 @@ pub(crate) struct JudgeArguments {
     /// How many trials at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(crate) jobs: Option<u16>,
+    /// Write report.json and index.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<std::path::PathBuf>,
     /// Tell promise by promise
     #[arg(long)]
     pub(crate) promises: bool,

@@ -35,6 +35,8 @@
 //! | `command` | the command line |
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
+//! | `draw` | runs as space-time diagrams |
+//! | `github` | what a build on GitHub is told |
 //! | `ensemble` | checks of an ensemble |
 //! | `judge` | every trial by both engines, against the catalogue |
 //! | `list` | what there is |
@@ -52,7 +54,10 @@ mod check;
 mod command;
 #[cfg(feature = "conform")]
 mod conform;
+mod draw;
 mod ensemble;
+#[cfg(feature = "run")]
+mod github;
 #[cfg(feature = "run")]
 mod judge;
 mod list;

@@ -160,3 +160,12 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
         Assumption::Promised => "the recipe promises it",
     }
 }
+
+/// A word as a shell reads it back.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -262,7 +262,7 @@ impl<N: Node> Search<'_, N> {
             path.extend(then);
             let steps = retrace(self.model, usize::from(start), &path);
             self.promises[promise].broken =
-                Some(Counterexample { what, excuse: None, steps, course: Vec::new() });
+                Some(Counterexample { what, excuse: None, steps, scenes: Vec::new(), course: Vec::new() });
         }
         if self.violated.is_none_or(|(_, shortest)| steps < shortest) {
             self.violated = Some((promise, steps));

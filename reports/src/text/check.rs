@@ -70,7 +70,7 @@ pub(super) fn limits(out: &mut String, limits: &Limits) {
 }
 
 /// What there is, and then what there is not.
-fn bounds(b: &Bounds) -> String {
+pub(crate) fn bounds(b: &Bounds) -> String {
     let faults = [
         (b.expiries, "expiry", "expiries"),
         (b.drops, "drop", "drops"),
@@ -187,7 +187,12 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     if report.verdict == Judgement::Undecided {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
     }
-    let verdict = match report.verdict {
+    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &check_answer(report)));
+}
+
+/// The verdict of a check in words.
+pub(crate) fn check_answer(report: &CheckReport) -> String {
+    match report.verdict {
         Judgement::Holds => format!(
             "holds (exhaustive, {}, depth {}){}",
             of(report.states, "state"),
@@ -203,6 +208,5 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
             report.promise.as_deref().unwrap_or("a promise")
         ),
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
-    };
-    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &verdict));
+    }
 }

@@ -33,13 +33,28 @@ pub fn judge_text(report: &JudgeReport, paint: Paint, promises: bool) -> String 
         }
     }
     let _ = writeln!(out, "{} in {}", of(report.trials.len() as u64, "trial"), wall(report.wall_seconds));
-    let last = match report.answer {
+    let _ = writeln!(out, "{}", paint.answer(report.answer, judge_answer(report)));
+    out
+}
+
+/// The answer in words.
+pub(crate) fn judge_answer(report: &JudgeReport) -> &'static str {
+    match report.answer {
         Answer::Held => "both engines and the catalogue agree",
         Answer::Broken => "NOT as expected",
         Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
-    };
-    let _ = writeln!(out, "{}", paint.answer(report.answer, last));
-    out
+    }
+}
+
+/// What is expected of a trial, what the model says, and what chaos says.
+pub(crate) fn judged_trial(trial: &JudgedTrial, seeds: u64) -> [String; 3] {
+    [expected(trial), model(trial), chaos(trial, seeds)]
+}
+
+/// The same of a promise.
+pub(crate) fn judged_promise(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> [String; 3] {
+    let [_, expected, model, chaos, _] = promise_cells(promise, trial, seeds);
+    [expected, model, chaos]
 }
 
 fn row(trial: &JudgedTrial, seeds: u64, paint: Paint) -> Vec<(String, String)> {
@@ -100,6 +115,10 @@ fn rate(broken: u64, seeds: u64) -> String {
 }
 
 fn promise_row(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> Vec<(String, String)> {
+    promise_cells(promise, trial, seeds).map(|text| (text.clone(), text)).to_vec()
+}
+
+fn promise_cells(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> [String; 5] {
     let steps = promise.steps.map_or(String::new(), |steps| format!(" in {}", of(steps.into(), "step")));
     // A search ends with what it is for.
     let ended = trial.model == Judgement::Holds || promise.expected == Expected::Holds;
@@ -126,8 +145,6 @@ fn promise_row(promise: &JudgedPromise, trial: &JudgedTrial, seeds: u64) -> Vec<
         false => format!("unless {}", promise.assumptions.join("; ")),
     };
     [format!("  {}", promise.name), expected.into(), model, chaos, assumptions]
-        .map(|text| (text.clone(), text))
-        .to_vec()
 }
 
 /// The same as a table in Markdown.

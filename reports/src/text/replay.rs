@@ -1,10 +1,10 @@
 //! One seed, for people.
 
-use super::{Paint, count, coverage, failed, of, promise_tables, seconds, wrapped};
+use super::{Paint, count, coverage, failed, named_in, of, promise_tables, seconds, wrapped};
 use crate::replay::{Lines, Mark, Moment, ReplayReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::ops::Range;
 
 /// A replay as text: what happened in order of time, then the verdicts, then the digest as the last line.
 pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String {
@@ -15,8 +15,11 @@ pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String 
     }
     let _ = writeln!(out, "  seed {}\n", report.seed);
     match lines {
-        Lines::Last(most) => timeline(&mut out, &report.timeline, excerpt(&report.timeline, most), paint),
-        Lines::All => timeline(&mut out, &report.timeline, 0..report.timeline.len(), paint),
+        Lines::Last(most) => timeline(&mut out, &excerpt(&report.timeline, most), paint),
+        Lines::All => {
+            let shown = report.timeline.iter().collect();
+            timeline(&mut out, &Excerpt { shown, earlier: 0, others: 0, later: 0 }, paint);
+        }
         Lines::Trace => report.trace.iter().for_each(|line| {
             let _ = writeln!(out, "{line}");
         }),
@@ -37,23 +40,74 @@ pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String 
     out
 }
 
-/// So many lines up to where something broke first that was owed, or else as expected, or else up to the end.
-fn excerpt(timeline: &[Moment], most: usize) -> Range<usize> {
-    let first = |mark| timeline.iter().position(|moment| moment.mark == mark);
-    let end = first(Mark::Broken).or(first(Mark::Expected)).map_or(timeline.len(), |at| at + 1);
-    end.saturating_sub(most)..end
+/// Which lines of a timeline are shown.
+struct Excerpt<'a> {
+    shown: Vec<&'a Moment>,
+    earlier: usize,
+    /// Of them, between those that are shown, what concerns others than those who broke something.
+    others: usize,
+    later: usize,
 }
 
-fn timeline(out: &mut String, timeline: &[Moment], shown: Range<usize>, paint: Paint) {
+/// So many lines of what matters, up to where something broke first that was owed, or else as expected, or else up to
+/// the end.
+fn excerpt(timeline: &[Moment], most: usize) -> Excerpt<'_> {
+    let first = |mark| timeline.iter().position(|moment| moment.mark == mark);
+    let broken = first(Mark::Broken).or(first(Mark::Expected));
+    let end = broken.map_or(timeline.len(), |at| at + 1);
+    let concerned = broken.map(|at| concerned(timeline, at)).unwrap_or_default();
+    let mattering = timeline[..end].iter().enumerate().filter(|(_, moment)| matters(moment, &concerned));
+    let mattering: Vec<(usize, &Moment)> = mattering.collect();
+    let shown = &mattering[mattering.len().saturating_sub(most)..];
+    let earlier = shown.first().map_or(0, |(at, _)| *at);
+    Excerpt {
+        shown: shown.iter().map(|(_, moment)| *moment).collect(),
+        earlier,
+        others: end - earlier - shown.len(),
+        later: timeline.len() - end,
+    }
+}
+
+/// Whom the break concerns: those it names, and those who made the znodes that it names.
+fn concerned(timeline: &[Moment], broken: usize) -> BTreeSet<&str> {
+    let what = timeline[broken].what.as_str();
+    let mut names: BTreeSet<&str> = named_in(what).into_iter().collect();
+    let paths = what.split_whitespace().map(|word| word.trim_matches([',', ';', ':', '.']));
+    for path in paths.filter(|word| word.starts_with('/')) {
+        let creates = format!("creates {path}");
+        let made = timeline[..broken].iter().filter(|moment| moment.what.ends_with(&creates));
+        names.extend(made.flat_map(|moment| named_in(&moment.who).into_iter().chain(named_in(&moment.what))));
+    }
+    names
+}
+
+/// What concerns them, or everybody: what servers do, and faults that name nobody.
+fn matters(moment: &Moment, concerned: &BTreeSet<&str>) -> bool {
+    if concerned.is_empty() || moment.who.starts_with('s') {
+        return true;
+    }
+    let names = || named_in(&moment.who).into_iter().chain(named_in(&moment.what));
+    match moment.mark {
+        Mark::Broken | Mark::Expected => true,
+        Mark::Fault if names().all(|name| name.starts_with('s')) => true,
+        Mark::Event if names().next().is_none() => true,
+        Mark::Fault | Mark::Event => names().any(|name| concerned.contains(name)),
+    }
+}
+
+fn timeline(out: &mut String, excerpt: &Excerpt<'_>, paint: Paint) {
     let left_out = |out: &mut String, number: usize, which: &str, more: &str| {
         if number > 0 {
-            let line = format!("… {} left out{more}", of(number as u64, &format!("{which} line")));
+            let line = format!("… {} left out{more}", of(number as u64, &format!("{which}line")));
             let _ = writeln!(out, "{}", paint.odd(&line));
         }
     };
-    left_out(out, shown.start, "earlier", "; --lines all shows the whole timeline, --trace everything");
-    let width = timeline[shown.clone()].iter().map(|moment| moment.who.chars().count()).max().unwrap_or(0);
-    for moment in &timeline[shown.clone()] {
+    let more = "; --lines all shows the whole timeline, --trace everything";
+    left_out(out, excerpt.earlier, "earlier ", more);
+    let more = if excerpt.earlier > 0 { "" } else { more };
+    left_out(out, excerpt.others, "", &format!(" that concern others{more}"));
+    let width = excerpt.shown.iter().map(|moment| moment.who.chars().count()).max().unwrap_or(0);
+    for moment in &excerpt.shown {
         let (time, who) = (clock(moment.virtual_ns), &moment.who);
         let line = match moment.mark {
             Mark::Event => format!("  {time:>9}  {who:<width$}  {}", moment.what),
@@ -65,7 +119,7 @@ fn timeline(out: &mut String, timeline: &[Moment], shown: Range<usize>, paint: P
         };
         let _ = writeln!(out, "{line}");
     }
-    left_out(out, timeline.len() - shown.end, "later", "");
+    left_out(out, excerpt.later, "later ", "");
 }
 
 /// `12.040s`: narrower than with a blank, for a column.

@@ -139,7 +139,8 @@ fn incomplete(out: &mut String, report: &SweepReport, paint: Paint) {
     let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 2)));
 }
 
-fn answer_words(report: &SweepReport) -> String {
+/// The answer of a sweep in words.
+pub(crate) fn answer_words(report: &SweepReport) -> String {
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
     let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
     match report.answer {

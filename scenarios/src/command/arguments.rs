@@ -77,6 +77,9 @@ pub(super) enum Command {
         kind: Option<CheckKind>,
         #[command(flatten)]
         check: Option<CheckArguments>,
+        /// Write report.json and index.html into this directory
+        #[arg(long, value_name = "DIR")]
+        report: Option<std::path::PathBuf>,
         /// How to write the result
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -105,6 +108,12 @@ pub(super) enum Command {
     #[cfg(feature = "conform")]
     #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]
     Conform(crate::conform::ConformArguments),
+    /// Prints what a shell needs to complete this command's words
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
 }
 
 /// What else can be checked than recipes.
@@ -135,7 +144,7 @@ pub(super) struct RunArguments {
     /// The share of machine I, from 1, of N; auto: as CI or Kubernetes says
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
-    /// Write report.json and junit.xml into this directory
+    /// Write index.html, report.json, junit.xml and summary.md into this directory
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
     /// Go on with the sweep whose report is there, if there is one
@@ -199,7 +208,7 @@ pub(super) struct ReplayArguments {
     /// Which run: the seed that a sweep named; a file of one run has its own
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
-    /// How many lines of the timeline to show up to the first break
+    /// Lines up to the first break that concern it; all: every line
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
     /// Everything, raw, instead of the timeline: messages, timers, disks
@@ -211,13 +220,13 @@ pub(super) struct ReplayArguments {
     /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
-    /// How to write the result
+    /// How to write it
     #[arg(long, value_enum, default_value_t)]
-    pub(super) format: Format,
+    pub(super) format: ReplayFormat,
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
-    /// Virtual time from which on events come in another order, such as 12.5 or 12.040s
+    /// Virtual time from which on events come in another order, such as 12.5
     #[arg(help_heading = ORDERS, long, value_name = "T", value_parser = virtual_time)]
     pub(super) at: Option<u64>,
     /// Run the next K events in every order, each order to the end of the run
@@ -263,6 +272,30 @@ pub(super) struct ShrinkArguments {
     /// Another value for a scenario's key, such as faults.drops=5; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) set: Vec<String>,
+}
+
+/// How a replay is written.
+#[cfg(feature = "run")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReplayFormat {
+    // Text for people.
+    #[default]
+    Human,
+    // For machines.
+    Json,
+    // A sequence diagram, for wherever Markdown is shown.
+    Mermaid,
+}
+
+#[cfg(feature = "run")]
+impl ReplayFormat {
+    /// How progress is told.
+    pub(super) fn progress(self) -> Format {
+        match self {
+            ReplayFormat::Human => Format::Human,
+            ReplayFormat::Json | ReplayFormat::Mermaid => Format::Json,
+        }
+    }
 }
 
 const BOUNDS: &str = "Bounds: how many of each at most [default: as catalogued]";
@@ -343,7 +376,7 @@ pub(super) struct CheckArguments {
     /// Search until this promise is broken [default: the catalogued one, or any]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
-    /// Write what broke it as a scenario file, for `replay`; it must not be there yet
+    /// Write what broke it as a new scenario file, for `replay`
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE.toml")]
     pub(super) export: Option<std::path::PathBuf>,

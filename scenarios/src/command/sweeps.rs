@@ -40,12 +40,17 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         Some(before) => before,
         None => swept(&target, &seeds, &how, arguments.format, &mut saving, &interrupt)?,
     };
+    let mut report = report;
+    if saving.is_some() {
+        run::drawn(&target, &mut report);
+    }
     let failed = saving.as_mut().and_then(|saving| {
         saving.free();
         let written = write_dir(&report, saving.dir()).err();
         saving.failed.take().or(written)
     });
     show(&report, arguments.format)?;
+    crate::github::tell(&report)?;
     said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
 }
 

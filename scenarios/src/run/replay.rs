@@ -3,10 +3,10 @@
 use super::Target;
 use super::tally::Tally;
 use super::timeline::tell;
-use crate::BadInput;
 use crate::zoo::{assumption, catalogued};
+use crate::{BadInput, draw};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_reports::{Answer, REPLAY_SCHEMA, ReplayReport, Seen};
+use zk_reports::{Answer, Diagram, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport};
 use zk_world::{Run, RunOptions};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
@@ -21,11 +21,30 @@ pub(crate) fn replay_with(
     whole: bool,
     options: RunOptions,
 ) -> Result<ReplayReport, BadInput> {
+    Ok(report(target, traced(target, seed, options)?, whole))
+}
+
+/// Runs a seed, and draws it up to where something broke first that was owed, or else as expected, or to its end.
+pub(crate) fn replay_drawn(target: &Target, seed: u64, log: bool) -> Result<(Answer, Diagram), BadInput> {
+    let run = traced(target, seed, RunOptions { log, ..RunOptions::default() })?;
+    let first = |excused| run.violations.iter().find(|violation| violation.excuse.is_some() == excused);
+    let until = first(false).or_else(|| first(true)).map_or(run.virtual_ns, |violation| violation.at_ns);
+    let diagram = draw::world::diagram(&target.scenario, &run, until);
+    Ok((report(target, run, false).answer, diagram))
+}
+
+/// Draws the first breaks of a sweep: each is run again, with its trace.
+pub(crate) fn drawn(target: &Target, report: &mut SweepReport) {
+    report.draw(|failure, _| {
+        let run = traced(target, failure.seed, RunOptions::default()).ok()?;
+        Some(draw::world::diagram(&target.scenario, &run, failure.virtual_ns))
+    });
+}
+
+fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
     let options = RunOptions { trace: true, ..options };
-    let run =
-        catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
-            .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))?;
-    Ok(report(target, run, whole))
+    catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
+        .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))
 }
 
 fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
@@ -115,6 +134,8 @@ mod tests {
             trace: vec!["0.000s s0 Commit zxid=1:1".into()],
             timeline: Vec::new(),
             choices: BTreeMap::new(),
+            herd: BTreeMap::new(),
+            crossings: Vec::new(),
         };
         let report = report(&target, run.clone(), false);
         assert_eq!(report.answer, Answer::Broken);

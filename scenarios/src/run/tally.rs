@@ -4,8 +4,10 @@ use super::Target;
 use super::build::build;
 use crate::zoo::{assumption, catalogued};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_reports::{Confidence, Failure, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict};
-use zk_world::{Run, RunViolation};
+use zk_reports::{
+    Confidence, Failure, HerdPoint, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
+};
+use zk_world::{Herd, Run, RunViolation};
 
 /// The invariant that only a sweep can watch.
 pub(super) const DETERMINISM: &str = "determinism";
@@ -16,6 +18,7 @@ const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 pub(super) struct Tally {
     results: BTreeMap<String, Entry>,
     sometimes: BTreeMap<&'static str, (u64, u64)>,
+    herd: BTreeMap<u8, Herd>,
     failures: Vec<Failure>,
     runs: u64,
     virtual_ns: u64,
@@ -48,6 +51,12 @@ impl Tally {
             let (seeds, all) = self.sometimes.entry(name).or_default();
             *seeds += u64::from(*times > 0);
             *all += times;
+        }
+        for (contenders, herd) in &run.herd {
+            let all = self.herd.entry(*contenders).or_default();
+            all.changes += herd.changes;
+            all.woken += herd.woken;
+            all.most = all.most.max(herd.most);
         }
         // A promise counts once a seed, owed and excused apart.
         let mut counted = BTreeSet::new();
@@ -135,6 +144,17 @@ impl Tally {
             .collect()
     }
 
+    /// How many a change woke, by how many waited.
+    fn herd(&self) -> Vec<HerdPoint> {
+        let point = |(contenders, herd): (&u8, &Herd)| HerdPoint {
+            contenders: (*contenders).into(),
+            changes: herd.changes,
+            woken: herd.woken,
+            most: herd.most,
+        };
+        self.herd.iter().map(point).collect()
+    }
+
     /// What all of it comes to, in seeds of which the caller has to say which they were.
     pub(super) fn report(mut self, target: &Target, seeds: Seeds) -> SweepReport {
         let about = target.trial.about();
@@ -162,6 +182,7 @@ impl Tally {
             steps: self.steps,
             wall_seconds: None,
             sometimes: self.sometimes(),
+            herd: self.herd(),
             promises,
             invariants,
             failures: self.failures,
@@ -192,5 +213,6 @@ fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
         virtual_ns: violation.at_ns,
         what: violation.what.clone(),
         replay: target.replay_command(run.seed),
+        diagram: None,
     }
 }

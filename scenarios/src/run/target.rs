@@ -1,6 +1,6 @@
 //! What is to be run.
 
-use crate::zoo::is_file;
+use crate::zoo::{is_file, shell_word};
 use crate::{BadInput, Zoo};
 use std::sync::Arc;
 use zk_trials::trial::AnyTrial;
@@ -183,15 +183,6 @@ fn suited(scenario: Scenario, trial: &dyn AnyTrial) -> Result<Scenario, BadInput
             .map_err(|error| BadInput::new(format!("the scenario of {name}: {error}")))?;
     }
     Ok(scenario)
-}
-
-/// A word as a shell reads it back.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.into();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod faults;
 
+use crate::draw::world::paths_of_moment;
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
 use zk_reports::{Mark, Moment as Told};
@@ -19,7 +20,12 @@ const NOBODY: &str = "--";
 /// Left out is what would be said twice (a client's state beside what it learns) or says nothing (a change that
 /// nobody watched).
 pub(super) fn tell(run: &Run) -> Vec<Told> {
-    let mut teller = Teller { sessions: BTreeMap::new(), told: Vec::new() };
+    told_with_paths(run).into_iter().map(|(told, _)| told).collect()
+}
+
+/// The same, each line with the znodes that it is about.
+pub(crate) fn told_with_paths(run: &Run) -> Vec<(Told, Vec<String>)> {
+    let mut teller = Teller::default();
     let mut violations = run.violations.iter().peekable();
     for (at, moment) in run.timeline.iter().enumerate() {
         // What broke a promise stands before the line that says so, and so does all of the same instant.
@@ -29,7 +35,7 @@ pub(super) fn tell(run: &Run) -> Vec<Told> {
         teller.moment(moment, &run.timeline[at + 1..]);
     }
     violations.for_each(|violation| teller.broken(violation));
-    teller.told
+    teller.told.into_iter().zip(teller.paths).collect()
 }
 
 /// Tells events as they were seen from outside, each with its time: one line for each that says something.
@@ -43,7 +49,7 @@ pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> V
         Moment { at_ns: *at_ns, place, what }
     };
     let moments: Vec<Moment> = events.map(moment).collect();
-    let mut teller = Teller { sessions: BTreeMap::new(), told: Vec::new() };
+    let mut teller = Teller::default();
     for (at, moment) in moments.iter().enumerate() {
         teller.moment(moment, &moments[at + 1..]);
     }
@@ -54,18 +60,25 @@ pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> V
     teller.told.into_iter().map(line).collect()
 }
 
+#[derive(Default)]
 struct Teller {
     sessions: BTreeMap<SessionId, ActorId>,
     told: Vec<Told>,
+    /// The znodes of each line.
+    paths: Vec<Vec<String>>,
+    /// Those of the next one.
+    about: Vec<String>,
 }
 
 impl Teller {
     fn add(&mut self, at_ns: u64, who: impl ToString, mark: Mark, what: impl Into<String>) {
+        self.paths.push(self.about.clone());
         self.told.push(Told { virtual_ns: at_ns, who: who.to_string(), mark, what: what.into() });
     }
 
     fn broken(&mut self, violation: &RunViolation) {
         let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
+        self.about.clear();
         let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
         self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
     }
@@ -73,6 +86,7 @@ impl Teller {
     /// `later` is what follows.
     fn moment(&mut self, moment: &Moment, later: &[Moment]) {
         let at_ns = moment.at_ns;
+        self.about = paths_of_moment(moment);
         let here = match moment.place {
             Place::World => NOBODY.to_string(),
             Place::Server(id) => format!("s{id}"),

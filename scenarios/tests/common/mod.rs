@@ -8,6 +8,9 @@ mod schema;
 use std::path::Path;
 use std::process::{Command, Output};
 
+#[allow(unused_imports, reason = "each test file uses some of it")]
+pub use schema::errors as schema_errors;
+
 /// What a command gave.
 pub struct Ran {
     pub status: i32,
@@ -28,6 +31,7 @@ pub fn zoocheck_in(dir: &Path, arguments: &str) -> Ran {
 /// The command without arguments.
 pub fn command(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
+    command.env_remove("GITHUB_ACTIONS").env_remove("GITHUB_STEP_SUMMARY");
     command.current_dir(dir).env_remove("RUST_LOG").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
 }

@@ -1,6 +1,7 @@
 //! Clients: what reaches a client's session, and what it wants done.
 
 use crate::choices::Stream;
+use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
@@ -81,6 +82,7 @@ impl World<'_> {
             self.once("answer arrived after its server's crash");
         }
         self.messages += 1;
+        self.trace.arrived(self.now, Way::ToClient(id, number));
         self.note(Place::Client(actor), &What::ToClient { conn: id, message: &message });
         watch!(self.watched, delivered(id, &message));
         self.sees_message(actor.process, &message);
@@ -253,6 +255,8 @@ impl World<'_> {
         let at = self.now + self.latency(actor.process, server, true);
         let Some(conn) = self.network.conn(id) else { return };
         let (number, at) = conn.to_server.send(at);
+        let ends = [Place::Client(actor), Place::Server(server)];
+        self.trace.sent(self.now, Way::ToServer(id, number), ends, || Carried::ToServer(message.clone()));
         self.queue.push(at, Happening::AtServer { conn: id, number, message });
         match armed {
             Some(Armed::Lose(loss)) => {

@@ -1,6 +1,7 @@
 //! The ensemble: what goes from server to server, who leads, and what always holds among them.
 
 use crate::choices::Stream;
+use crate::crossing::{Carried, Way};
 use crate::network::Arrival;
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World, share, watch};
@@ -106,6 +107,9 @@ impl World<'_> {
         let at = self.now + self.peer_latency(from, to);
         let Some(link) = self.links.link(id) else { return };
         let (number, at) = link.to[end].send(at);
+        let ends = [Place::Server(from), Place::Server(to)];
+        let way = Way::ToPeer(id, end, number);
+        self.trace.sent(self.now, way, ends, || Carried::ToPeer(message.clone()));
         let is_state = matches!(message, ToPeer::Zab(Packet::Snap(_)));
         self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
         if is_state {
@@ -143,6 +147,7 @@ impl World<'_> {
                 return self.queue.push(at, Happening::AtPeer { link: id, end, number, message });
             }
         }
+        self.trace.arrived(now, Way::ToPeer(id, end, number));
         self.happen(Happening::PeerReads { link: id, end, message });
     }
 

@@ -24,6 +24,8 @@
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
 //! | `trace`, `encode`, `encode_peer` | what happened as a digest, and as lines of text |
+//! | `crossing` | [`Crossing`]: messages with both their times, to be drawn |
+//! | `herd` | [`Herd`]: how many a change wakes, by how many wait |
 //! | `visible` | what clients see, recorded to be judged by others |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
@@ -41,12 +43,14 @@ mod client;
 mod clients;
 mod clock;
 pub mod course;
+pub mod crossing;
 mod disk;
 mod disk_faults;
 mod encode;
 mod encode_peer;
 mod ensemble;
 mod executor;
+mod herd;
 mod judge;
 mod knowledge;
 mod links;
@@ -69,7 +73,9 @@ mod visible;
 mod world;
 
 pub use cases::cases;
+pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
+pub use herd::Herd;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};

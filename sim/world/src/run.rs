@@ -1,6 +1,8 @@
 //! One run.
 
+use crate::crossing::Crossing;
 use crate::disk_faults::DiskCrash;
+use crate::herd::Herd;
 use crate::order::{Order, Ordered};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
@@ -19,7 +21,7 @@ use zk_trials::trial::AnyTrial;
 /// What to keep of a run besides its verdict.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Keep the trace as lines of text, and the timeline.
+    /// Keep the trace as lines of text, the timeline, and the messages with both their times.
     pub trace: bool,
     /// Send human logs to `tracing`, stamped with virtual time and node. Never part of the digest.
     pub log: bool,
@@ -74,6 +76,10 @@ pub struct Run {
     pub trace: Vec<String>,
     /// Those of its events that tell the story, if it was asked for.
     pub timeline: Vec<Moment>,
+    /// The messages, in the order in which they were sent, if the trace was asked for.
+    pub crossings: Vec<Crossing>,
+    /// How many a change woke, by how many waited for something.
+    pub herd: BTreeMap<u8, Herd>,
     /// What clients saw, and in which order things took effect, if it was asked for.
     pub visible: Vec<Step>,
     /// The choices drawn, if they were asked for.
@@ -141,7 +147,7 @@ fn run_here(
     let mut world = World::new(trial, scenario, seed, schedule, options);
     world.run();
     world.end();
-    let (digest, trace, timeline) = world.trace.finish();
+    let (digest, trace, timeline, crossings) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
     if scenario.machines() > 1 {
@@ -163,6 +169,8 @@ fn run_here(
         sometimes: world.sometimes,
         trace,
         timeline,
+        crossings,
+        herd: world.waiting.finish(),
         visible: world.visible.unwrap_or_default(),
         choices: world.choices.into_record(),
     }

@@ -2,6 +2,7 @@
 
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
+use crate::crossing::{Carried, Way};
 use crate::disk::Disk;
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
@@ -233,6 +234,7 @@ impl World<'_> {
         let (actor, server, greeted, client_open) = (conn.actor, conn.server, conn.greeted, conn.client_open);
         conn.greeted = true;
         self.messages += 1;
+        self.trace.arrived(now, Way::ToServer(id, number));
         self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
         let now_ms = self.host(server).clock.steady_ms(now);
         let event = match message {
@@ -429,10 +431,12 @@ impl World<'_> {
             conn.session = response.session;
             watch!(self.watched, connected(id, response.session));
         }
-        let (process, server) = (conn.actor.process, conn.server);
-        let at = self.now + self.latency(process, server, false);
+        let (actor, server) = (conn.actor, conn.server);
+        let at = self.now + self.latency(actor.process, server, false);
         let Some(conn) = self.network.conn(id) else { return };
         let (number, at) = conn.to_client.send(at);
+        let ends = [Place::Server(server), Place::Client(actor)];
+        self.trace.sent(self.now, Way::ToClient(id, number), ends, || Carried::ToClient(message.clone()));
         self.queue.push(at, Happening::AtClient { conn: id, number, message });
     }
 

@@ -119,7 +119,7 @@ mod tests {
         trace.add(1_000_000, Place::Server(0), &What::Started { zxid });
         trace.add(2_000_000, Place::Server(0), &What::Commit { zxid });
         trace.add(3_000_000, Place::World, &What::Broken { name: "no-panic" });
-        let (_, lines, timeline) = trace.finish();
+        let (_, lines, timeline, _) = trace.finish();
         let told: Vec<String> = timeline.iter().map(Moment::to_string).collect();
         assert_eq!(told, ["0.001s s0 Started zxid=1:7", "0.003s -- Broken no-panic"]);
         assert_eq!([&lines[0], &lines[2]], [&told[0], &told[1]]);

@@ -1,5 +1,6 @@
 //! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
 
+use crate::crossing::{Carried, Crossing, Crossings, Way};
 use crate::encode::{Bytes, keeper_state};
 use crate::schedule::Fault;
 use crate::timeline::{Happening, Moment};
@@ -120,6 +121,7 @@ pub struct Trace {
     bytes: Bytes,
     lines: Option<Vec<String>>,
     timeline: Vec<Moment>,
+    crossings: Crossings,
     log: bool,
 }
 
@@ -127,7 +129,14 @@ impl Trace {
     /// `keep` keeps lines of text and the timeline; `log` sends lines to `tracing`. Neither changes the digest.
     pub fn new(keep: bool, log: bool) -> Trace {
         let lines = keep.then(Vec::new);
-        Trace { hash: Xxh3::new(), bytes: Bytes::default(), lines, timeline: Vec::new(), log }
+        Trace {
+            hash: Xxh3::new(),
+            bytes: Bytes::default(),
+            lines,
+            timeline: Vec::new(),
+            crossings: Crossings::default(),
+            log,
+        }
     }
 
     /// Adds an event.
@@ -166,9 +175,24 @@ impl Trace {
         }
     }
 
-    /// The digest, the lines, and the timeline.
-    pub fn finish(self) -> (u64, Vec<String>, Vec<Moment>) {
-        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline)
+    /// A message is sent: no part of the digest, which has what arrives.
+    pub fn sent(&mut self, now: u64, way: Way, [from, to]: [Place; 2], what: impl FnOnce() -> Carried) {
+        if self.lines.is_some() {
+            let crossing = Crossing { sent_ns: now, arrived_ns: None, from, to, what: what() };
+            self.crossings.sent(way, crossing);
+        }
+    }
+
+    /// It arrives.
+    pub fn arrived(&mut self, now: u64, way: Way) {
+        if self.lines.is_some() {
+            self.crossings.arrived(way, now);
+        }
+    }
+
+    /// The digest, the lines, the timeline, and the messages.
+    pub fn finish(self) -> (u64, Vec<String>, Vec<Moment>, Vec<Crossing>) {
+        (self.hash.digest(), self.lines.unwrap_or_default(), self.timeline, self.crossings.finish())
     }
 }
 
@@ -382,7 +406,7 @@ mod tests {
             let zxid = Zxid::new(1, *counter as u32);
             trace.add(*at, Place::Server(0), &What::Commit { zxid });
         }
-        let (digest, lines, _) = trace.finish();
+        let (digest, lines, _, _) = trace.finish();
         (digest, lines)
     }
 

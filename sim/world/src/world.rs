@@ -4,6 +4,7 @@ use crate::choices::{Choices, Stream};
 use crate::course::Course;
 use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
+use crate::herd::Waiting;
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::links::Links;
@@ -259,6 +260,8 @@ pub struct World<'a> {
     pub knowledge: Knowledge,
     pub watched: Watched,
     pub judge: Judge,
+    /// Who waits for something, and what wakes whom.
+    pub waiting: Waiting,
     pub sometimes: BTreeMap<&'static str, u64>,
     pub steps: u64,
     pub messages: u64,
@@ -338,6 +341,7 @@ impl<'a> World<'a> {
             knowledge: Knowledge::default(),
             watched: Watched::new(scenario.servers, scenario.observers),
             judge: Judge::new(trial.promises()),
+            waiting: Waiting::default(),
             sometimes: BTreeMap::new(),
             steps: 0,
             messages: 0,
@@ -474,6 +478,7 @@ impl<'a> World<'a> {
     /// An actor says something.
     pub fn says(&mut self, actor: ActorId, what: Observation) {
         self.note(Place::Client(actor), &What::Says(&what));
+        self.waiting.says(actor, &what);
         watch!(self.judge, see(self.now, &Event::Says { actor, what }));
     }
 
@@ -481,6 +486,11 @@ impl<'a> World<'a> {
     pub fn fact(&mut self, fact: Fact) {
         if self.phase != Phase::Setup && !self.is_administrators(&fact) {
             self.note(Place::World, &What::Is(&fact));
+            match &fact {
+                Fact::Fired { woken, .. } => self.waiting.fired(woken.len()),
+                Fact::Finished { actor, .. } | Fact::Crashed { actor } => self.waiting.gone(*actor),
+                _ => {}
+            }
             watch!(self.judge, see(self.now, &Event::Is(fact)));
         }
     }

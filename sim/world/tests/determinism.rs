@@ -25,6 +25,26 @@ fn a_seed_gives_the_same_run_again_to_the_byte() {
 }
 
 #[test]
+fn messages_are_kept_with_both_their_times_and_change_nothing() {
+    let lock = published("lock");
+    let mut lost = 0;
+    for seed in 0..10 {
+        let kept = run(&lock, &Scenario::default(), seed, &everything());
+        let bare = run(&lock, &Scenario::default(), seed, &RunOptions::default());
+        assert_eq!((kept.digest, &kept.herd), (bare.digest, &bare.herd));
+        assert!(bare.crossings.is_empty());
+        assert!(kept.crossings.is_sorted_by_key(|crossing| crossing.sent_ns));
+        let late =
+            |crossing: &zk_world::Crossing| crossing.arrived_ns.is_none_or(|at| at >= crossing.sent_ns);
+        assert!(kept.crossings.iter().all(late));
+        let arrived = kept.crossings.iter().filter(|crossing| crossing.arrived_ns.is_some()).count();
+        assert_eq!(arrived as u64, kept.messages, "one server hears from clients alone");
+        lost += kept.crossings.len() - arrived;
+    }
+    assert!(lost > 0, "faults lose messages");
+}
+
+#[test]
 fn runs_side_by_side_do_not_disturb_each_other() {
     let lock = published("lock");
     let digests = || -> Vec<u64> {

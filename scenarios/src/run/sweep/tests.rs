@@ -36,6 +36,8 @@ fn good(seed: u64) -> Run {
         trace: Vec::new(),
         timeline: Vec::new(),
         choices: BTreeMap::new(),
+        herd: BTreeMap::new(),
+        crossings: Vec::new(),
     }
 }
 

@@ -35,6 +35,8 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         trace: Vec::new(),
         timeline,
         choices: BTreeMap::new(),
+        herd: BTreeMap::new(),
+        crossings: Vec::new(),
     };
     tell(&run).into_iter().map(|told| format!("{} {} {}", told.virtual_ns, told.who, told.what)).collect()
 }

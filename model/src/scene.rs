@@ -1,0 +1,177 @@
+//! The steps of a counterexample as data, for whoever draws them: `describe` says the same in words.
+
+use crate::actions::Action;
+use crate::link::Client;
+use crate::message::Message;
+use crate::model::Taken;
+use crate::state::State;
+use std::sync::Arc;
+use zk_api::{Op, Request, Response, Text};
+use zk_trials::event::Event;
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scene {
+    /// Whose step it is; `None` is an administrator's.
+    pub process: Option<u8>,
+    /// What kind of step it is.
+    pub does: Does,
+    /// The znodes it is about.
+    pub paths: Vec<Text>,
+    /// What the promises saw of it, in order.
+    pub events: Vec<Event>,
+}
+
+/// What kind of step it is. Steps are counted from 1; what was under way at the start was sent in step 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Its request, sent in this step, is served.
+    Asks { sent: u32 },
+    /// What the ensemble sent in this step reaches it.
+    Hears { sent: u32, watch: bool },
+    /// Its write reaches what is outside.
+    Writes,
+    /// A fault strikes it.
+    Suffers,
+    /// Anything else.
+    Moves,
+}
+
+/// Follows a path, and remembers when what is under way was sent.
+pub struct Story {
+    step: u32,
+    sent: Vec<Sent>,
+}
+
+/// When the items of a client's lists were put there.
+#[derive(Clone, Default)]
+struct Sent {
+    queue: Vec<u32>,
+    inbox: Vec<u32>,
+    ghosts: Vec<u32>,
+}
+
+impl Story {
+    /// At the first state.
+    pub fn new(state: &State) -> Story {
+        let sent = state.clients.iter().map(|client| Sent {
+            queue: vec![0; client.queue.len()],
+            inbox: vec![0; client.inbox.len()],
+            ghosts: vec![0; client.ghosts.len()],
+        });
+        Story { step: 0, sent: sent.collect() }
+    }
+
+    /// The next step.
+    pub fn step(&mut self, before: &State, action: Action, taken: &Taken) -> Scene {
+        self.step += 1;
+        let (process, does, mut paths) = self.does(before, action);
+        let lists = taken.events.iter().flat_map(|list| list.items.iter().cloned());
+        let scene = Scene { process, does, paths: Vec::new(), events: lists.collect() };
+        for (nth, sent) in self.sent.iter_mut().enumerate() {
+            sent.follow(&before.clients[nth], &taken.state.clients[nth], self.step);
+        }
+        paths.sort_unstable();
+        paths.dedup();
+        Scene { paths, ..scene }
+    }
+
+    fn does(&self, before: &State, action: Action) -> (Option<u8>, Does, Vec<Text>) {
+        let none = Vec::new;
+        let client = |me: u8| (&*before.clients[usize::from(me)], &self.sent[usize::from(me)]);
+        match action {
+            Action::Serve(me) => {
+                let (client, sent) = client(me);
+                (Some(me), Does::Asks { sent: sent.queue[0] }, asked(&client.queue[0].request))
+            }
+            Action::ServeGhost(me) => {
+                let (client, sent) = client(me);
+                (Some(me), Does::Asks { sent: sent.ghosts[0] }, asked(&client.ghosts[0].request))
+            }
+            Action::Deliver(me) => {
+                let (client, sent) = client(me);
+                let (watch, paths) = heard(&client.inbox[0].message);
+                (Some(me), Does::Hears { sent: sent.inbox[0], watch }, paths)
+            }
+            Action::Arrive(me, _) => (Some(me), Does::Writes, none()),
+            Action::Drop(me, _)
+            | Action::Crash(me)
+            | Action::Pause(me)
+            | Action::Expire(me)
+            | Action::FalseEnd(me) => (Some(me), Does::Suffers, none()),
+            Action::Delete(_) | Action::Set(..) => (None, Does::Suffers, none()),
+            Action::Point(me, _)
+            | Action::Timer(me, _)
+            | Action::Take(me, _)
+            | Action::Reconnect(me)
+            | Action::Register(me)
+            | Action::CatchUp(me)
+            | Action::Resume(me) => (Some(me), Does::Moves, none()),
+        }
+    }
+}
+
+impl Sent {
+    fn follow(&mut self, before: &Client, after: &Client, now: u32) {
+        // What was in the queue and is a ghost now was sent when it was put into the queue.
+        let under_way: Vec<_> = before.ghosts.iter().chain(&before.queue).cloned().collect();
+        let times: Vec<u32> = self.ghosts.iter().chain(&self.queue).copied().collect();
+        self.ghosts = follow(&under_way, &times, &after.ghosts, now);
+        self.queue = follow(&before.queue, &self.queue, &after.queue, now);
+        self.inbox = follow(&before.inbox, &self.inbox, &after.inbox, now);
+    }
+}
+
+/// What stays keeps its time, in order; what is new has the present one.
+fn follow<T>(before: &[Arc<T>], times: &[u32], after: &[Arc<T>], now: u32) -> Vec<u32> {
+    let mut at = 0;
+    let time = |item: &Arc<T>| match before[at..].iter().position(|old| Arc::ptr_eq(old, item)) {
+        Some(further) => {
+            at += further + 1;
+            times[at - 1]
+        }
+        None => now,
+    };
+    after.iter().map(time).collect()
+}
+
+fn asked(request: &Request) -> Vec<Text> {
+    match request {
+        Request::Multi { ops } => ops
+            .iter()
+            .map(|op| match op {
+                Op::Create { path, .. }
+                | Op::Delete { path, .. }
+                | Op::SetData { path, .. }
+                | Op::Check { path, .. } => path.clone(),
+            })
+            .collect(),
+        _ => Some(request.path()).filter(|path| !path.is_empty()).into_iter().collect(),
+    }
+}
+
+/// Whether a watch tells it, and of which znodes.
+fn heard(message: &Message) -> (bool, Vec<Text>) {
+    match message {
+        Message::Event(event) => (true, vec![event.path.clone()]),
+        Message::Answer { answer, .. } => match &**answer {
+            Ok(Response::Created { path, .. }) => (false, vec![path.clone()]),
+            Ok(_) | Err(_) => (false, Vec::new()),
+        },
+        Message::Lost => (false, Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stays_under_way_keeps_the_time_it_was_sent() {
+        let [a, b, c] = [1, 2, 3].map(Arc::new);
+        let before = [a.clone(), b.clone()];
+        assert_eq!(follow(&before, &[4, 5], &[a.clone(), b.clone(), c.clone()], 9), [4, 5, 9]);
+        assert_eq!(follow(&before, &[4, 5], &[b, c], 9), [5, 9]);
+        assert_eq!(follow(&before, &[4, 5], &[a.clone(), a], 9), [4, 9], "the same letter sent again");
+    }
+}

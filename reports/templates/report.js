@@ -1,0 +1,200 @@
+"use strict";
+// What a page can do beyond being read: copy a command; zoom a diagram, hide lanes, show one znode, go from event to
+// event. Everything is on the page already, and nothing is fetched. Tests read `zoocheck` and dispatch keys.
+const numbers = (text) => (text ? text.split(" ").map(Number) : []);
+const set = (node, values) => Object.entries(values).forEach(([name, value]) => node.setAttribute(name, value));
+
+class Diagram {
+  constructor(figure) {
+    const all = (selector) => [...figure.querySelectorAll(selector)];
+    Object.assign(this, { figure, stage: figure.querySelector(".stage"), body: figure.querySelector("svg.body") });
+    Object.assign(this, { head: figure.querySelector("svg.head"), said: figure.querySelector(".said") });
+    this.height = Number(this.body.dataset.height);
+    this.gutter = Number(this.body.dataset.gutter);
+    this.items = all("svg .a, svg .b, svg .p, svg .band[data-y], svg .tick").map((node) => ({
+      node, kind: node.classList[0], y: numbers(node.dataset.y), lanes: numbers(node.dataset.l), znodes: numbers(node.dataset.z),
+    }));
+    this.lanes = all("svg.body .lane");
+    this.names = all("svg.head .name");
+    this.words = all("ol.words li").map((node) => ({ node, lanes: numbers(node.dataset.l), znodes: numbers(node.dataset.z) }));
+    this.points = this.items.filter((item) => item.kind === "p");
+    this.cursor = figure.querySelector(".band.cursor");
+    this.at = -1;
+    this.zoom = 1;
+    this.hidden = new Set();
+    this.kinds = new Set();
+    this.znode = "";
+    this.listen(all);
+    this.lay();
+    this.stage.scrollTop = this.stage.scrollHeight;
+    new ResizeObserver(() => this.lay()).observe(this.stage);
+    figure.querySelector(".told").open = this.stage.clientWidth < 700;
+  }
+
+  listen(all) {
+    const deeds = { in: () => this.scale(1.4), out: () => this.scale(1 / 1.4), whole: () => this.whole(), broken: () => this.broken() };
+    all("button[data-do]").forEach((button) => button.addEventListener("click", deeds[button.dataset.do]));
+    all("button[data-lane]").forEach((button) => button.addEventListener("click", () => {
+      const lane = Number(button.dataset.lane);
+      if (!this.hidden.delete(lane)) this.hidden.add(lane);
+      button.setAttribute("aria-pressed", String(!this.hidden.has(lane)));
+      this.lay();
+    }));
+    all("input[data-kind]").forEach((box) => box.addEventListener("change", () => {
+      if (box.checked) this.kinds.delete(box.dataset.kind); else this.kinds.add(box.dataset.kind);
+      this.lay();
+    }));
+    const select = this.figure.querySelector("select[data-znode]");
+    select.addEventListener("change", () => { this.znode = select.value; this.lay(); });
+    const keys = { "+": deeds.in, "=": deeds.in, "-": deeds.out, 0: deeds.whole, n: () => this.go(1), p: () => this.go(-1), b: deeds.broken };
+    this.stage.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+      event.preventDefault();
+      keys[event.key]();
+    });
+    this.body.addEventListener("click", (event) => {
+      const group = event.target.closest(".p");
+      if (group) this.choose(this.points.findIndex((point) => point.node === group), false);
+    });
+    this.body.addEventListener("pointerover", (event) => {
+      const title = event.target.querySelector("title");
+      if (title && this.at < 0) this.said.textContent = title.textContent;
+    });
+  }
+
+  scale(factor) {
+    const middle = (this.stage.scrollTop + this.stage.clientHeight / 2) / this.body.clientHeight;
+    this.zoom = Math.min(8, Math.max(0.25, this.zoom * factor));
+    this.lay();
+    this.stage.scrollTop = middle * this.body.clientHeight - this.stage.clientHeight / 2;
+  }
+
+  whole() {
+    this.zoom = 1;
+    this.choose(-1);
+    this.lay();
+  }
+
+  broken() {
+    const nth = this.points.findLastIndex((point) => point.node.matches(".broken, .expected") && !point.off);
+    if (nth >= 0) this.choose(nth);
+  }
+
+  go(by) {
+    for (let nth = this.at + by; nth >= 0 && nth < this.points.length; nth += by) {
+      if (!this.points[nth].off) return this.choose(nth);
+    }
+  }
+
+  choose(nth, moves = true) {
+    if (this.at >= 0) {
+      this.points[this.at].node.classList.remove("on");
+    }
+    this.at = nth;
+    if (nth < 0) {
+      this.said.textContent = "";
+      this.cursor.setAttribute("y", -40);
+      return;
+    }
+    const { node, top } = this.points[nth];
+    node.classList.add("on");
+    this.cursor.setAttribute("y", top - 9);
+    this.said.textContent = [...this.words[nth].node.children].map((part) => part.textContent).join(" ");
+    if (moves) this.stage.scrollTop = top - this.stage.clientHeight / 2;
+  }
+
+  shows(item) {
+    if (item.kind === "tick") return true;
+    const lanes = item.lanes.map((lane) => !this.hidden.has(lane));
+    const some = item.kind === "a" ? lanes.every(Boolean) : lanes.length === 0 || lanes.some(Boolean);
+    const ever = item.kind === "b" || item.node.matches(".fault, .broken, .expected, .band");
+    const here = this.znode === "" || item.znodes.includes(Number(this.znode)) || (ever && item.znodes.length === 0);
+    return some && here && !(item.kind === "a" && this.kinds.has(item.node.classList[1]));
+  }
+
+  // Rows that nothing is left in close up; the columns share the room there is.
+  lay() {
+    const width = this.stage.clientWidth, wide = width >= 700;
+    const lanes = this.lanes.map((_, nth) => nth).filter((nth) => !this.hidden.has(nth));
+    const gutter = wide ? this.gutter : 58;
+    const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, ((wide ? width * 0.5 : width - 6) - gutter) / Math.max(1, lanes.length)));
+    const x = this.lanes.map((_, nth) => gutter + each * (lanes.indexOf(nth) + 0.5));
+    const words = gutter + each * lanes.length + 12;
+    const shown = this.items.filter((item) => { item.off = !this.shows(item); item.node.classList.toggle("off", item.off); return !item.off; });
+    const y = this.rows(shown.filter((item) => item.kind !== "tick"));
+    let last = -100;
+    for (const item of shown) {
+      const [top, end] = item.y.map(y);
+      item.top = top;
+      if (item.kind === "tick") {
+        item.node.classList.toggle("off", top < last + 24);
+        if (top >= last + 24) last = top;
+        set(item.node, { x: gutter - 8, y: top + 4 });
+      } else if (item.kind === "band") set(item.node, { y: top - 9 });
+      else if (item.kind === "p") this.point(item, top, x, words, wide);
+      else if (item.kind === "b") set(item.node, { x: x[item.lanes[0]] - item.node.width.baseVal.value / 2, y: top, height: Math.max(3, end - top) });
+      else {
+        const [from, to] = item.lanes.map((lane) => x[lane]), lost = item.node.classList.contains("lost");
+        set(item.node, { x1: from, y1: top, x2: lost ? (from + to) / 2 : to, y2: end });
+      }
+    }
+    const height = y(this.height);
+    this.lanes.forEach((line, nth) => { line.classList.toggle("off", this.hidden.has(nth)); set(line, { x1: x[nth], x2: x[nth], y2: height }); });
+    this.names.forEach((name, nth) => { name.classList.toggle("off", this.hidden.has(nth)); set(name, { x: x[nth] }); });
+    const right = wide ? Math.max(width - 16, words + 600) : Math.max(width - 16, words);
+    set(this.body, { width: right, height });
+    set(this.head, { width: right });
+    this.figure.querySelectorAll(".band").forEach((band) => set(band, { width: right }));
+    this.words.forEach((word) => word.node.classList.toggle("off", !this.shows({ ...word, kind: "p" })));
+    if (this.at >= 0) this.cursor.setAttribute("y", this.points[this.at].off ? -40 : this.points[this.at].top - 9);
+  }
+
+  point(item, top, x, words, wide) {
+    set(item.node, { transform: `translate(0,${top})` });
+    const text = item.node.querySelector(".w");
+    item.node.querySelectorAll(".dot").forEach((dot, nth) => {
+      const lane = item.lanes[nth];
+      dot.classList.toggle("off", this.hidden.has(lane));
+      set(dot, dot.tagName === "circle" ? { cx: x[lane] } : { transform: `translate(${x[lane]},0)` });
+    });
+    text.classList.toggle("off", !wide);
+    set(text, { x: words });
+  }
+
+  rows(items) {
+    const used = [...new Set(items.flatMap((item) => item.y))].sort((one, other) => one - other);
+    const to = new Map();
+    let [at, before] = [16, used[0] ?? 0];
+    for (const y of used) {
+      at += Math.min(30, y - before) * this.zoom;
+      before = y;
+      to.set(y, at);
+    }
+    const end = at + 24;
+    return (y) => {
+      if (to.has(y)) return to.get(y);
+      let low = 16;
+      for (const one of used) { if (one > y) break; low = to.get(one); }
+      return y >= this.height ? end : low;
+    };
+  }
+}
+
+const zoocheck = { diagrams: [] };
+const drawn = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => {
+  drawn.unobserve(entry.target);
+  zoocheck.diagrams.push(new Diagram(entry.target));
+}), { rootMargin: "600px" });
+document.querySelectorAll("figure.diagram").forEach((figure) => drawn.observe(figure));
+document.querySelectorAll("button[data-copy]").forEach((button) => button.addEventListener("click", async () => {
+  const code = button.parentElement.querySelector("code");
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+  } catch {
+    // A page from a disk may not write there in every browser: then it is selected, and copied the old way.
+    getSelection().selectAllChildren(code);
+    document.execCommand("copy");
+  }
+  button.textContent = "copied";
+  setTimeout(() => { button.textContent = "copy"; }, 1500);
+}));

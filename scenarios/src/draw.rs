@@ -1,0 +1,211 @@
+//! Runs as space-time diagrams: from the world (`world`, feature `run`) and from a model (`steps`).
+//!
+//! What both share is here: lanes, and what lasts by what the promises see.
+
+pub(crate) mod steps;
+#[cfg(feature = "run")]
+pub(crate) mod world;
+
+use std::collections::BTreeMap;
+use zk_api::Text;
+use zk_reports::{Bar, BarKind, Diagram, Lane, LaneKind, Point, Unit, named_in};
+use zk_trials::event::{ActorId, Event, Fact, Observation};
+
+/// A diagram that grows as a run is told.
+pub(crate) struct Drawing {
+    diagram: Diagram,
+    servers: usize,
+    clients: usize,
+    /// The lane of what is outside, if anybody writes there.
+    resource: Option<usize>,
+    /// What goes on, by its lane, its kind and its name: its number.
+    open: BTreeMap<(usize, BarKind, String), usize>,
+}
+
+impl Drawing {
+    /// Nothing has happened yet. `servers` are their names.
+    pub(crate) fn new(unit: Unit, servers: Vec<String>, clients: u8, writes: bool) -> Drawing {
+        let lane = |name: String, kind| Lane { name, kind };
+        let (servers_number, clients_number) = (servers.len(), usize::from(clients));
+        let mut lanes: Vec<Lane> = servers.into_iter().map(|name| lane(name, LaneKind::Server)).collect();
+        lanes.extend((0..clients).map(|process| lane(format!("p{process}"), LaneKind::Client)));
+        let resource = writes.then_some(lanes.len());
+        lanes.extend(writes.then(|| lane("outside".into(), LaneKind::Resource)));
+        Drawing {
+            diagram: Diagram::new(unit, lanes),
+            servers: servers_number,
+            clients: clients_number,
+            resource,
+            open: BTreeMap::new(),
+        }
+    }
+
+    /// The lane of a client process. An administrator has none.
+    pub(crate) fn client(&self, process: u8) -> Option<usize> {
+        let process = usize::from(process);
+        (process < self.clients).then_some(self.servers + process)
+    }
+
+    /// The lanes of those that a sentence names; the first is whose it is.
+    fn lanes_of(&self, who: &str, what: &str) -> Vec<usize> {
+        let mut lanes = Vec::new();
+        for name in named_in(who).into_iter().chain(named_in(what)) {
+            let at = self.diagram.lanes.iter().position(|lane| lane.name == name);
+            lanes.extend(at.filter(|at| !lanes.contains(at)));
+        }
+        lanes
+    }
+
+    /// A line of the run in words.
+    pub(crate) fn point(&mut self, mut point: Point) {
+        point.lanes = self.lanes_of(&point.who, &point.what);
+        self.diagram.points.push(point);
+    }
+
+    /// Something begins to last, unless it lasts already.
+    pub(crate) fn begin(&mut self, at: u64, lane: usize, kind: BarKind, name: &str, label: String) {
+        let key = (lane, kind, name.to_string());
+        if self.open.contains_key(&key) {
+            return;
+        }
+        self.open.insert(key, self.diagram.bars.len());
+        let paths = Some(name.to_string()).filter(|name| name.starts_with('/')).into_iter().collect();
+        self.diagram.bars.push(Bar { lane, from: at, until: None, kind, label, paths });
+    }
+
+    /// It is over.
+    pub(crate) fn end(&mut self, at: u64, lane: usize, kind: BarKind, name: &str) {
+        if let Some(bar) = self.open.remove(&(lane, kind, name.to_string())) {
+            self.diagram.bars[bar].until = Some(at);
+        }
+    }
+
+    /// All of these kinds are over on a lane.
+    pub(crate) fn end_all(&mut self, at: u64, lane: usize, kinds: &[BarKind]) {
+        let over: Vec<_> =
+            self.open.keys().filter(|(on, kind, _)| *on == lane && kinds.contains(kind)).cloned().collect();
+        over.iter().for_each(|(lane, kind, name)| self.end(at, *lane, *kind, name));
+    }
+
+    /// What a promise sees.
+    pub(crate) fn event(&mut self, at: u64, event: &Event) {
+        match event {
+            Event::Says { actor, what } => {
+                if let Some(lane) = self.client(actor.process) {
+                    self.says(at, lane, *actor, what);
+                }
+            }
+            Event::Is(fact) => self.is(at, fact),
+        }
+    }
+
+    fn says(&mut self, at: u64, lane: usize, actor: ActorId, what: &Observation) {
+        match what {
+            Observation::Granted { lock, .. } | Observation::Shares { lock, .. } => {
+                let label = format!("{actor} believes that it holds {lock}");
+                self.begin(at, lane, BarKind::Holds, lock, label);
+            }
+            Observation::Released { lock } | Observation::GivesUp { lock, .. } => {
+                self.end(at, lane, BarKind::Holds, lock);
+            }
+            Observation::Enters { lock } => {
+                let label = format!("{actor} is in the critical section of {lock}");
+                self.begin(at, lane, BarKind::Critical, lock, label);
+            }
+            Observation::Leaves { lock } => self.end(at, lane, BarKind::Critical, lock),
+            Observation::Begins { what, about, .. } => {
+                self.begin(at, lane, BarKind::Critical, about, format!("{actor} {what} {about}"));
+            }
+            Observation::Ends { about, .. } => self.end(at, lane, BarKind::Critical, about),
+            Observation::Attempts { .. } | Observation::Notes { .. } => {}
+        }
+    }
+
+    fn is(&mut self, at: u64, fact: &Fact) {
+        const WORK: [BarKind; 2] = [BarKind::Holds, BarKind::Critical];
+        let lane = |drawing: &Drawing, actor: &ActorId| drawing.client(actor.process);
+        match fact {
+            Fact::SessionOpened { session, actor } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.end_all(at, lane, &[BarKind::Down]);
+                let label = format!("session {session} of {actor}");
+                self.begin(at, lane, BarKind::Session, &session.to_string(), label);
+            }
+            Fact::SessionClosed { session, actor, .. } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.end(at, lane, BarKind::Session, &session.to_string());
+            }
+            Fact::Crashed { actor } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.end_all(at, lane, &[BarKind::Holds, BarKind::Critical, BarKind::Pause]);
+                self.begin(at, lane, BarKind::Down, "", format!("{actor} has crashed"));
+            }
+            Fact::Paused { actor } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.begin(at, lane, BarKind::Pause, "", format!("{actor} is paused"));
+            }
+            Fact::Resumed { actor } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.end_all(at, lane, &[BarKind::Pause]);
+            }
+            Fact::Finished { actor, .. } => {
+                let Some(lane) = lane(self, actor) else { return };
+                self.end_all(at, lane, &WORK);
+            }
+            Fact::Wrote { actor, token, accepted, .. } => {
+                let (Some(from), Some(to)) = (lane(self, actor), self.resource) else { return };
+                let token = token.map(|token| format!(" with token {token}")).unwrap_or_default();
+                let fate = if *accepted { "" } else { ", refused" };
+                self.diagram.arrows.push(zk_reports::Arrow {
+                    from,
+                    to,
+                    sent: at,
+                    arrived: Some(at),
+                    kind: zk_reports::ArrowKind::Write,
+                    label: format!("a write{token}{fate}"),
+                    paths: Vec::new(),
+                });
+            }
+            Fact::NodeCreated { .. }
+            | Fact::NodeWritten { .. }
+            | Fact::NodeDeleted { .. }
+            | Fact::Fired { .. }
+            | Fact::Disconnected { .. }
+            | Fact::Connected { .. }
+            | Fact::LearnsExpiry { .. } => {}
+        }
+    }
+}
+
+/// The znodes that an event is about.
+pub(crate) fn paths_of(event: &Event) -> Vec<String> {
+    let texts = |texts: &[&Text]| texts.iter().map(|text| text.to_string()).collect();
+    match event {
+        Event::Says { what, .. } => match what {
+            Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
+                texts(&[lock, node])
+            }
+            Observation::Attempts { lock }
+            | Observation::Enters { lock }
+            | Observation::Leaves { lock }
+            | Observation::Released { lock }
+            | Observation::GivesUp { lock, .. } => texts(&[lock]),
+            Observation::Notes { about, .. }
+            | Observation::Begins { about, .. }
+            | Observation::Ends { about, .. } => match about.starts_with('/') {
+                true => texts(&[about]),
+                false => Vec::new(),
+            },
+        },
+        Event::Is(
+            Fact::NodeCreated { path, .. }
+            | Fact::NodeWritten { path, .. }
+            | Fact::NodeDeleted { path, .. }
+            | Fact::Fired { path, .. },
+        ) => texts(&[path]),
+        Event::Is(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

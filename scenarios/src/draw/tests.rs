@@ -1,0 +1,89 @@
+//! Diagrams of runs that are made up.
+
+use super::*;
+use zk_api::SessionId;
+use zk_model::{Counterexample, Does, Scene};
+use zk_reports::{ArrowKind, PointKind};
+use zk_trials::event::End;
+
+const P0: ActorId = ActorId { process: 0, life: 0 };
+const AGAIN: ActorId = ActorId { process: 0, life: 1 };
+
+fn drawn(events: &[(u64, Event)]) -> Vec<(BarKind, u64, Option<u64>)> {
+    let mut drawing = Drawing::new(Unit::Steps, vec!["s0".into()], 2, false);
+    events.iter().for_each(|(at, event)| drawing.event(*at, event));
+    let bars = drawing.diagram.bars;
+    assert!(bars.iter().all(|bar| bar.lane == 1), "p0's lane is behind the server's");
+    bars.into_iter().map(|bar| (bar.kind, bar.from, bar.until)).collect()
+}
+
+fn says(at: u64, what: Observation) -> (u64, Event) {
+    (at, Event::Says { actor: P0, what })
+}
+
+fn is(at: u64, fact: Fact) -> (u64, Event) {
+    (at, Event::Is(fact))
+}
+
+#[test]
+fn what_is_held_lasts_from_the_grant_to_the_release() {
+    let lock = Text::from("/lock");
+    let bars = drawn(&[
+        says(1, Observation::Attempts { lock: lock.clone() }),
+        says(2, Observation::Granted { lock: lock.clone(), node: "/lock/n".into(), token: None }),
+        says(3, Observation::Enters { lock: lock.clone() }),
+        says(4, Observation::Enters { lock: lock.clone() }),
+        says(5, Observation::Leaves { lock: lock.clone() }),
+        says(6, Observation::Released { lock }),
+    ]);
+    assert_eq!(bars, [(BarKind::Holds, 2, Some(6)), (BarKind::Critical, 3, Some(5))]);
+}
+
+#[test]
+fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
+    let [one, other] = [SessionId(1), SessionId(2)];
+    let bars = drawn(&[
+        is(1, Fact::SessionOpened { session: one, actor: P0 }),
+        says(2, Observation::begins("takes", "/queue/7", 1)),
+        is(3, Fact::Crashed { actor: P0 }),
+        is(5, Fact::SessionClosed { session: one, actor: P0, expired: true }),
+        is(6, Fact::SessionOpened { session: other, actor: AGAIN }),
+        is(7, Fact::Paused { actor: AGAIN }),
+        is(8, Fact::Finished { actor: AGAIN, end: End::Done }),
+    ]);
+    let expected = [
+        (BarKind::Session, 1, Some(5)),
+        (BarKind::Critical, 2, Some(3)),
+        (BarKind::Down, 3, Some(6)),
+        (BarKind::Session, 6, None),
+        (BarKind::Pause, 7, None),
+    ];
+    assert_eq!(bars, expected);
+}
+
+#[test]
+fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the_break() {
+    let scene = |does| Scene { process: Some(1), does, paths: vec!["/lock".into()], events: Vec::new() };
+    let example = Counterexample {
+        what: "p1 waits\nfor ever".into(),
+        course: Vec::new(),
+        excuse: None,
+        steps: vec!["p1 creates /lock".into(), "p1 crashes".into(), "p1 has its answer".into()],
+        scenes: vec![
+            scene(Does::Asks { sent: 0 }),
+            scene(Does::Suffers),
+            scene(Does::Hears { sent: 1, watch: true }),
+        ],
+    };
+    let diagram = steps::diagram("no-waiter-stuck", &example, 2);
+    let names: Vec<&str> = diagram.lanes.iter().map(|lane| lane.name.as_str()).collect();
+    assert_eq!(names, ["ensemble", "p0", "p1"], "nobody writes outside");
+    let arrows: Vec<_> = diagram.arrows.iter().map(|a| (a.kind, a.from, a.to, a.sent, a.arrived)).collect();
+    assert_eq!(arrows, [(ArrowKind::Request, 2, 0, 0, Some(1)), (ArrowKind::Watch, 0, 2, 1, Some(3))]);
+    let kinds: Vec<PointKind> = diagram.points.iter().map(|point| point.kind).collect();
+    assert_eq!(kinds, [PointKind::Says, PointKind::Fault, PointKind::Says, PointKind::Broken]);
+    let broken = diagram.points.last().expect("it is there");
+    assert_eq!((broken.what.as_str(), broken.at), ("no-waiter-stuck: p1 waits; for ever", 3));
+    assert_eq!(broken.lanes, [2]);
+    assert_eq!(diagram.bars.len(), 2, "both have a session from the start");
+}

@@ -1,0 +1,280 @@
+//! A run of the world as a diagram.
+
+use super::{Drawing, paths_of};
+use crate::run::told_with_paths;
+use std::collections::BTreeMap;
+use zk_api::{EventType, Request, Response};
+use zk_proto::message::{Ask, ToClient, ToPeer, ToServer};
+use zk_proto::zab::message::Packet;
+use zk_reports::{Arrow, ArrowKind, BarKind, Diagram, Mark, Point, PointKind, Unit};
+use zk_trials::event::{Event, Fact};
+use zk_world::timeline::{Happening, Moment, Place};
+use zk_world::{Carried, Crossing, Fault, Run, Scenario};
+
+/// Draws a run that was traced, up to `until`.
+pub(crate) fn diagram(scenario: &Scenario, run: &Run, until: u64) -> Diagram {
+    let wrote = |moment: &Moment| matches!(moment.what, Happening::Is(Fact::Wrote { .. }));
+    let writes = run.timeline.iter().any(wrote);
+    let servers = (0..scenario.machines()).map(|id| format!("s{id}")).collect();
+    let mut drawing = Drawing::new(Unit::Nanoseconds, servers, scenario.clients, writes);
+    let mut leader = None;
+    for moment in &run.timeline {
+        happens(&mut drawing, moment, &mut leader);
+    }
+    for (told, paths) in told_with_paths(run) {
+        let (kind, promise) = match told.mark {
+            Mark::Event if told.who.starts_with('p') => (PointKind::Says, None),
+            Mark::Event => (PointKind::Is, None),
+            Mark::Fault => (PointKind::Fault, None),
+            Mark::Broken => (PointKind::Broken, promise_of(&told.what)),
+            Mark::Expected => (PointKind::Expected, promise_of(&told.what)),
+        };
+        let (at, who, what) = (told.virtual_ns, told.who, told.what);
+        drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths });
+    }
+    let mut asked = BTreeMap::new();
+    for crossing in &run.crossings {
+        crosses(&mut drawing, crossing, &mut asked);
+    }
+    let Drawing { mut diagram, .. } = drawing;
+    let all = diagram.arrows.len();
+    if diagram.items() > Diagram::KEPT {
+        diagram.arrows.retain(|arrow| arrow.kind != ArrowKind::Peer);
+    }
+    diagram.left_out.peers = (all - diagram.arrows.len()) as u64;
+    diagram.up_to(until, Diagram::KEPT)
+}
+
+/// A timeline says `exclusion: …`.
+fn promise_of(what: &str) -> Option<String> {
+    what.split_once(": ").map(|(promise, _)| promise.to_string())
+}
+
+/// What lasts from here, or until here.
+fn happens(drawing: &mut Drawing, moment: &Moment, leader: &mut Option<usize>) {
+    let at = moment.at_ns;
+    let here = match moment.place {
+        Place::Server(id) => Some(usize::from(id)),
+        Place::Client(actor) => drawing.client(actor.process),
+        Place::World => None,
+    };
+    match (&moment.what, here, moment.place) {
+        (Happening::Is(fact), _, _) => drawing.event(at, &Event::Is(fact.clone())),
+        (Happening::Says(what), _, Place::Client(actor)) => {
+            drawing.event(at, &Event::Says { actor, what: what.clone() });
+        }
+        (Happening::Down, Some(lane), _) => {
+            drawing.end_all(at, lane, &[BarKind::Leads, BarKind::Pause]);
+            drawing.begin(at, lane, BarKind::Down, "", format!("s{lane} is down"));
+        }
+        (Happening::Started { .. }, Some(lane), _) => drawing.end_all(at, lane, &[BarKind::Down]),
+        (Happening::Leads { epoch, .. }, Some(lane), _) => {
+            *leader = Some(lane);
+            drawing.begin(at, lane, BarKind::Leads, "", format!("s{lane} leads epoch {epoch}"));
+        }
+        (Happening::Serves { serves: false }, Some(lane), _) => {
+            drawing.end_all(at, lane, &[BarKind::Leads]);
+        }
+        (Happening::Fault(fault), _, _) => strikes(drawing, at, fault, *leader),
+        (Happening::Heal, _, _) => heals(drawing, at),
+        (
+            Happening::Says(_)
+            | Happening::Down
+            | Happening::Started { .. }
+            | Happening::Leads { .. }
+            | Happening::Restored { .. }
+            | Happening::Serves { .. }
+            | Happening::State(_)
+            | Happening::Broken { .. },
+            _,
+            _,
+        ) => {}
+    }
+}
+
+/// Faults that last and say how long.
+fn strikes(drawing: &mut Drawing, at: u64, fault: &Fault, leader: Option<usize>) {
+    let mut lasts = |lane: usize, kind, for_ms: u64, label: String| {
+        if lane < drawing.servers {
+            drawing.diagram.bars.push(zk_reports::Bar {
+                lane,
+                from: at,
+                until: Some(at + for_ms * 1_000_000),
+                kind,
+                label,
+                paths: Vec::new(),
+            });
+        }
+    };
+    match fault {
+        Fault::ServerPause { server, for_ms } => {
+            lasts((*server).into(), BarKind::Pause, *for_ms, format!("s{server} stands still"));
+        }
+        Fault::LeaderPause { for_ms } => {
+            let lane = leader.unwrap_or(usize::MAX);
+            lasts(lane, BarKind::Pause, *for_ms, format!("s{lane}, the leader, stands still"));
+        }
+        Fault::Partition { cut, for_ms } => {
+            let mut servers: Vec<u8> = cut.iter().flatten().copied().collect();
+            servers.sort_unstable();
+            servers.dedup();
+            for server in servers {
+                let ways = cut.iter().filter(|way| way.contains(&server));
+                let ways: Vec<String> = ways.map(|[from, to]| format!("s{from} to s{to}")).collect();
+                let label = format!("nothing gets from {}", ways.join(", "));
+                lasts(server.into(), BarKind::Partition, *for_ms, label);
+            }
+        }
+        // The others strike at once, or what they do is told by what happens then.
+        _ => {}
+    }
+}
+
+/// Nothing outlasts the end of faults.
+fn heals(drawing: &mut Drawing, at: u64) {
+    for bar in &mut drawing.diagram.bars {
+        if matches!(bar.kind, BarKind::Partition | BarKind::Pause) && bar.lane < drawing.servers {
+            bar.until = bar.until.map(|until| until.min(at));
+        }
+    }
+}
+
+/// A message. `asked` are a client's requests by its process and their number.
+fn crosses(drawing: &mut Drawing, crossing: &Crossing, asked: &mut BTreeMap<(u8, i32), Request>) {
+    let lane = |place: Place| match place {
+        Place::Server(id) => Some((usize::from(id), None)),
+        Place::Client(actor) => drawing.client(actor.process).map(|lane| (lane, Some(actor.process))),
+        Place::World => None,
+    };
+    let (Some((from, sender)), Some((to, receiver))) = (lane(crossing.from), lane(crossing.to)) else {
+        return;
+    };
+    let said = match &crossing.what {
+        Carried::ToServer(message) => {
+            if let (ToServer::Request { xid, request }, Some(process)) = (message, sender) {
+                asked.insert((process, xid.0), request.clone());
+            }
+            to_server(message)
+        }
+        Carried::ToClient(message) => {
+            let request = match (message, receiver) {
+                (ToClient::Reply { xid, .. }, Some(process)) => asked.get(&(process, xid.0)),
+                _ => None,
+            };
+            to_client(message, request)
+        }
+        Carried::ToPeer(message) => {
+            to_peer(message).map(|label| (ArrowKind::Peer, label.to_string(), Vec::new()))
+        }
+    };
+    let Some((kind, label, paths)) = said else {
+        drawing.diagram.left_out.idle += 1;
+        return;
+    };
+    let (sent, arrived) = (crossing.sent_ns, crossing.arrived_ns);
+    drawing.diagram.arrows.push(Arrow { from, to, sent, arrived, kind, label, paths });
+}
+
+/// What a message is, what it says, and of which znodes; `None` if it only keeps something alive.
+type Said = Option<(ArrowKind, String, Vec<String>)>;
+
+fn to_server(message: &ToServer) -> Said {
+    match message {
+        ToServer::Ping => None,
+        ToServer::Connect(_) => Some((ArrowKind::Session, "connects".into(), Vec::new())),
+        ToServer::SetWatches { .. } => {
+            Some((ArrowKind::Session, "registers its watches again".into(), Vec::new()))
+        }
+        ToServer::Request { request, .. } => {
+            Some((ArrowKind::Request, named(request), path(request).into_iter().collect()))
+        }
+    }
+}
+
+fn named(request: &Request) -> String {
+    format!("{} {}", request.name(), request.path()).trim_end().to_string()
+}
+
+fn path(request: &Request) -> Option<String> {
+    Some(request.path().to_string()).filter(|path| path.starts_with('/'))
+}
+
+fn to_client(message: &ToClient, request: Option<&Request>) -> Said {
+    match message {
+        ToClient::Pong { .. } => None,
+        ToClient::Connected(response) => {
+            let label = if response.timeout_ms == 0 { "no session" } else { "is connected" };
+            Some((ArrowKind::Session, label.into(), Vec::new()))
+        }
+        ToClient::WatchesSet { .. } => Some((ArrowKind::Session, "watches registered".into(), Vec::new())),
+        ToClient::Reply { result, .. } => {
+            let asked = request.map(named).unwrap_or_default();
+            let mut paths: Vec<String> = request.and_then(path).into_iter().collect();
+            let said = match result {
+                Ok(Response::Created { path, .. }) => {
+                    paths.push(path.to_string());
+                    format!(": {path}")
+                }
+                Ok(Response::Children { names, .. }) => format!(": {} children", names.len()),
+                Ok(Response::Exists(stat)) => {
+                    if stat.is_some() { ": it does" } else { ": it does not" }.to_string()
+                }
+                Ok(_) => ": done".to_string(),
+                Err(code) => format!(": {code:?}"),
+            };
+            paths.sort_unstable();
+            paths.dedup();
+            Some((ArrowKind::Answer, format!("{asked}{said}"), paths))
+        }
+        ToClient::Event { event, .. } => {
+            let what = match event.kind {
+                EventType::None => "the session ends",
+                EventType::NodeCreated => "created",
+                EventType::NodeDeleted => "deleted",
+                EventType::NodeDataChanged => "data changed",
+                EventType::NodeChildrenChanged => "children changed",
+            };
+            let paths = Some(event.path.to_string()).filter(|path| !path.is_empty());
+            Some((ArrowKind::Watch, format!("{what} {}", event.path), paths.into_iter().collect()))
+        }
+    }
+}
+
+fn to_peer(message: &ToPeer) -> Option<&'static str> {
+    Some(match message {
+        ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) => return None,
+        ToPeer::Zab(packet) => match packet {
+            Packet::FollowerInfo { .. } => "I am here",
+            Packet::LeaderInfo { .. } => "follow me",
+            Packet::AckEpoch { .. } => "I follow",
+            Packet::Diff => "the rest of my history follows",
+            Packet::Trunc { .. } => "cut your log",
+            Packet::Snap(_) => "take my state",
+            Packet::Proposal(_) => "proposal",
+            Packet::NewLeader { .. } => "that was my history",
+            Packet::AckNewLeader { .. } => "I have it",
+            Packet::UpToDate { .. } => "serve",
+            Packet::Ack { .. } => "acknowledges",
+            Packet::Commit { .. } => "commit",
+            Packet::Inform(_) => "informs",
+            Packet::Ping => return None,
+        },
+        ToPeer::Ask(ask) => match ask {
+            Ask::Open { .. } => "open a session",
+            Ask::Attach { .. } => "may this session come?",
+            Ask::Write { .. } => "forwards a write",
+            Ask::Sync { .. } => "sync",
+            Ask::Touch { .. } => return None,
+        },
+        ToPeer::Answer(_) => "answers",
+    })
+}
+
+/// The znodes that a moment is about.
+pub(crate) fn paths_of_moment(moment: &Moment) -> Vec<String> {
+    match (&moment.what, moment.place) {
+        (Happening::Is(fact), _) => paths_of(&Event::Is(fact.clone())),
+        (Happening::Says(what), Place::Client(actor)) => paths_of(&Event::Says { actor, what: what.clone() }),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,28 @@
+//! What a build on GitHub is told: annotations, and a summary of the job.
+
+use crate::BadInput;
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write;
+use zk_reports::{SweepReport, sweep_annotations, sweep_markdown};
+
+/// Tells what came of a sweep, if this is a build on GitHub.
+///
+/// Annotations go to stderr: GitHub reads both, and stdout is for results, which may be JSON.
+pub(crate) fn tell(report: &SweepReport) -> Result<(), BadInput> {
+    if std::env::var_os("GITHUB_ACTIONS").is_some_and(|is| is == "true") {
+        // Nobody to tell is no reason to fail.
+        let _ = std::io::stderr().write_all(sweep_annotations(report).as_bytes());
+    }
+    match std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) {
+        Some(file) => append(&file, &sweep_markdown(report)),
+        None => Ok(()),
+    }
+}
+
+fn append(file: &OsString, text: &str) -> Result<(), BadInput> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        BadInput::new(format!("GITHUB_STEP_SUMMARY: {}: cannot write: {error}", file.to_string_lossy()))
+    })
+}

@@ -1,0 +1,116 @@
+//! What a run leaves behind for people: pages, summaries, annotations, sequence diagrams.
+#![cfg(feature = "run")]
+
+mod common;
+
+use common::{command, ran, schema_errors, zoocheck, zoocheck_in};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn read(dir: &Path, name: &str) -> String {
+    fs::read_to_string(dir.join("out").join(name)).expect("the file")
+}
+
+#[test]
+fn a_sweep_draws_what_broke_up_to_where_it_broke() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "run lock/java --seeds 10 --report out");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
+    assert_eq!(schema_errors("zoocheck-sweep-2.json", &report), [""; 0]);
+    let failures = report["failures"].as_array().expect("failures");
+    let drawn: Vec<&Value> = failures.iter().filter(|failure| !failure["diagram"].is_null()).collect();
+    assert!(!drawn.is_empty() && drawn.len() <= 10, "{} drawn", drawn.len());
+    for failure in drawn {
+        let diagram = &failure["diagram"];
+        assert_eq!(schema_errors("zoocheck-diagram-1.json", diagram), [""; 0]);
+        assert_eq!(diagram["until"], failure["virtual_ns"]);
+        let points = diagram["points"].as_array().expect("points");
+        let broken = |point: &&Value| point["kind"] == "broken" && point["promise"] == failure["promise"];
+        assert!(points.iter().any(|point| broken(&point)), "{}: the break itself", failure["promise"]);
+        assert!(!diagram["arrows"].as_array().expect("arrows").is_empty());
+    }
+    let page = read(dir.path(), "index.html");
+    assert!(page.contains("<svg class=\"body\"") && page.contains("shrink lock/java --seed"), "a picture");
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    assert!(read(dir.path(), "summary.md").contains("❌ zoocheck: lock/java"));
+}
+
+#[test]
+fn wake_ups_are_counted_by_how_many_wait() {
+    let report = zoocheck("run lock --seeds 10 --format json").json("zoocheck-sweep-2.json");
+    let herd = report["herd"].as_array().expect("somebody waits");
+    let number = |point: &Value, key: &str| point[key].as_u64().expect("a number");
+    assert!(herd.iter().any(|point| number(point, "contenders") > 1), "{herd:?}");
+    for point in herd {
+        assert!(number(point, "woken") >= number(point, "changes"), "{point}");
+        assert!(number(point, "most") >= 1, "{point}");
+    }
+}
+
+#[test]
+fn a_counterexample_is_drawn_step_by_step() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "check lock/simple --report out");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let page = read(dir.path(), "index.html");
+    for part in ["step 1<", "<svg class=\"body\"", "p1 waits for ever", "zoocheck check lock/simple"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
+    assert_eq!(schema_errors("zoocheck-check-1.json", &report), [""; 0]);
+}
+
+#[test]
+fn judgements_are_a_page() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "judge lock/simple --seeds 20 --report out");
+    assert!(matches!(ran.status, 0 | 3), "{}{}", ran.stdout, ran.stderr);
+    assert!(read(dir.path(), "index.html").contains("lock/simple"));
+    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
+    assert_eq!(schema_errors("zoocheck-judge-1.json", &report), [""; 0]);
+}
+
+#[test]
+fn a_replay_is_a_sequence_diagram_if_asked_for() {
+    let ran = zoocheck("replay lock/java --seed 1 --format mermaid");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with("sequenceDiagram\n    participant l0 as s0\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("BROKEN") && ran.stdout.lines().count() < 300, "{}", ran.stdout);
+    assert_eq!(zoocheck("replay lock/java --seed 1 --format mermaid").stdout, ran.stdout);
+}
+
+#[test]
+fn a_build_on_github_is_told_and_the_result_stays_json() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let summary = dir.path().join("summary");
+    let run = |summary: &Path| {
+        let mut command = command(dir.path());
+        command.args(["run", "lock/java", "--seeds", "5", "--format", "json"]);
+        ran(command.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", summary))
+    };
+    let told = run(&summary);
+    told.json("zoocheck-sweep-2.json");
+    let errors: Vec<&str> = told.stderr.lines().filter(|line| line.starts_with("::error title=")).collect();
+    assert!(!errors.is_empty(), "{}", told.stderr);
+    run(&summary);
+    let text = fs::read_to_string(&summary).expect("the summary");
+    assert_eq!(text.matches("### ❌ zoocheck: lock/java").count(), 2, "appended, not overwritten");
+    let nowhere = run(&dir.path().join("no/such/folder"));
+    assert_eq!(nowhere.status, 2);
+    assert!(nowhere.stderr.contains("GITHUB_STEP_SUMMARY: "), "{}", nowhere.stderr);
+    nowhere.json("zoocheck-sweep-2.json");
+}
+
+#[test]
+fn shells_can_complete_its_words() {
+    for (shell, word) in
+        [("bash", "complete -F _zoocheck"), ("zsh", "#compdef zoocheck"), ("fish", "complete -c zoocheck")]
+    {
+        let ran = zoocheck(&format!("completions {shell}"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(word) && ran.stdout.contains("replay"), "{shell}");
+    }
+    assert_eq!(zoocheck("completions tcsh").status, 2);
+}

@@ -1,0 +1,86 @@
+//! The herd: how many a change wakes, by how many wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use zk_trials::event::{ActorId, Observation};
+
+/// What changes woke while so many waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Herd {
+    /// Changes that woke somebody.
+    pub changes: u64,
+    /// Whom they woke, all together.
+    pub woken: u64,
+    /// The most that one of them woke.
+    pub most: u64,
+}
+
+/// Counts wake-ups. Who waits has asked, and has neither been granted what it asked for nor given up.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    waiting: BTreeSet<ActorId>,
+    herds: BTreeMap<u8, Herd>,
+}
+
+impl Waiting {
+    /// An actor says something.
+    pub fn says(&mut self, actor: ActorId, what: &Observation) {
+        match what {
+            Observation::Attempts { .. } => {
+                self.waiting.insert(actor);
+            }
+            Observation::Granted { .. }
+            | Observation::Shares { .. }
+            | Observation::GivesUp { .. }
+            | Observation::Released { .. } => self.gone(actor),
+            Observation::Enters { .. }
+            | Observation::Leaves { .. }
+            | Observation::Notes { .. }
+            | Observation::Begins { .. }
+            | Observation::Ends { .. } => {}
+        }
+    }
+
+    /// An actor has ended.
+    pub fn gone(&mut self, actor: ActorId) {
+        self.waiting.remove(&actor);
+    }
+
+    /// A change wakes so many.
+    pub fn fired(&mut self, woken: usize) {
+        if woken == 0 || self.waiting.is_empty() {
+            return;
+        }
+        let herd = self.herds.entry(self.waiting.len() as u8).or_default();
+        herd.changes += 1;
+        herd.woken += woken as u64;
+        herd.most = herd.most.max(woken as u64);
+    }
+
+    /// By how many waited.
+    pub fn finish(self) -> BTreeMap<u8, Herd> {
+        self.herds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_counts_for_as_many_as_wait() {
+        let actor = |process| ActorId { process, life: 0 };
+        let mut waiting = Waiting::default();
+        let asks = Observation::Attempts { lock: "/lock".into() };
+        waiting.fired(1);
+        (0..3).for_each(|process| waiting.says(actor(process), &asks));
+        waiting.fired(3);
+        waiting.fired(0);
+        waiting
+            .says(actor(0), &Observation::Granted { lock: "/lock".into(), node: "/n".into(), token: None });
+        waiting.fired(2);
+        waiting.fired(1);
+        let herds: Vec<_> = waiting.finish().into_iter().collect();
+        let three = Herd { changes: 1, woken: 3, most: 3 };
+        assert_eq!(herds, [(2, Herd { changes: 2, woken: 3, most: 2 }), (3, three)]);
+    }
+}
