@@ -184,7 +184,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         Engine::Stateright => stateright::search(model, config),
     };
     // What is known of a recipe whose checkpoints are not honest may be known of a run that there is not.
-    let honest = model.promises.iter().position(|name| *name == HONEST_CHECKPOINTS);
+    let honest = found.promises.iter().position(|result| result.name == HONEST_CHECKPOINTS);
     let sought = [honest, sought].into_iter().flatten().find(|nth| found.promises[*nth].broken.is_some());
     let sought = sought.and_then(|nth| Some((nth, found.promises[nth].broken.as_ref()?.steps.len() as u32)));
     let verdict = match (sought.or(found.violated), found.ran_out) {

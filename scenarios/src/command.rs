@@ -10,12 +10,11 @@ use crate::output::{Format, paint, print};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
 pub(crate) use arguments::duration;
-use arguments::{Arguments, CheckArguments, CheckKind, Command};
+use arguments::{Arguments, CheckArguments, CheckKind, CheckOutputs, Command};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
@@ -107,9 +106,7 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
-        Command::Check { kind: None, check: Some(check), report, format } => {
-            checked(zoo, &check, report.as_deref(), format)
-        }
+        Command::Check { kind: None, check: Some(check), outputs } => checked(zoo, &check, &outputs),
         Command::Completions { shell } => completions(shell),
         Command::Check { kind: None, check: None, .. } => {
             Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
@@ -148,19 +145,13 @@ fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
     Ok(Answer::Held)
 }
 
-fn checked(
-    zoo: &Zoo,
-    arguments: &CheckArguments,
-    dir: Option<&Path>,
-    format: Format,
-) -> Result<Answer, BadInput> {
+fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
+    let dir = outputs.report.as_deref();
     dir.map(prepare_dir).transpose()?;
-    let mut progress = Progress::new(format, None);
     #[cfg(feature = "run")]
-    if let Some(file) = &arguments.export {
-        crate::run::new_scenario_file(file)?;
-    }
+    outputs.export.as_deref().map(crate::run::new_scenario_file).transpose()?;
+    let mut progress = Progress::new(outputs.format, None);
     let (report, found) =
         check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
@@ -171,16 +162,14 @@ fn checked(
             check_html(&report, &typed(), &check::drawn(&found, config.bounds.clients)).as_bytes(),
         )?;
     }
-    print(&match format {
+    print(&match outputs.format {
         Format::Human => check_text(&report, paint()),
         Format::Json => to_json(&report),
     })?;
     #[cfg(feature = "run")]
-    if let Some(file) = &arguments.export {
-        chaos::export(&trial, &config, &found, file)?;
+    if let Some(file) = &outputs.export {
+        chaos::export((&trial, &config), &found, &typed(), file)?;
     }
-    #[cfg(not(feature = "run"))]
-    drop(found);
     Ok(report.verdict.answer())
 }
 
@@ -333,9 +322,9 @@ mod chaos {
 
     /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.
     pub(super) fn export(
-        trial: &Arc<dyn AnyTrial>,
-        config: &CheckConfig,
+        (trial, config): (&Arc<dyn AnyTrial>, &CheckConfig),
         check: &Check,
+        made_by: &str,
         file: &Path,
     ) -> Result<(), BadInput> {
         let name = file.to_string_lossy();
@@ -350,8 +339,7 @@ mod chaos {
         match run::export(trial, config, promise, example) {
             Err(why) => tell(&format!("{name} is not written: {why}")),
             Ok((scenario, _)) => {
-                let made_by = format!("zoocheck check {} --export {name}", trial.about().name);
-                write_whole(file, run::to_file(&scenario, &made_by, &name).as_bytes())?;
+                write_whole(file, run::to_file(&scenario, made_by, &name).as_bytes())?;
                 tell(&format!(
                     "{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"
                 ))

@@ -77,12 +77,8 @@ pub(super) enum Command {
         kind: Option<CheckKind>,
         #[command(flatten)]
         check: Option<CheckArguments>,
-        /// Write report.json and index.html into this directory
-        #[arg(long, value_name = "DIR")]
-        report: Option<std::path::PathBuf>,
-        /// How to write the result
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
+        #[command(flatten)]
+        outputs: CheckOutputs,
     },
     /// Shows the model in stateright's Explorer, in a browser
     Explore {
@@ -376,10 +372,21 @@ pub(super) struct CheckArguments {
     /// Search until this promise is broken [default: the catalogued one, or any]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
+}
+
+/// Where what came of a check goes.
+#[derive(Args, Debug)]
+pub(super) struct CheckOutputs {
+    /// Write report.json and index.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(super) report: Option<std::path::PathBuf>,
     /// Write what broke it as a new scenario file, for `replay`
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE.toml")]
     pub(super) export: Option<std::path::PathBuf>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) format: Format,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use super::{Drawing, paths_of};
 use crate::run::told_with_paths;
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response};
-use zk_proto::message::{Ask, ToClient, ToPeer, ToServer};
+use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
 use zk_reports::{Arrow, ArrowKind, BarKind, Diagram, Mark, Point, PointKind, Unit};
 use zk_trials::event::{Event, Fact};
@@ -264,9 +264,11 @@ fn to_peer(message: &ToPeer) -> Option<&'static str> {
             Ask::Attach { .. } => "may this session come?",
             Ask::Write { .. } => "forwards a write",
             Ask::Sync { .. } => "sync",
+            Ask::Follows { .. } => "I follow",
             Ask::Touch { .. } => return None,
         },
-        ToPeer::Answer(_) => "answers",
+        ToPeer::Answer(Answer::Asks { .. }) => "do you follow?",
+        ToPeer::Answer(Answer::Attached { .. } | Answer::Synced { .. }) => "answers",
     })
 }
 

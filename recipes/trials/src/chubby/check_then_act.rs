@@ -1,8 +1,8 @@
 //! `chubby/check-then-act`: what was checked is over when it is acted upon.
 
 use super::presents;
-use crate::common::{InRound, Stop};
 use crate::common::plain;
+use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
 use crate::lock::LOCK;
 use crate::lock::{LockKind, Stage};

@@ -1,8 +1,8 @@
 //! `shared-lock/downgrade-new-node`: a downgrade to the end of the line.
 
 use super::stage::promises_without_tokens;
-use crate::common::{InRound, Stop};
 use crate::common::plain;
+use crate::common::{InRound, Stop};
 use crate::lock::{LockKind, Stage};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
