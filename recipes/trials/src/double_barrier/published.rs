@@ -280,7 +280,7 @@ const NEWCOMER_JOINS: Published = Published {
             "double-barrier/newcomer-joins",
             "One more comes while the others leave: they wait for it, and it for an event that is past.",
             "ZooKeeper's recipes page, all editions",
-            Bounds::clients(2),
+            Bounds::clients(3),
         )
     },
     scenario: &[],
