@@ -140,7 +140,7 @@ pub(super) struct RunArguments {
     /// The share of machine I, from 1, of N; auto: as CI or Kubernetes says
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
-    /// Write index.html, report.json, junit.xml and summary.md into this directory
+    /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
     /// Go on with the sweep whose report is there, if there is one
