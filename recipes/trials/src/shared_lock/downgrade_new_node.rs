@@ -47,7 +47,8 @@ impl LockKind for DowngradeNewNode {
             stage.leave();
             return plain::remove(&zk, &own).await;
         }
-        let reads = plain::contend_as(&zk, &lock, &guid, "read").await?;
+        let held = InRound::knowing(zk.clone(), own.as_str());
+        let reads = plain::contend_as(&held, &lock, &guid, "read").await?;
         plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
         // Only its own place is looked at: it has come from the front of the line, or so it believes.
         stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
