@@ -164,7 +164,7 @@ pub(super) struct RunArguments {
     pub(super) connect: Option<String>,
     /// Client processes, each with a session [default: the scenario's]
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=64u8), requires = "connect")]
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=250u8), requires = "connect")]
     pub(super) clients: Option<u8>,
     /// How often each client does what it does [default: the scenario's]
     #[cfg(feature = "live")]
