@@ -23,7 +23,6 @@ pub struct Scenario {
     /// Servers beside them that do not vote, up to 2. They only learn what stands, and serve like any other.
     pub observers: u8,
     /// Whom a leader asks before a sync is answered: `as-shipped` or `asks-quorum`.
-    #[serde(skip_serializing_if = "SyncRule::is_as_shipped")]
     pub sync: SyncRule,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
@@ -55,12 +54,6 @@ pub enum SyncRule {
     AsShipped,
     /// A quorum: a sync tells the truth then. To see what a recipe owes to it.
     AsksQuorum,
-}
-
-impl SyncRule {
-    fn is_as_shipped(&self) -> bool {
-        *self == SyncRule::AsShipped
-    }
 }
 
 /// One run: its faults are given, and not drawn within the limits of [`Faults`].
