@@ -91,6 +91,9 @@ impl World<'_> {
     }
 
     fn take_step(&mut self, step: &CourseStep) -> Result<(), String> {
+        if let Some(process) = step.process().filter(|process| *process >= self.scenario.clients) {
+            return Err(format!("there is no p{process}"));
+        }
         match *step {
             CourseStep::Deliver(p) => self.deliver(p),
             CourseStep::DeliverAnswers(p) => {
@@ -110,11 +113,11 @@ impl World<'_> {
             CourseStep::Expire(p) => self.expire_of(p),
             CourseStep::Drop(p, in_flight) => self.drop_of(p, in_flight),
             CourseStep::Crash(p) => {
-                self.crash_process(self.client(p)?.process);
+                self.crash_process(p);
                 Ok(())
             }
             CourseStep::Pause(p) => {
-                let actor = self.client(p)?;
+                let actor = self.processes[usize::from(p)].actor;
                 self.pause(actor, PAUSE_MS);
                 Ok(())
             }
@@ -128,13 +131,6 @@ impl World<'_> {
                 Err("the world follows no views that lag".to_owned())
             }
         }
-    }
-
-    fn client(&self, process: u8) -> Result<ActorId, String> {
-        if process >= self.scenario.clients {
-            return Err(format!("there is no p{process}"));
-        }
-        Ok(self.processes[usize::from(process)].actor)
     }
 
     /// What happens next, out of its time; no timer fires before its own.

@@ -72,7 +72,14 @@ fn a_step_that_cannot_be_taken_is_named_and_ends_the_run() {
     assert!(says(&["resume p1"]).ends_with("it is not paused"));
     assert!(says(&["drop p0 2"]).ends_with("not so many writes are on their way"));
     assert!(says(&["catch-up p0"]).ends_with("follows no views that lag"));
-    assert!(says(&["crash p7"]).ends_with("there is no p7"));
+    let of_nobody = ["crash p7", "deliver p2", "serve p2", "serve-lost p9", "reconnect p2", "reconnect p255"];
+    for step in
+        of_nobody.into_iter().chain(["expire p2", "pause p2", "drop p9 0", "timer p3 0", "register p2"])
+    {
+        let (_, who) = step.split_once(' ').expect("a word and a process");
+        let who = who.split(' ').next().expect("a process");
+        assert_eq!(says(&[step]), format!("step 1 of 1, '{step}': there is no {who}"));
+    }
     assert!(says(&["crash p0", "serve p0"]).ends_with("it has no connection"));
 }
 
