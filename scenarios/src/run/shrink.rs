@@ -46,16 +46,7 @@ pub(crate) fn shrink(
     effort: Effort,
     progress: &mut dyn FnMut(u64, &Scenario),
 ) -> Result<Shrunk, BadInput> {
-    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
-        let what = &target.what;
-        return Err(BadInput::new(format!(
-            "{what}: a model's counterexample is the shortest there is already"
-        )));
-    }
-    if i64::try_from(seed).is_err() {
-        let most = i64::MAX;
-        return Err(BadInput::new(format!("--seed {seed}: a scenario file holds seeds up to {most}")));
-    }
+    can_be_shrunk(target, seed)?;
     let schedule = match &target.scenario.run {
         Some(one) => one.schedule.clone(),
         None => Schedule::draw(&target.scenario, seed),
@@ -118,6 +109,23 @@ pub(crate) fn shrink(
     one.build = build();
     scenario.about = format!("{} breaks {}: one run, shrunk.", scenario.recipe, one.breaks);
     Ok(Shrunk { scenario, run, faults_before, tries, done })
+}
+
+/// Fails if nothing smaller could come of a run, or no file could hold it.
+fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
+    let what = &target.what;
+    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
+        return Err(BadInput::new(format!(
+            "{what}: a model's counterexample is the shortest there is already"
+        )));
+    }
+    match i64::try_from(seed) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let most = i64::MAX;
+            Err(BadInput::new(format!("--seed {seed}: a scenario file holds seeds up to {most}")))
+        }
+    }
 }
 
 struct Shrinker<'a> {
