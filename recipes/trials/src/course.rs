@@ -50,7 +50,7 @@ pub enum CourseStep {
 }
 
 impl CourseStep {
-    /// Whose step it is; `None` if it is the administrator's.
+    /// The process that it is a step of; none for an administrator's.
     pub fn process(&self) -> Option<u8> {
         match *self {
             CourseStep::Deliver(p)

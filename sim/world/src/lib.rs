@@ -10,6 +10,7 @@
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `limits` | what the faults of one run may be |
 //! | `course` | [`Course`](course::Course), steps that are taken in the order given |
+//! | `views` | what such a course holds back where its views lag |
 //! | `order` | [`Order`](order::Order), other orders of some events of a run |
 //! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
@@ -71,6 +72,7 @@ pub mod schedule;
 mod server_host;
 pub mod timeline;
 mod trace;
+mod views;
 mod visible;
 mod world;
 
@@ -78,6 +80,7 @@ pub use cases::cases;
 pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
+pub use mailbox::guid;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};
