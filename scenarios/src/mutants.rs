@@ -42,6 +42,9 @@ pub(crate) struct MutantsArguments {
     /// Explore models of at most so many states as well, until something breaks; 0 for none
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "100000", value_parser = whole(0..=1_000_000_000u64))]
     max_states: u64,
+    /// Write report.json and index.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<std::path::PathBuf>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,

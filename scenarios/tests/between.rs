@@ -127,6 +127,9 @@ fn a_time_or_an_order_that_cannot_be_is_refused() {
         ("--at 1 --order 1,x", "x"),
         ("--at 1 --order 1 --exhaust 2", "cannot be used with"),
         ("--at 99999 --exhaust 3", "is over before that"),
+        ("--at 99999 --order 1", "is over before that"),
+        ("--at 1 --order 0,999", "--order: event 2 of 2: there is no number 999, but "),
+        ("--at 1 --exhaust 3 --format mermaid", "--exhaust"),
         ("--at 99999999999999999999 --exhaust 3", "12.040s"),
     ] {
         let ran = zoocheck(&format!("replay lock --seed 1 {arguments}"));

@@ -37,10 +37,11 @@ pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
     out
 }
 
-fn level(name: &str) -> String {
+pub(crate) fn level(name: &str) -> String {
     match name {
         "election" => "from the start, and no further than an election".to_owned(),
         "synchronisation" => "from a decided election on".to_owned(),
+        "rivals" => "from two of three voters on that stand for one epoch".to_owned(),
         "broadcast" => "from an established leader on".to_owned(),
         "whole" => "from the start".to_owned(),
         other => other.to_owned(),
@@ -48,7 +49,7 @@ fn level(name: &str) -> String {
 }
 
 /// What there is, and then what there is not.
-fn bounds(b: &EnsembleBounds) -> String {
+pub(crate) fn bounds(b: &EnsembleBounds) -> String {
     let counted = [
         (b.txns, "transaction", "transactions"),
         (b.crashes, "crash", "crashes"),
@@ -112,7 +113,12 @@ fn closing(out: &mut String, report: &EnsembleReport, paint: Paint) {
     if report.verdict == Judgement::Undecided {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
     }
-    let verdict = match report.verdict {
+    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &ensemble_answer(report)));
+}
+
+/// The verdict in words.
+pub(crate) fn ensemble_answer(report: &EnsembleReport) -> String {
+    match report.verdict {
         Judgement::Holds => {
             format!("holds (exhaustive, {}, depth {})", of(report.states, "state"), report.depth)
         }
@@ -122,6 +128,5 @@ fn closing(out: &mut String, report: &EnsembleReport, paint: Paint) {
             report.promise.as_deref().unwrap_or("an invariant")
         ),
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
-    };
-    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &verdict));
+    }
 }
