@@ -1,8 +1,9 @@
 //! The state machine: servers over links that break.
 
 use super::action::Action;
+use super::client::Client;
 use super::config::{EnsembleConfig, Merges};
-use super::network::{change, crash, free_link, hang, is_news, send};
+use super::network::{change, crash, free_link, hang, hear, is_news, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
 use super::state::{Datagrams, Kind, Link, Part, State};
@@ -10,6 +11,7 @@ use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use zk_proto::message::{ConnId, Xid};
 use zk_proto::server::ServerId;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::LinkId;
@@ -111,18 +113,19 @@ impl<N: Node> EnsembleModel<N> {
                 out.push(Action::Written { server });
             }
             out.extend(node.imaging().into_iter().map(|link| Action::Image { server, link }));
+            if node.is_snapshotting() {
+                out.push(Action::Piece { server });
+            }
         }
     }
 
     /// What somebody may do at any time, or never.
     fn at_will(&self, state: &State<N>, out: &mut Vec<Action>) {
         for server in state.servers() {
-            match state.node(server).peer() {
-                None => out.push(Action::Restart { server }),
-                Some(peer) if state.left.txns > 0 && peer.may_propose() => {
-                    out.push(Action::Propose { server });
-                }
-                Some(_) => {}
+            if !state.is_up(server) {
+                out.push(Action::Restart { server });
+            } else if state.left.txns > 0 && state.node(server).takes_writes() {
+                out.push(Action::Propose { server });
             }
         }
         out.extend(state.cut.iter().map(|(a, b)| Action::Mend { a: *a, b: *b }));
@@ -237,10 +240,8 @@ impl<N: Node> EnsembleModel<N> {
             }
             Action::Written { server } => self.take(&mut next, server, &Event::Written),
             Action::Image { server, link } => self.take(&mut next, server, &Event::Imaged { link }),
-            Action::Propose { server } => {
-                let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
-                self.take(&mut next, server, &Event::Propose { number });
-            }
+            Action::Propose { server } => self.propose(&mut next, server),
+            Action::Piece { server } => self.take(&mut next, server, &Event::Piece),
             Action::Restart { server } => self.restart(&mut next, server),
             Action::Fire { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
             Action::Wait { server } => self.wait(&mut next, server),
@@ -257,6 +258,28 @@ impl<N: Node> EnsembleModel<N> {
         }
         next.seal();
         next
+    }
+
+    /// A write comes to a server: somebody's, or its client's, who hangs up elsewhere first.
+    fn propose(&self, next: &mut State<N>, server: ServerId) {
+        let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
+        if !N::HAS_CLIENTS {
+            return self.take(next, server, &Event::Propose { number });
+        }
+        if next.client.at.is_none_or(|(at, _)| at != server) {
+            if let Some((former, conn)) = next.client.at {
+                self.take(next, former, &Event::Dropped { conn });
+            }
+            // Each connection has an id of its own, as each is for another number.
+            let (conn, last) = (ConnId(number as u64), next.client.last);
+            hear(next, |client| client.connects(server, conn));
+            self.take(next, server, &Event::Connecting { conn, last });
+        }
+        // The server may have closed it again.
+        if let Some((_, conn)) = next.client.at {
+            hear(next, |client| client.asks(Xid(number as i32)));
+            self.take(next, server, &Event::Asked { conn, number });
+        }
     }
 
     fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
@@ -340,7 +363,11 @@ impl<N: Node> EnsembleModel<N> {
         self.forget_timers(&mut after);
         let told = |effect: &Effect<N::Packet>| match effect {
             Effect::Told(output) => Some(output.clone()),
-            Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } => None,
+            Effect::Notify { .. }
+            | Effect::Send { .. }
+            | Effect::Hang { .. }
+            | Effect::Tell { .. }
+            | Effect::Close { .. } => None,
         };
         let told: Vec<Output> = effects.iter().filter_map(told).collect();
         let told = (news || !told.is_empty()).then_some(told);
@@ -396,6 +423,14 @@ impl<N: Node> EnsembleModel<N> {
                 }
                 Effect::Send { link, packet } => send(next, server, *link, packet),
                 Effect::Hang { link } => hang(next, server, *link, false),
+                Effect::Tell { conn, message } if next.client.at == Some((server, *conn)) => {
+                    hear(next, |client| client.hears(self.config.work, message));
+                }
+                Effect::Close { conn } if next.client.at == Some((server, *conn)) => {
+                    hear(next, Client::hangs_up);
+                }
+                // It has gone meanwhile.
+                Effect::Tell { .. } | Effect::Close { .. } => {}
                 Effect::Notify { .. } | Effect::Told(_) => {}
             }
         }
