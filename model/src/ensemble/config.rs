@@ -1,5 +1,6 @@
 //! What to explore of an ensemble: how much of each, from where, and what is merged.
 
+use crate::accept::Narrowed;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +109,21 @@ impl Work {
         ("sessions", Work::Sessions),
         ("watches", Work::Watches),
     ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        Work::ALL.iter().find(|(_, work)| *work == self).expect("everything that is asked for has a name").0
+    }
+}
+
+/// What becomes of what the client sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Traces {
+    /// States that differ in it alone are one.
+    #[default]
+    Forgotten,
+    /// It is a part of the state, and `Service`, or a narrowed one, must allow it.
+    Judged(Option<Narrowed>),
 }
 
 /// How a server is set up.
@@ -119,6 +135,8 @@ pub struct Setup {
     pub work: Work,
     /// It begins a snapshot of its own after each transaction.
     pub snapshots: bool,
+    /// What becomes of what its client sees.
+    pub traces: Traces,
 }
 
 /// What is taken for one step, or for one state. ARCHITECTURE.md says why nobody can tell; all are on but in the tests
@@ -184,6 +202,8 @@ pub struct EnsembleConfig {
     pub work: Work,
     /// Whole servers write snapshots of their own.
     pub snapshots: bool,
+    /// What becomes of what the client of whole servers sees.
+    pub traces: Traces,
     /// Look whether progress is possible from everywhere, and whether something may go round without it for ever.
     pub liveness: bool,
     /// Give up after so long.
@@ -206,6 +226,7 @@ impl EnsembleConfig {
             tune: Tune::default(),
             work: Work::default(),
             snapshots: false,
+            traces: Traces::default(),
             liveness: true,
             time_limit: None,
             max_states: None,

@@ -44,7 +44,8 @@ mod whole;
 mod work;
 
 pub use action::Action;
-pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Tune, Work};
+pub use client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
+pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Traces, Tune, Work};
 pub use model::EnsembleModel;
 pub use node::{Effect, Event, Node};
 pub use peer_node::PeerNode;
@@ -53,3 +54,7 @@ pub use server_node::ServerNode;
 pub use state::State;
 pub use stateright::second_opinion;
 pub use watch::{STANDS_ON_QUORUM, STATES_AGREE, broken, names};
+pub use whole::{
+    ANSWERED_STANDS, COUNTERS_ASCEND, CRASH_SPOILS_NOTHING, EPHEMERALS_HAVE_SESSIONS, EQUAL_TREES,
+    MULTI_IS_ATOMIC, SERVICE_ALLOWS, SESSION_ORDER,
+};

@@ -1,7 +1,7 @@
 //! The state machine: servers over links that break.
 
 use super::action::Action;
-use super::client::Client;
+use super::client::{Client, Says};
 use super::config::{EnsembleConfig, Merges};
 use super::network::{change, crash, free_link, hang, hear, is_news, send};
 use super::node::{Effect, Event, Node};
@@ -10,8 +10,9 @@ use super::state::{Datagrams, Kind, Link, Part, State};
 use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
 use std::collections::VecDeque;
+use std::ops::Bound;
 use std::sync::Arc;
-use zk_proto::message::{ConnId, Xid};
+use zk_proto::message::ConnId;
 use zk_proto::server::ServerId;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::LinkId;
@@ -124,7 +125,7 @@ impl<N: Node> EnsembleModel<N> {
         for server in state.servers() {
             if !state.is_up(server) {
                 out.push(Action::Restart { server });
-            } else if state.left.txns > 0 && state.node(server).takes_writes() {
+            } else if self.may_ask(state) && state.node(server).takes_writes() {
                 out.push(Action::Propose { server });
             }
         }
@@ -135,6 +136,11 @@ impl<N: Node> EnsembleModel<N> {
             let refused = refused.filter(|(from, to)| self.is_refused(state, *from, *to));
             out.extend(refused.map(|(from, to)| Action::Link { from, to }));
         }
+    }
+
+    /// Whether anybody may write yet.
+    pub(super) fn may_ask(&self, state: &State<N>) -> bool {
+        state.left.txns > 0 && (!N::HAS_CLIENTS || state.client.may_ask(self.config.work))
     }
 
     /// What goes wrong.
@@ -266,19 +272,32 @@ impl<N: Node> EnsembleModel<N> {
         if !N::HAS_CLIENTS {
             return self.take(next, server, &Event::Propose { number });
         }
-        if next.client.at.is_none_or(|(at, _)| at != server) {
-            if let Some((former, conn)) = next.client.at {
-                self.take(next, former, &Event::Dropped { conn });
-            }
-            // Each connection has an id of its own, as each is for another number.
-            let (conn, last) = (ConnId(number as u64), next.client.last);
-            hear(next, |client| client.connects(server, conn));
-            self.take(next, server, &Event::Connecting { conn, last });
+        if next.client.at.is_some_and(|(at, _)| at == server) {
+            hear(next, |client| client.wants(number));
+            return self.speak(next);
         }
-        // The server may have closed it again.
-        if let Some((_, conn)) = next.client.at {
-            hear(next, |client| client.asks(Xid(number as i32)));
-            self.take(next, server, &Event::Asked { conn, number });
+        if let Some((former, conn)) = next.client.at {
+            self.take(next, former, &Event::Dropped { conn });
+        }
+        // Each connection has an id of its own, as each is for another number.
+        let (conn, last) = (ConnId(number as u64), next.client.last);
+        hear(next, |client| {
+            client.connects(server, conn);
+            client.wants(number);
+        });
+        self.take(next, server, &Event::Connecting { conn, last });
+    }
+
+    /// The client says what it has to say, if it can.
+    fn speak(&self, next: &mut State<N>) {
+        while let Some((server, conn)) = next.client.at {
+            let mut says = None;
+            hear(next, |client| says = client.says(self.config.work));
+            match says {
+                Some(Says::Watches { since }) => self.take(next, server, &Event::Watches { conn, since }),
+                Some(Says::Asks { number }) => self.take(next, server, &Event::Asked { conn, number }),
+                None => return,
+            }
         }
     }
 
@@ -409,7 +428,8 @@ impl<N: Node> EnsembleModel<N> {
                 if ghost == **next.ghost { next.ghost.clone() } else { self.one_of(ghost) }
             });
         }
-        let mut datagrams = None;
+        self.record(next);
+        let (mut datagrams, mut has_heard) = (None, false);
         for effect in &stepped.effects {
             match effect {
                 Effect::Notify { to, notification } if next.is_up(*to) => {
@@ -425,6 +445,7 @@ impl<N: Node> EnsembleModel<N> {
                 Effect::Hang { link } => hang(next, server, *link, false),
                 Effect::Tell { conn, message } if next.client.at == Some((server, *conn)) => {
                     hear(next, |client| client.hears(self.config.work, message));
+                    has_heard = true;
                 }
                 Effect::Close { conn } if next.client.at == Some((server, *conn)) => {
                     hear(next, Client::hangs_up);
@@ -436,6 +457,19 @@ impl<N: Node> EnsembleModel<N> {
         }
         if let Some(datagrams) = datagrams {
             next.datagrams = Part::new(Kind::Datagrams, datagrams);
+        }
+        if has_heard {
+            self.speak(next);
+        }
+    }
+
+    /// What stands and did not before comes into the client's record, if it keeps one.
+    fn record(&self, next: &mut State<N>) {
+        let Some(before) = next.client.committed() else { return };
+        let ghost = Arc::clone(&next.ghost);
+        let mut news = ghost.committed.range((Bound::Excluded(before), Bound::Unbounded)).peekable();
+        if news.peek().is_some() {
+            hear(next, |client| client.stands(news.map(|(_, txn)| &**txn)));
         }
     }
 }

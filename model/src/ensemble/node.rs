@@ -38,6 +38,8 @@ pub enum Event<P> {
     Connecting { conn: ConnId, last: Zxid },
     /// A client asks what it asks for the `number`th time.
     Asked { conn: ConnId, number: i64 },
+    /// A client registers its watches again, who knows of all up to here.
+    Watches { conn: ConnId, since: Zxid },
     /// A client's connection is gone.
     Dropped { conn: ConnId },
     /// The next piece of its own snapshot is due.

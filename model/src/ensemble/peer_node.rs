@@ -179,9 +179,11 @@ impl PeerNode {
                 let body = TxnBody::Delete { path: "/".into() };
                 zab::Event::Propose(Draft { session, xid, time_ms, body })
             }
-            Event::Connecting { .. } | Event::Asked { .. } | Event::Dropped { .. } | Event::Piece => {
-                unreachable!("a bare peer has neither clients nor snapshots of its own")
-            }
+            Event::Connecting { .. }
+            | Event::Asked { .. }
+            | Event::Watches { .. }
+            | Event::Dropped { .. }
+            | Event::Piece => unreachable!("a bare peer has neither clients nor snapshots of its own"),
         }
     }
 

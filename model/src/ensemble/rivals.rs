@@ -7,6 +7,7 @@
 
 use super::action::Action;
 use super::client::Client;
+use super::config::Traces;
 use super::model::EnsembleModel;
 use super::node::Node;
 use super::starts::{Past, decide, past_txn};
@@ -187,7 +188,8 @@ impl<N: Node> Scene<'_, N> {
         let state = &mut self.state;
         state.cut.clear();
         state.left = Left::all(&self.model.config.bounds);
-        state.client = Part::new(Kind::Client, Client::default());
+        let keeps = self.model.config.traces != Traces::Forgotten;
+        state.client = Part::new(Kind::Client, Client::new(keeps));
         let vote = Some(Vote { epoch: 0, zxid: Zxid::ZERO, leader: THREE });
         let late = Notification { round: 1, vote, stand: Stand::Following };
         let mut datagrams = Datagrams::clone(&state.datagrams);

@@ -2,7 +2,7 @@
 //!
 //! No time passes for it: its clock stands still, sessions do not expire by silence, and nobody looks for containers.
 
-use super::config::{Setup, Work};
+use super::config::Setup;
 use super::disk::Disk;
 use super::node::{Effect, Event, Node};
 use super::state::State;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
 use zk_proto::disk::{FileId, Files};
 use zk_proto::log;
-use zk_proto::message::{ConnectRequest, ToPeer, ToServer, Xid};
+use zk_proto::message::{ConnectRequest, ToPeer, ToServer, WatchList, Xid};
 use zk_proto::prepare::TreeConfig;
 use zk_proto::recovery::{EpochMark, encode_epoch, encode_mark, recover};
 use zk_proto::server::{self, Input, Note, Output, Server, ServerConfig, Syncs};
@@ -24,6 +24,8 @@ use zk_proto::zab::{self, Peer, RecoveredHistory, Timer};
 
 /// Always. What is between two inputs is no time at all.
 const NOW_MS: i64 = 0;
+/// So many znodes make a piece of a snapshot.
+const PIECE: u32 = 3;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -149,8 +151,8 @@ impl ServerNode {
         self.is_spoiled
     }
 
-    pub(super) fn work(&self) -> Work {
-        self.setup.work
+    pub(super) fn setup(&self) -> &Setup {
+        &self.setup
     }
 
     fn config(&self) -> ServerConfig {
@@ -159,7 +161,7 @@ impl ServerNode {
             zab: self.setup.peer.clone(),
             tick_ms: 1000,
             snapshot_every: every,
-            snapshot_step: 1,
+            snapshot_step: PIECE,
             snapshots_kept: 1,
             snapshot_bytes: 0,
             container_check_ms: 60_000,
@@ -204,6 +206,11 @@ impl ServerNode {
             Event::Asked { conn, number } => {
                 let (xid, request) = (Xid(*number as i32), request(self.setup.work, *number));
                 server::Event::Received { conn: *conn, message: ToServer::Request { xid, request } }
+            }
+            Event::Watches { conn, since } => {
+                let watches = WatchList { data: vec![work::PLAIN.into()], ..WatchList::default() };
+                let message = ToServer::SetWatches { since: *since, watches };
+                server::Event::Received { conn: *conn, message }
             }
             Event::Dropped { conn } => server::Event::Dropped { conn: *conn },
             Event::Piece => {

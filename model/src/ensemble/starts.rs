@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::client::Client;
-use super::config::{Level, Setup};
+use super::config::{Level, Setup, Traces};
 use super::model::EnsembleModel;
 use super::node::Node;
 use super::rivals::rivals;
@@ -71,16 +71,22 @@ fn switched_on<N: Node>(
         let mut config = PeerConfig::new(*id, voters.clone(), observers.clone());
         (config.init_limit_ticks, config.sync_limit_ticks) = (LIMIT_TICKS, LIMIT_TICKS);
         (model.config.tune.0)(&mut config);
-        let setup = Setup { peer: config, work: model.config.work, snapshots: model.config.snapshots };
+        let setup = Setup {
+            peer: config,
+            work: model.config.work,
+            snapshots: model.config.snapshots,
+            traces: model.config.traces,
+        };
         Part::new(Kind::Node, N::off(setup, disks.get(id).cloned().unwrap_or_default()))
     };
+    let keeps = model.config.traces != Traces::Forgotten;
     let mut state = State {
         nodes: voters.iter().chain(&observers).map(node).collect(),
         links: BTreeMap::new(),
         datagrams: Part::new(Kind::Datagrams, BTreeMap::new()),
         cut: BTreeSet::new(),
         left: Left::all(bounds),
-        client: Part::new(Kind::Client, Client::default()),
+        client: Part::new(Kind::Client, Client::new(keeps)),
         ghost: Part::new(Kind::Ghost, ghost),
         fingerprint: 0,
     };

@@ -1,10 +1,11 @@
 //! The invariants of whole servers: of their trees, of what stands for requests, and of what the client was told.
 
 use super::client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
-use super::config::Work;
+use super::config::{Traces, Work};
 use super::server_node::ServerNode;
 use super::state::State;
 use super::work::{self, request};
+use crate::accept::accept_from;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{Request, SessionId, Text, Zxid, split};
@@ -27,8 +28,11 @@ pub const ANSWERED_STANDS: &str = "AnsweredStands";
 /// What a crash may leave of a disk is not taken for a disk that has lost something.
 pub const CRASH_SPOILS_NOTHING: &str = "CrashSpoilsNothing";
 
+/// `Service` allows all that the client was shown: see [`crate::accept`]. Asked where traces are judged.
+pub const SERVICE_ALLOWS: &str = "ServiceAllows";
+
 /// All of them, in order.
-pub(super) const NAMES: [&str; 10] = [
+pub(super) const NAMES: [&str; 11] = [
     EQUAL_TREES,
     EPHEMERALS_HAVE_SESSIONS,
     MULTI_IS_ATOMIC,
@@ -39,6 +43,7 @@ pub(super) const NAMES: [&str; 10] = [
     NEVER_BACK,
     IN_ORDER,
     WATCH_FIRST,
+    SERVICE_ALLOWS,
 ];
 
 /// Looks at all of them.
@@ -51,7 +56,7 @@ pub(super) fn look(state: &State<ServerNode>) -> Vec<Result<(), String>> {
     vec![
         equal_trees(state),
         servers(state).try_for_each(|(id, server)| ephemerals_have_sessions(id, server)),
-        multi_is_atomic(state.nodes[0].work(), stands),
+        multi_is_atomic(state.nodes[0].setup().work, stands),
         counters_ascend(stands),
         session_order(stands),
         answered_stands(stands, &state.client.answered),
@@ -59,6 +64,7 @@ pub(super) fn look(state: &State<ServerNode>) -> Vec<Result<(), String>> {
         told(NEVER_BACK),
         told(IN_ORDER),
         told(WATCH_FIRST),
+        service_allows(state),
     ]
 }
 
@@ -74,14 +80,16 @@ pub(super) fn is_tested(name: &str, state: &State<ServerNode>) -> bool {
         EPHEMERALS_HAVE_SESSIONS => {
             servers(state).any(|(_, server)| !server.tree().ephemeral_owners().is_empty())
         }
-        MULTI_IS_ATOMIC => stand()
-            .any(|txn| matches!(request(state.nodes[0].work(), txn.xid.0.into()), Request::Multi { .. })),
+        MULTI_IS_ATOMIC => stand().any(|txn| {
+            matches!(request(state.nodes[0].setup().work, txn.xid.0.into()), Request::Multi { .. })
+        }),
         COUNTERS_ASCEND => stand().any(|txn| matches!(txn.body, TxnBody::Create { .. })),
         SESSION_ORDER => stand().count() > 1,
         ANSWERED_STANDS => !state.client.answered.is_empty(),
         NEVER_BACK => state.client.last > Zxid::ZERO,
         IN_ORDER | WATCH_FIRST => state.client.at.is_some(),
         CRASH_SPOILS_NOTHING => true,
+        SERVICE_ALLOWS => state.client.record.len() > 1,
         _ => false,
     }
 }
@@ -179,6 +187,13 @@ fn answered_stands(stands: &BTreeMap<Zxid, Arc<Txn>>, answered: &BTreeMap<Xid, Z
         }
     }
     Ok(())
+}
+
+fn service_allows(state: &State<ServerNode>) -> Result<(), String> {
+    let Traces::Judged(narrowed) = state.nodes[0].setup().traces else { return Ok(()) };
+    let (paths, counters) = work::beginning();
+    let accepted = accept_from(&paths, &counters, &state.client.record, narrowed);
+    accepted.map(|_| ()).map_err(|rejection| rejection.to_string())
 }
 
 fn crash_spoils_nothing(state: &State<ServerNode>) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! What the clients of whole servers ask for, and the state that their ensemble begins with.
 
 use super::config::Work;
-use zk_api::{CreateMode, Data, Op, Request, SessionId, Zxid, open_acl};
+use zk_api::{CreateMode, Data, Op, Request, SessionId, Text, Zxid, open_acl};
 use zk_proto::message::Password;
 use zk_proto::sessions::{Session, SessionTable};
 use zk_proto::tree::{DataTree, Node};
@@ -14,18 +14,31 @@ pub(super) const TIMEOUT_MS: u32 = 10_000;
 
 /// Holds sequential znodes, of which there were some.
 const QUEUE: &str = "/queue";
-/// Has no children.
-const PLAIN: &str = "/plain";
+/// Has no children. The one that the client watches.
+pub(super) const PLAIN: &str = "/plain";
 
 /// So many children were created in the queue, and none is left.
 const CREATED: i32 = 2;
 
-/// What is on every disk before anything happens: the tree and the sessions, at zxid zero.
+/// What there is before anything happens, as recipe models have it: znodes, and how many children those ever had.
+pub(super) fn beginning() -> (Vec<Text>, Vec<(Text, i32)>) {
+    (vec![QUEUE.into(), PLAIN.into()], vec![(QUEUE.into(), CREATED)])
+}
+
+/// The last transaction that anything of that is of.
+pub(super) fn beginning_ends() -> Zxid {
+    Zxid::new(0, beginning().0.len() as u32)
+}
+
+/// The same on every disk, at zxid zero: the tree, and the client's session.
 pub(super) fn image() -> (DataTree, SessionTable) {
+    let (paths, counters) = beginning();
     let mut tree = DataTree::new();
-    let node = Node::new(Data::from("old"), open_acl(), NodeKind::Persistent, Zxid::ZERO, 0);
-    tree.restore(QUEUE.into(), Node { created: CREATED, ..node.clone() });
-    tree.restore(PLAIN.into(), node);
+    for (nth, path) in (1..).zip(paths) {
+        let created = counters.iter().find(|(of, _)| *of == path).map_or(0, |(_, created)| *created);
+        let node = Node::new(Data::NULL, open_acl(), NodeKind::Persistent, Zxid::new(0, nth), 0);
+        tree.restore(path, Node { created, ..node });
+    }
     let mut sessions = SessionTable::default();
     sessions.insert(SESSION, Session { timeout_ms: TIMEOUT_MS, password: PASSWORD });
     (tree, sessions)

@@ -2,8 +2,10 @@
 
 use crate::{bounds, broken, explore_with};
 use std::sync::Arc;
+use zk_model::accept::Narrowed;
 use zk_model::ensemble::{
-    BROKEN_WITHOUT, EnsembleConfig, Level, Merges, PLANTED, ServerNode, Tune, Work, names, second_opinion,
+    BROKEN_WITHOUT, EnsembleConfig, Level, Merges, PLANTED, SERVICE_ALLOWS, ServerNode, Traces, Tune, Work,
+    names, second_opinion,
 };
 use zk_model::{Check, Verdict};
 use zk_proto::mutant::Mutant;
@@ -43,6 +45,7 @@ fn times(check: &Check, case: &str) -> u64 {
 fn whole_servers_hold_in_small_bounds_and_every_invariant_of_theirs_is_put_to_the_test() {
     let (last, all) = models().split_last().map(|(last, all)| (last.clone(), all.to_vec())).expect("some");
     let crash = EnsembleConfig::new(Level::Whole, bounds(2, 1, 1, 1));
+    let crash = EnsembleConfig { traces: Traces::Judged(None), ..crash };
     let checks: Vec<Check> = all.iter().chain([&crash]).map(explore_with::<ServerNode>).collect();
     for check in &checks {
         assert_eq!(check.verdict, Verdict::Holds, "{:?}", broken(check));
@@ -72,6 +75,7 @@ fn each_bug_of_a_server_that_needs_no_time_is_found_by_name() {
         (Mutant::WatchAfterAnswer, "WatchBeforeAnswer"),
         (Mutant::WatchFiresTwice, "WatchBeforeAnswer"),
         (Mutant::WatchLost, "WatchBeforeAnswer"),
+        (Mutant::SetWatchesForgets, "WatchBeforeAnswer"),
     ] {
         let mut found = models().into_iter().filter_map(|config| {
             let check = explore_with::<ServerNode>(&with_bug(&config, mutant));
@@ -97,5 +101,30 @@ fn whole_servers_hold_without_merging() {
         let config = EnsembleConfig::new(Level::Broadcast, bounds(2, 1, 1, 1));
         let check = explore_with::<ServerNode>(&EnsembleConfig { merges, liveness: false, ..config });
         assert_eq!(check.verdict, Verdict::Holds, "{merges:?}: {:?}", broken(&check));
+    }
+}
+
+/// Of the first models, what two servers show their client.
+fn judged(narrowed: Option<Narrowed>) -> impl Iterator<Item = Check> {
+    let models = models().into_iter().filter(|config| config.bounds.servers == 2);
+    models.map(move |config| {
+        explore_with::<ServerNode>(&EnsembleConfig { traces: Traces::Judged(narrowed), ..config })
+    })
+}
+
+#[test]
+fn service_allows_all_that_whole_servers_show_their_client() {
+    for check in judged(None) {
+        assert_eq!(check.verdict, Verdict::Holds, "{:?}", broken(&check));
+        let asked = check.promises.iter().find(|report| report.name == SERVICE_ALLOWS).map(|it| it.tested);
+        assert!(asked > Some(0));
+    }
+}
+
+#[test]
+fn a_service_that_is_too_narrow_is_rejected() {
+    for narrowed in [Narrowed::NoLag, Narrowed::AnswersNeverLost, Narrowed::LostAnswersBind] {
+        let rejects = |check: Check| broken(&check).iter().any(|(name, _)| *name == SERVICE_ALLOWS);
+        assert!(judged(Some(narrowed)).any(rejects), "{narrowed:?}");
     }
 }
