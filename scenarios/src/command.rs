@@ -176,7 +176,7 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
 fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     let config = arguments.config()?;
     let mut progress = Progress::new(arguments.format, None);
-    let report = crate::ensemble::check(&config, &mut |now| tell(&mut progress, now));
+    let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
     drop(progress);
     print(&match arguments.format {
         Format::Human => ensemble_text(&report, paint()),
