@@ -49,7 +49,7 @@ pub use confidence::{Confidence, Rate};
 pub use diagram::{
     Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
 };
-pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
+pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, WholeServers};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
     FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_live_dir,

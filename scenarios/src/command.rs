@@ -180,7 +180,7 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     let config = arguments.config()?;
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
-    let report = crate::ensemble::check(&config, &mut |now| tell(&mut progress, now));
+    let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
     drop(progress);
     if let Some(dir) = &arguments.report {
         write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;

@@ -3,7 +3,7 @@
 use super::check::{counterexample, limits, watched};
 use super::{Paint, count, coverage, headings, of, row, table, wall, wrapped};
 use crate::check::{CheckedPromise, Judgement};
-use crate::ensemble::{EnsembleBounds, EnsembleReport};
+use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -12,6 +12,7 @@ pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
     let mut out = String::new();
     let title = paint.strong("ensemble");
     let _ = writeln!(out, "{title}: real servers over links that break, {}", level(&report.level));
+    let _ = writeln!(out, "  servers: {}", servers(report.whole.as_ref()));
     let _ = writeln!(out, "  bounds: {}", wrapped(&bounds(&report.bounds), 4));
     if !report.merged.is_empty() {
         let _ = writeln!(out, "  merged: {}", wrapped(&report.merged.join(", "), 4));
@@ -45,6 +46,16 @@ pub(crate) fn level(name: &str) -> String {
         "broadcast" => "from an established leader on".to_owned(),
         "whole" => "from the start".to_owned(),
         other => other.to_owned(),
+    }
+}
+
+fn servers(whole: Option<&WholeServers>) -> String {
+    match whole {
+        None => "peers without trees, sessions or clients".to_owned(),
+        Some(WholeServers { asks, snapshots }) => {
+            let own = if *snapshots { ", with snapshots of their own" } else { "" };
+            format!("whole{own}, and a client that asks for {asks}")
+        }
     }
 }
 
