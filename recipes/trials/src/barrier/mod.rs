@@ -7,10 +7,12 @@
 //! | `barrier/any-event` | `any_event` | whatever it is told lets it pass |
 //! | `barrier/no-recheck` | `no_recheck` | a change of the barrier's data lets it pass |
 //! | `barrier/raised-again` | `raised_again` | misses an opening when the barrier is raised again at once |
+//! | `barrier/lowered-once` | `lowered_once` | is said to be lowered, and is not |
 //!
 //! `stage` is what they have in common.
 
 mod any_event;
+mod lowered_once;
 mod no_recheck;
 mod raised_again;
 mod recipe;
@@ -18,6 +20,7 @@ mod stage;
 mod stale_look;
 
 pub use any_event::AnyEvent;
+pub use lowered_once::LoweredOnce;
 pub use no_recheck::NoRecheck;
 pub use raised_again::RaisedAgain;
 pub use recipe::Recipe;
@@ -35,5 +38,6 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(AnyEvent)),
         Arc::new(OnTrial(NoRecheck)),
         Arc::new(OnTrial(RaisedAgain)),
+        Arc::new(OnTrial(LoweredOnce)),
     ]
 }

@@ -5,7 +5,7 @@ use crate::common::{InRound, Stop, plain};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+use crate::promises::{BarrierHolds, BarrierReleases, NoFailure, NoOpeningMissed, RaisedAsTold, Undisturbed};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
 use zk_api::{Data, Text, ZPath, ZooKeeper};
@@ -27,6 +27,15 @@ pub trait BarrierKind: Send + Sync + 'static {
     /// Which engines find what is wrong with it.
     fn found_by(&self) -> FoundBy {
         FoundBy::Both
+    }
+
+    /// Lowers the barrier, by default as it should be done.
+    fn lower<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        stage.lowers()
     }
 
     /// Waits until the barrier is down, and says so to the stage when it sees it up.
@@ -55,6 +64,8 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
             Box::new(BarrierHolds::of(BARRIER)),
             Box::new(BarrierReleases::of(BARRIER)),
             Box::new(NoOpeningMissed::of(BARRIER)),
+            Box::new(RaisedAsTold::of(BARRIER)),
+            Box::new(Undisturbed::of(NoFailure)),
         ]
     }
 
@@ -77,7 +88,7 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
                 if part.me.process != 0 {
                     return stage.pass(&self.0).await;
                 }
-                stage.raise_and_lower().await?;
+                stage.raise_and_lower(&self.0).await?;
                 if round + 1 < part.rounds {
                     stage.probe.work().await;
                 }
@@ -134,16 +145,23 @@ where
         self.probe.observe(Observation::note(what, BARRIER, self.round.into()));
     }
 
-    async fn raise_and_lower(&self) -> Result<(), Stop> {
+    /// Lowers the barrier by the recipe.
+    pub async fn lowers(&self) -> Result<(), Stop> {
+        Ok(self.recipe().lower().await?)
+    }
+
+    async fn raise_and_lower<K: BarrierKind>(&self, kind: &K) -> Result<(), Stop> {
         let (zk, node) = (self.zk(), self.node());
         let barrier = self.recipe();
+        self.note("raises");
         barrier.raise(Data::NULL).await?;
         self.probe.observe(Observation::begins("has raised", BARRIER, self.round.into()));
         // Waiters must bear that the znode changes and stays. Whether this one took effect is no matter.
         drop(zk.set_data(&node, "still up".into(), -1));
         zk.checkpoint("trial/up", &[]);
         self.probe.work().await;
-        barrier.lower().await?;
+        self.note("lowers");
+        kind.lower(self).await?;
         self.probe.observe(Observation::ends("has lowered", BARRIER, self.round.into()));
         Ok(())
     }

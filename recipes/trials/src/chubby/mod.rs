@@ -31,7 +31,8 @@ use crate::lock::{LOCK, OnTrial, Stage};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, Fifo, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, SequencerNamesAHolder,
+    ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
+    SequencerNamesAHolder, Undisturbed,
 };
 use crate::trial::AnyTrial;
 use std::sync::Arc;
@@ -60,6 +61,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 

@@ -7,8 +7,8 @@ use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
-    NoWaiterStuck, OneWokenPerDeletion, SessionEndNoticed, StopsAtLoss,
+    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode,
+    NoWaiterStuck, OneWokenPerDeletion, SessionEndNoticed, StopsAtLoss, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -58,6 +58,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(SessionEndNoticed::default()),
         Box::new(NoOrphanZnode::of(ELECTION)),
         Box::new(NoForeignDelete::of(ELECTION)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 

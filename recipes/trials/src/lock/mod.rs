@@ -18,10 +18,12 @@
 //! | `lock/read-then-watch` | `read_then_watch` | the watch is set after the look |
 //! | `lock/no-watch-after-loss` | `no_watch_after_loss` | a lost connection loses the watch |
 //! | `lock/adopts-ghost` | `adopts_ghost` | takes up the znode of its former session |
+//! | `lock/fails-at-loss` | `fails_at_loss` | a lost connection ends the attempt |
 //!
 //! `stage` is what they have in common: attempts and the critical section.
 
 mod adopts_ghost;
+mod fails_at_loss;
 mod guid;
 mod java;
 mod name_order;
@@ -40,6 +42,7 @@ mod watch_lost;
 
 pub use crate::common::{InRound, Stop};
 pub use adopts_ghost::AdoptsGhost;
+pub use fails_at_loss::FailsAtLoss;
 pub use guid::Guid;
 pub use java::Java;
 pub use name_order::NameOrder;
@@ -78,5 +81,6 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(ReadThenWatch)),
         Arc::new(OnTrial(NoWatchAfterLoss)),
         Arc::new(OnTrial(AdoptsGhost)),
+        Arc::new(OnTrial(FailsAtLoss)),
     ]
 }

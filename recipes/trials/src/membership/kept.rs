@@ -42,6 +42,10 @@ impl GroupKind for Kept {
         SCENARIO
     }
 
+    fn leaves(&self) -> bool {
+        false
+    }
+
     async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,
@@ -88,6 +92,10 @@ impl GroupKind for WatchNotRearmed {
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         SCENARIO
+    }
+
+    fn leaves(&self) -> bool {
+        false
     }
 
     async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -5,7 +5,9 @@ use crate::common::{InRound, Stop};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{LiveMembersListed, Of, SessionEndNoticed, Undisturbed, Views, shown};
+use crate::promises::{
+    LeaversUnlisted, LiveMembersListed, NoFailure, Of, SessionEndNoticed, Undisturbed, Views, shown,
+};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -31,6 +33,11 @@ pub trait GroupKind: Send + Sync + 'static {
     /// The scenario that it is made for.
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         &[]
+    }
+
+    /// Whether members leave again: then it is promised that they are listed no more.
+    fn leaves(&self) -> bool {
+        true
     }
 
     /// What process 0 does in a round: by default it watches the group until everybody is there to stay.
@@ -67,14 +74,20 @@ impl<K: GroupKind> Trial for OnTrial<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![
+        let mut all: Vec<Box<dyn AnyPromise>> = vec![
             Box::new(Views::committed(GROUP, Of::Names)),
+            Box::new(Views::untorn(GROUP, Of::Names)),
             Box::new(Views::monotone(GROUP, Of::Names)),
             Box::new(Views::fresh(GROUP, Of::Names)),
             // Who is through with its rounds keeps itself listed no more.
             Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
             Box::new(SessionEndNoticed::default()),
-        ]
+            Box::new(Undisturbed::of(NoFailure)),
+        ];
+        if self.0.leaves() {
+            all.push(Box::new(LeaversUnlisted::of(GROUP)));
+        }
+        all
     }
 
     fn found_by(&self) -> FoundBy {
@@ -212,7 +225,7 @@ where
         self.probe.observe(Observation::note("leaves", node.as_str(), 0));
     }
 
-    /// Its round is over.
+    /// Its round is over, and it has left if it began to.
     pub fn ends(&self, node: &ZPath) {
         self.probe.observe(Observation::ends("ends its round with", node.as_str(), 0));
     }

@@ -1,6 +1,7 @@
-//! `barrier-holds`, `barrier-releases` and `no-opening-missed`.
+//! `barrier-holds`, `barrier-releases`, `no-opening-missed` and `raised-as-told`.
 //!
-//! What waiters say about the barrier's znode: it *comes to* it, *sees* it up, *passes* it.
+//! What waiters say about the barrier's znode: it *comes to* it, *sees* it up, *passes* it. Who raises and lowers it says
+//! that it *raises* it, *has raised* it, *lowers* it, *has lowered* it.
 
 use super::broken;
 use crate::event::{ActorId, Event, Fact};
@@ -186,6 +187,71 @@ impl Promise for NoOpeningMissed {
     }
 }
 
+/// Who says that it has raised the barrier has, and who says that it has lowered it: it was so at some time since it began to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RaisedAsTold {
+    node: &'static str,
+    is_up: bool,
+    /// Who is about it: whether it raises, and whether it was so at some time since.
+    about: BTreeMap<ActorId, (bool, bool)>,
+}
+
+impl RaisedAsTold {
+    /// For the barrier that is this znode, which is not there at the beginning.
+    pub fn of(node: &'static str) -> Self {
+        RaisedAsTold { node, is_up: false, about: BTreeMap::new() }
+    }
+
+    fn is(&mut self, up: bool) {
+        self.is_up = up;
+        self.about.values_mut().for_each(|(raises, was)| *was |= *raises == up);
+    }
+
+    fn has(&mut self, actor: ActorId, raised: bool, found: &mut Vec<Finding>) {
+        match self.about.remove(&actor) {
+            Some((raises, false)) if raises == raised => {
+                let what = if raised { "raised" } else { "lowered" };
+                let what = format!("{actor} says that it has {what} {}, which never was so", self.node);
+                found.push(broken(what, None));
+            }
+            Some((raises, true)) if raises == raised => found.push(Finding::Tested),
+            Some(_) | None => {}
+        }
+    }
+}
+
+impl Promise for RaisedAsTold {
+    fn name(&self) -> &'static str {
+        "raised-as-told"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever says that it has raised, or lowered, the barrier has."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => match what.told() {
+                Some(("raises", node, _)) if node == self.node => {
+                    self.about.insert(*actor, (true, self.is_up));
+                }
+                Some(("lowers", node, _)) if node == self.node => {
+                    self.about.insert(*actor, (false, !self.is_up));
+                }
+                Some(("has raised", node, _)) if node == self.node => self.has(*actor, true, found),
+                Some(("has lowered", node, _)) if node == self.node => self.has(*actor, false, found),
+                _ => {}
+            },
+            Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => self.is(true),
+            Event::Is(Fact::NodeDeleted { path, .. }) if **path == *self.node => self.is(false),
+            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+                self.about.remove(actor);
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::*;
@@ -233,6 +299,27 @@ mod tests {
         let found = resting(BarrierReleases::of(NODE), vec![up(), comes(1), down()], &waiting(1));
         assert_eq!(broken_by(&found), [("p1 waits for ever at /gate/barrier, which is down", None)]);
         assert_eq!(resting(BarrierReleases::of(NODE), vec![], &Rest::default()), [Finding::Tested]);
+    }
+
+    #[test]
+    fn to_say_that_it_was_raised_or_lowered_when_it_never_was_breaks_it() {
+        let judged = |events| findings(RaisedAsTold::of(NODE), events);
+        let said = |whats: [&str; 2]| whats.map(|what| notes(0, what, NODE));
+        let [raises, raised] = said(["raises", "has raised"]);
+        let [lowers, lowered] = said(["lowers", "has lowered"]);
+        let found = judged(vec![raises.clone(), raised.clone()]);
+        assert_eq!(
+            broken_by(&found),
+            [("p0 says that it has raised /gate/barrier, which never was so", None)]
+        );
+        let found = judged(vec![up(), lowers.clone(), lowered.clone()]);
+        assert_eq!(
+            broken_by(&found),
+            [("p0 says that it has lowered /gate/barrier, which never was so", None)]
+        );
+        // Another may have changed it again.
+        assert_eq!(judged(vec![raises, up(), down(), raised]), [Finding::Tested]);
+        assert_eq!(judged(vec![up(), lowers, down(), up(), lowered]), [Finding::Tested]);
     }
 
     #[test]

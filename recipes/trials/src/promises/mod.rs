@@ -15,6 +15,7 @@ mod exclusion_among_live_sessions;
 mod exclusion_at_resource;
 mod fifo;
 mod irrevocability;
+mod leavers_unlisted;
 mod live_members_listed;
 mod measured;
 mod no_failure;
@@ -36,11 +37,12 @@ mod tokens_increase;
 mod try_succeeds_uncontended;
 mod undisturbed;
 mod views;
+mod voters_learn;
 
 pub use abort_validity::AbortValidity;
 pub use agreement::Agreement;
 pub use announced_leader_led::AnnouncedLeaderLed;
-pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed};
+pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed, RaisedAsTold};
 pub use commit_validity::CommitValidity;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
@@ -49,6 +51,7 @@ pub use exclusion_at_resource::{
 };
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
+pub use leavers_unlisted::LeaversUnlisted;
 pub use live_members_listed::LiveMembersListed;
 pub use measured::Measured;
 pub use no_failure::NoFailure;
@@ -70,13 +73,14 @@ pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
 pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
+pub use voters_learn::VotersLearn;
 
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{AnyPromise, Assumption, Finding, Violation};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// All nine that a fair lock with tokens makes, in the order of the reports.
+/// All ten that a fair lock with tokens makes, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -88,10 +92,11 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 
-/// All ten of a fair lock with tokens that is shared too: whoever wants it alone has `exclusive` in the name of its znode.
+/// All eleven of a fair lock with tokens that is shared too: whoever wants it alone has `exclusive` in the name of its znode.
 pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -104,10 +109,11 @@ pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dy
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 
-/// The seven of a fair lock that gives no tokens.
+/// The eight of a fair lock that gives no tokens.
 pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
@@ -117,11 +123,12 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 
-/// The six of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
-/// decides, and that transactions are removed.
+/// The eight of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
+/// decides and none gives up, that nobody fails, and that transactions are removed.
 pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_published_commitment(root);
     all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root))));
@@ -136,6 +143,8 @@ pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(Undisturbed::of(Irrevocability::of(root))),
         Box::new(Undisturbed::of(AbortValidity::of(root))),
         Box::new(Undisturbed::of(NoWaiterStuck)),
+        Box::new(Undisturbed::of(VotersLearn::of(root))),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 
@@ -268,7 +277,7 @@ mod tests {
         };
         assert_eq!(names(false), "fifo one-woken-per-deletion no-foreign-delete");
         let judged = "exclusion-among-live-sessions exclusion-at-fenced-resource exclusion-at-unfenced-resource \
-                      tokens-increase no-waiter-stuck no-orphan-znode";
+                      tokens-increase no-waiter-stuck no-orphan-znode no-failure";
         assert_eq!(names(true), judged);
     }
 }

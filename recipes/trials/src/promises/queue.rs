@@ -1,7 +1,7 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
 //! An item is a znode below the queue's items whose data are not empty; they are its payload. A producer *puts* a
-//! payload with a priority. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
+//! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
 use super::{Crew, below, broken};
 use crate::event::{ActorId, Event, Fact};
@@ -14,6 +14,8 @@ use zk_recipes::queue::Delivery;
 enum Step<'a> {
     /// A payload is about to be put with a priority.
     Puts(&'a str, i64),
+    /// A payload is said to have been put.
+    HasPut(ActorId, &'a str),
     /// An item is there.
     Appears(&'a Text, &'a Data),
     /// An item, or a claim, is gone.
@@ -44,6 +46,7 @@ impl Ears {
         match event {
             Event::Says { actor, what } => match what.told()? {
                 ("puts", payload, priority) => Some(Step::Puts(payload, priority)),
+                ("has put", payload, _) => Some(Step::HasPut(*actor, payload)),
                 ("asks", items, _) if items == self.items => Some(Step::Asks(*actor)),
                 ("takes", item, _) if below(self.items, item) => Some(Step::Takes(*actor, item)),
                 ("has worked off", item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
@@ -63,7 +66,8 @@ impl Ears {
     }
 }
 
-/// Each item that was put is worked off, or is there still.
+/// Each item that was put is worked off, or is there still. Who says that it has put a payload has: an item with it was
+/// there since it began to.
 ///
 /// Where items are removed before they are given, one is lost with each consumer that dies as it asks, at most; an
 /// item that was taken counts as worked off.
@@ -71,6 +75,8 @@ impl Ears {
 pub struct NothingLost {
     ears: Ears,
     delivery: Delivery,
+    /// Payloads that somebody has begun to put, and that were not there yet.
+    begun: BTreeSet<Text>,
     pending: BTreeSet<Text>,
     asking: BTreeSet<ActorId>,
     /// Who died as it asked.
@@ -80,8 +86,8 @@ pub struct NothingLost {
 impl NothingLost {
     /// For the items below this znode.
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
-        let (pending, asking) = (BTreeSet::new(), BTreeSet::new());
-        NothingLost { ears: Ears::of(items), delivery, pending, asking, fallen: 0 }
+        let (begun, pending, asking) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        NothingLost { ears: Ears::of(items), delivery, begun, pending, asking, fallen: 0 }
     }
 }
 
@@ -91,12 +97,22 @@ impl Promise for NothingLost {
     }
 
     fn about(&self) -> &'static str {
-        "At rest, each item that was put was worked off, or is there still."
+        "What is said to be put was there; at rest, each item was worked off, or is there still."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
-            Some(Step::Appears(item, _)) => {
+            Some(Step::Puts(payload, _)) => {
+                self.begun.insert(payload.into());
+            }
+            Some(Step::HasPut(actor, payload)) => {
+                if self.begun.remove(payload) {
+                    let what = format!("{actor} says that it has put {payload}, which never was there");
+                    found.push(broken(what, None));
+                }
+            }
+            Some(Step::Appears(item, payload)) => {
+                self.begun.remove(&*String::from_utf8_lossy(payload.bytes()));
                 self.pending.insert(item.clone());
             }
             Some(Step::Asks(actor)) => {
@@ -117,7 +133,7 @@ impl Promise for NothingLost {
                 let counts = self.asking.remove(&actor) && self.delivery == Delivery::AtMostOnce;
                 self.fallen += usize::from(counts);
             }
-            Some(Step::Puts(..) | Step::Vanishes(_)) | None => {}
+            Some(Step::Vanishes(_)) | None => {}
         }
     }
 
@@ -274,7 +290,7 @@ impl Promise for TakesInOrder {
                     self.waiting.clear();
                 }
             }
-            Some(Step::Takes(..) | Step::WorkedOff(_)) | None => {}
+            Some(Step::Takes(..) | Step::WorkedOff(_) | Step::HasPut(..)) | None => {}
         }
     }
 }
@@ -317,7 +333,7 @@ impl Promise for QueueProgress {
             Some(Step::Takes(actor, _) | Step::Ends(actor)) => {
                 self.asking.remove(&actor);
             }
-            Some(Step::Puts(..) | Step::WorkedOff(_)) | None => {}
+            Some(Step::Puts(..) | Step::HasPut(..) | Step::WorkedOff(_)) | None => {}
         }
     }
 
@@ -379,6 +395,18 @@ mod tests {
         assert_eq!(lost(AtMostOnce, vec![put(1), asks(1), takes(1, 1)]), []);
         let stays = resting(NothingLost::of(ITEMS, AtLeastOnce), vec![put(1)], &rest(&[], &[1]));
         assert_eq!(stays, []);
+    }
+
+    #[test]
+    fn to_say_that_something_was_put_that_never_was_there_breaks_it() {
+        let judged = |events| findings(NothingLost::of(ITEMS, AtLeastOnce), events);
+        let (puts, has_put) = (notes(0, "puts", "7"), notes(0, "has put", "7"));
+        let found = judged(vec![puts.clone(), has_put.clone()]);
+        assert_eq!(broken_by(&found), [("p0 says that it has put 7, which never was there", None)]);
+        // It may have been taken long since.
+        assert_eq!(judged(vec![puts.clone(), put(7), gone(7), has_put.clone()]), []);
+        assert_eq!(broken_by(&judged(vec![puts.clone(), put_as(7, 8), has_put])).len(), 1);
+        assert_eq!(judged(vec![puts, put(7)]), []);
     }
 
     #[test]

@@ -4,20 +4,24 @@ use super::{below, broken};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise};
 use std::collections::BTreeMap;
-use zk_api::{SessionId, Text, sequence_of};
+use zk_api::{SessionId, Text, Zxid, sequence_of};
+
+/// Between the path of a znode and what created it.
+const OF: &str = " of ";
 
 /// A sequencer is accepted only if its znode held the lock, in the mode that is asked for, at some moment since it was
 /// presented.
 ///
 /// Trials note `presents` about the znode, with 1 where exclusive mode is asked for and 0 where shared mode will do, and
-/// then `is accepted with` about the same.
+/// then `is accepted with` about the same. Where a znode may be made anew under the same path, the sequencer tells which one
+/// it names, by what it was created with: [`named`](SequencerNamesAHolder::named).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SequencerNamesAHolder {
     lock: &'static str,
     /// What the names of those have in them who hold it alone.
     exclusive: &'static str,
-    /// The contenders' znodes that exist, by their numbers.
-    line: BTreeMap<(Option<i32>, Text), ()>,
+    /// The contenders' znodes that exist, by their numbers, and what created them.
+    line: BTreeMap<(Option<i32>, Text), Zxid>,
     /// What is presented: by whom, what, for which mode, and whether it was good at some moment since.
     presented: BTreeMap<ActorId, (Text, bool, bool)>,
 }
@@ -28,12 +32,22 @@ impl SequencerNamesAHolder {
         SequencerNamesAHolder { lock, exclusive, line: BTreeMap::new(), presented: BTreeMap::new() }
     }
 
-    fn is_held(&self, node: &Text, alone: bool) -> bool {
-        let own = (sequence_of(node), node.clone());
+    /// How a sequencer is told of that names the znode which was created so.
+    pub fn named(node: &str, czxid: Zxid) -> String {
+        format!("{node}{OF}{czxid}")
+    }
+
+    fn is_held(&self, named: &Text, alone: bool) -> bool {
+        let (node, czxid) = match named.rsplit_once(OF) {
+            Some((node, czxid)) => (Text::from(node), Some(czxid)),
+            None => (named.clone(), None),
+        };
+        let own = (sequence_of(&node), node.clone());
         let is_exclusive = |path: &Text| path.contains(self.exclusive);
-        let mut before = self.line.range(..own.clone()).map(|((_, path), ())| path);
-        self.line.contains_key(&own)
-            && match (is_exclusive(node), alone) {
+        let mut before = self.line.range(..own.clone()).map(|((_, path), _)| path);
+        let is_it = |zxid: &Zxid| czxid.is_none_or(|czxid| *czxid == zxid.to_string());
+        self.line.get(&own).is_some_and(is_it)
+            && match (is_exclusive(&node), alone) {
                 (true, _) => before.next().is_none(),
                 (false, false) => !before.any(is_exclusive),
                 (false, true) => false,
@@ -60,10 +74,10 @@ impl Promise for SequencerNamesAHolder {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Is(Fact::NodeCreated { path, owner, .. })
+            Event::Is(Fact::NodeCreated { path, owner, czxid, .. })
                 if *owner != SessionId::NONE && below(self.lock, path) =>
             {
-                self.line.insert((sequence_of(path), path.clone()), ());
+                self.line.insert((sequence_of(path), path.clone()), *czxid);
                 self.look();
             }
             Event::Is(Fact::NodeDeleted { path, .. }) if below(self.lock, path) => {
@@ -126,6 +140,16 @@ mod tests {
     fn a_readers_znode_breaks_it_where_writing_is_asked_for() {
         assert_eq!(judge([vec![created(R, 1)], presented(1, R, 0)].concat()), [Finding::Tested]);
         assert_eq!(broken_by(&judge([vec![created(R, 1)], presented(1, R, 1)].concat())).len(), 1);
+    }
+
+    #[test]
+    fn a_znode_that_was_made_anew_under_the_same_path_is_another_one() {
+        let named = |counter| SequencerNamesAHolder::named(W, Zxid::new(1, counter));
+        // Whatever is created here is so by 1:1.
+        let there = vec![created(W, 0)];
+        assert_eq!(judge([there.clone(), presented(1, &named(1), 1)].concat()), [Finding::Tested]);
+        let what = "p1 was accepted with /lock/a-write-0000000000 of 1:0, which did not hold the lock so";
+        assert_eq!(broken_by(&judge([there, presented(1, &named(0), 1)].concat())), [(what, None)]);
     }
 
     #[test]

@@ -72,7 +72,8 @@ impl Views {
         Views { root, of, owes, states, past: BTreeSet::new(), zxid: None, readers: BTreeMap::new() }
     }
 
-    /// What is read was committed.
+    /// What is read was committed. What is mixed of several times passes, if each part was so at one of them: that is for
+    /// [`untorn`](Views::untorn), which goes with it.
     pub fn committed(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Committed)
     }

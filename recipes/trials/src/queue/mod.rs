@@ -10,6 +10,7 @@
 //! | `queue/delete-then-process` | `published` | an item is deleted before it is worked off, and lost if its taker dies |
 //! | `queue/lost-delete` | `published` | a deletion whose answer was lost is repeated, and what it finds gone is taken for another's |
 //! | `queue/no-guid` | `published` | a put whose answer was lost is simply repeated |
+//! | `queue/put-once` | `published` | a put whose answer was lost is taken for done |
 //! | `queue/priority-is-name` | `published` | two items of one priority have one name |
 //! | `queue/name-order` | `published` | items are sorted by their whole names, which do not begin alike |
 //! | `queue/same-cache` | `published` | an item that is gone stays at the head of the list, and is tried for ever |

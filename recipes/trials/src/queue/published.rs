@@ -27,6 +27,8 @@ enum Put {
     Recipe,
     /// By creates, so flagged and named.
     Plain(CreateMode, Prefix),
+    /// The same, once.
+    Once(CreateMode, Prefix),
 }
 
 /// How items are taken.
@@ -70,7 +72,8 @@ impl QueueKind for Published {
     {
         match self.put {
             Put::Recipe => recipe::produce(stage).await,
-            Put::Plain(mode, prefix) => steps::produce(stage, mode, prefix).await,
+            Put::Plain(mode, prefix) => steps::produce(stage, (mode, prefix), true).await,
+            Put::Once(mode, prefix) => steps::produce(stage, (mode, prefix), false).await,
         }
     }
 
@@ -94,6 +97,7 @@ pub fn published() -> Vec<Published> {
         DELETE_THEN_PROCESS,
         LOST_DELETE,
         NO_GUID,
+        PUT_ONCE,
         PRIORITY_IS_NAME,
         NAME_ORDER,
         SAME_CACHE,
@@ -226,6 +230,26 @@ const NO_GUID: Published = Published {
     },
     delivery: AtMostOnce,
     put: Put::Plain(CreateMode::PersistentSequential, padded),
+    take: Take::Recipe,
+    scenario: FLAKY,
+    found_by: FoundBy::Both,
+};
+
+/// A put whose answer is lost may not have been done, and is taken for done: the reverse of the former (S-034).
+const PUT_ONCE: Published = Published {
+    about: || {
+        about(
+            (
+                "queue/put-once",
+                "A put whose answer was lost is taken for done.",
+                "reading of ZooKeeper's recipes page, which names no errors",
+            ),
+            ("nothing-lost", "S-034", "lost request"),
+            Bounds { drops: 1, ..Bounds::clients(1) },
+        )
+    },
+    delivery: AtLeastOnce,
+    put: Put::Once(CreateMode::PersistentSequential, padded),
     take: Take::Recipe,
     scenario: FLAKY,
     found_by: FoundBy::Both,

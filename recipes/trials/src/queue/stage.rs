@@ -164,8 +164,9 @@ where
         let (each, me, has_priorities) =
             (self.part.clients.saturating_sub(1).max(1), self.part.me, self.has_priorities);
         (0..self.part.rounds.saturating_mul(each)).map(move |nth| {
-            // Whoever sorts texts puts ten before nine. The third one is the most important of all.
-            let priority = if has_priorities { [9, 10, 1][usize::from(nth) % 3] } else { 0 };
+            // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The third
+            // one is the most important of all.
+            let priority = if has_priorities { [9, 33_024, 1][usize::from(nth) % 3] } else { 0 };
             Item { nth, payload: format!("{me}-{nth}"), priority, is_last: (nth + 1).is_multiple_of(each) }
         })
     }
@@ -178,6 +179,7 @@ where
 
     /// It was put.
     pub fn has_put(&self, item: &Item) {
+        self.probe.observe(Observation::note("has put", &item.payload, item.priority.into()));
         if item.is_last {
             self.probe.observe(Observation::ends("has put into", QUEUE, item.nth.into()));
         }

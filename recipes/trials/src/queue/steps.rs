@@ -3,7 +3,9 @@
 use super::stage::{Item, Stage};
 use crate::common::{InRound, Stop, plain};
 use crate::probe::Probe;
-use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, ZPath, ZooKeeper, race, sequence_of};
+use zk_api::{
+    CreateMode, Data, Either, ErrorCode, Local, Outcome, Text, ZPath, ZooKeeper, race, sequence_of,
+};
 
 /// How the published steps of a consumer are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,8 +154,12 @@ impl Steps {
 /// How a producer names its items: the item's number and its priority give what comes before the sequence number.
 pub(super) type Prefix = fn(&Item) -> String;
 
-/// Puts all items by creates that are simply repeated when their answers are lost.
-pub(super) async fn produce<Z, P>(stage: &Stage<Z, P>, mode: CreateMode, prefix: Prefix) -> Result<(), Stop>
+/// Puts all items by creates that are simply repeated when their answers are lost, or taken for done.
+pub(super) async fn produce<Z, P>(
+    stage: &Stage<Z, P>,
+    (mode, prefix): (CreateMode, Prefix),
+    repeats: bool,
+) -> Result<(), Stop>
 where
     Z: ZooKeeper + Clone + 'static,
     P: Probe + Clone + 'static,
@@ -165,7 +171,13 @@ where
             zk.checkpoint("steps/put", &[]);
             match zk.create(&path, Data::from(item.payload.as_str()), mode).await {
                 Ok(_) => break,
-                Err(e) => plain::passing(&zk, e).await?,
+                Err(e) => {
+                    let is_lost = e.outcome() == Outcome::Unknown;
+                    plain::passing(&zk, e).await?;
+                    if is_lost && !repeats {
+                        break;
+                    }
+                }
             }
         }
         stage.has_put(&item);

@@ -22,7 +22,8 @@ use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtFencedResource, ExclusionAtUnfencedResource, Fifo, Measured,
-    NoForeignDelete, NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease,
+    NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease,
+    Undisturbed,
 };
 use crate::trial::AnyTrial;
 use std::sync::Arc;
@@ -46,6 +47,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }
 
@@ -59,5 +61,6 @@ fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(Measured(NoForeignDelete::of(LOCK))),
+        Box::new(Undisturbed::of(NoFailure)),
     ]
 }

@@ -15,6 +15,7 @@
 //! | `two-phase-commit/cleanup-is-abort` | `cleanup_is_abort` | what is gone is taken for aborted |
 //! | `two-phase-commit/stale-decision` | `stale_decision` | none that can be read is taken for abort |
 //! | `two-phase-commit/waits-for-ever` | `waits_for_ever` | a site that is gone is waited for |
+//! | `two-phase-commit/gives-up` | `gives_up` | a site that has voted goes away |
 //!
 //! `stage` is what they have in common, `published` what those have that watch each other's votes.
 
@@ -22,6 +23,7 @@ mod children_one_by_one;
 mod cleanup_is_abort;
 mod empty_is_vote;
 mod ephemeral_vote;
+mod gives_up;
 mod no_recovery;
 mod ours;
 mod published;
@@ -37,6 +39,7 @@ pub use children_one_by_one::ChildrenOneByOne;
 pub use cleanup_is_abort::CleanupIsAbort;
 pub use empty_is_vote::EmptyIsVote;
 pub use ephemeral_vote::EphemeralVote;
+pub use gives_up::GivesUp;
 pub use no_recovery::NoRecovery;
 pub use ours::Ours;
 pub use silent::Silent;
@@ -67,5 +70,6 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(CleanupIsAbort)),
         Arc::new(OnTrial(StaleDecision)),
         Arc::new(OnTrial(WaitsForEver)),
+        Arc::new(OnTrial(GivesUp)),
     ]
 }

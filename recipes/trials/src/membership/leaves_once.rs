@@ -1,0 +1,55 @@
+//! `membership/leaves-once`: a deletion that fails leaves the member listed.
+
+use super::stage::{GroupKind, Stage};
+use crate::common::Stop;
+use crate::probe::Probe;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Either, Outcome, ZooKeeper, race};
+
+/// The member of the recipe, but it deletes its znode once when it leaves, and takes any answer for good.
+///
+/// Where the request is lost with its connection, it stays listed as long as its session lives (S-063, R-10).
+#[derive(Clone, Copy, Debug)]
+pub struct LeavesOnce;
+
+impl GroupKind for LeavesOnce {
+    fn about(&self) -> About {
+        About {
+            name: "membership/leaves-once",
+            summary: "Deletes its znode once when it leaves, and takes a lost answer for good.",
+            source: "reading of ZooKeeper's recipes, which name no errors",
+            breaks: Some(Breaks { promise: "leavers-unlisted", defect: "S-063", fault: "lost request" }),
+            bounds: Bounds { rounds: 2, drops: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    /// Connections are to drop while somebody leaves.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")]
+    }
+
+    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let member = stage.member();
+        stage.joins(member.node());
+        member.join().await?;
+        stage.begins(member.node());
+        if let Either::Left(error) = race(member.keep(), stage.work()).await {
+            return Err(error.into());
+        }
+        if !stage.is_last() {
+            stage.leaves(member.node());
+            match stage.zk().delete(member.node(), -1).await {
+                Err(error) if error.is_session_over() => return Err(error.into()),
+                Err(error) if error.outcome() == Outcome::NotApplied => member.leave().await?,
+                Ok(()) | Err(_) => {}
+            }
+        }
+        stage.ends(member.node());
+        Ok(())
+    }
+}

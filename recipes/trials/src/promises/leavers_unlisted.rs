@@ -1,0 +1,121 @@
+//! `leavers-unlisted`.
+
+use super::{below, broken};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Text};
+
+/// Whoever has left the group has no znode there any more.
+///
+/// Members say that one "leaves", with the path of the member's znode, and "ends its round with" the same when it has left.
+/// A znode of another session, of a former life or of somebody with the same name, is not theirs to remove.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LeaversUnlisted {
+    group: &'static str,
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// The members' znodes that exist, and whose they are.
+    listed: BTreeMap<Text, SessionId>,
+    /// Who leaves, by which znode.
+    leaving: BTreeMap<ActorId, Text>,
+}
+
+impl LeaversUnlisted {
+    /// For one group.
+    pub fn of(group: &'static str) -> Self {
+        LeaversUnlisted {
+            group,
+            sessions: BTreeMap::new(),
+            listed: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+        }
+    }
+
+    fn has_left(&mut self, actor: ActorId, node: &str, found: &mut Vec<Finding>) {
+        if self.leaving.get(&actor).is_none_or(|leaves| **leaves != *node) {
+            return;
+        }
+        self.leaving.remove(&actor);
+        let owner = self.listed.get(node).and_then(|session| self.sessions.get(session));
+        found.push(match owner == Some(&actor) {
+            true => broken(format!("{actor} says that it has left, and {node} is there"), None),
+            false => Finding::Tested,
+        });
+    }
+}
+
+impl Promise for LeaversUnlisted {
+    fn name(&self) -> &'static str {
+        "leavers-unlisted"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever has left the group is not listed by a znode of its own any more."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => match what.told() {
+                Some(("joins", node, _)) if below(self.group, node) => {
+                    self.leaving.remove(actor);
+                }
+                Some(("leaves", node, _)) if below(self.group, node) => {
+                    self.leaving.insert(*actor, node.into());
+                }
+                Some(("ends its round with", node, _)) => self.has_left(*actor, node, found),
+                _ => {}
+            },
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
+            Event::Is(Fact::SessionClosed { session, actor, .. }) => {
+                self.sessions.remove(session);
+                self.leaving.remove(actor);
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
+                self.leaving.remove(actor);
+            }
+            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.group, path) => {
+                self.listed.insert(path.clone(), *owner);
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => {
+                self.listed.remove(path);
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const NODE: &str = "/lock/p0";
+
+    fn judged(events: Vec<Event>) -> Vec<Finding> {
+        let leaves = ["leaves", "ends its round with"].map(|what| notes(0, what, NODE));
+        let [leaves, ends] = leaves;
+        let all = [vec![opened(0), created(NODE, 0), leaves], events, vec![ends]].concat();
+        findings(LeaversUnlisted::of(LOCK), all)
+    }
+
+    #[test]
+    fn who_has_left_and_is_listed_still_breaks_it() {
+        let found = judged(vec![]);
+        assert_eq!(broken_by(&found), [("p0 says that it has left, and /lock/p0 is there", None)]);
+    }
+
+    #[test]
+    fn who_is_gone_passes_also_if_another_has_the_name_by_now() {
+        assert_eq!(judged(vec![deleted(NODE, 0, 0)]), [Finding::Tested]);
+        let another = vec![deleted(NODE, 0, 0), created(NODE, 1)];
+        assert_eq!(judged(another), [Finding::Tested]);
+    }
+
+    #[test]
+    fn who_stays_or_is_dead_is_not_judged() {
+        assert_eq!(judged(vec![closed(0)]), []);
+        assert_eq!(judged(vec![notes(0, "joins", NODE)]), []);
+    }
+}

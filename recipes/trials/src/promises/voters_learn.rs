@@ -1,0 +1,111 @@
+//! `voters-learn`.
+
+use super::commitment::{Told, told};
+use super::{below, broken};
+use crate::event::{ActorId, End, Event, Fact};
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeSet;
+use zk_api::Text;
+
+/// Whoever has voted and ends as if all were done has done as was decided.
+///
+/// A site that waits for ever breaks `no-waiter-stuck`; one that gives up waiting, and ends, breaks this. It is told by
+/// "votes to commit" or "votes to abort", and then "commits", "aborts" or, where its former life has acknowledged it
+/// already, "is through with". Of a site whose session is over the next life must do so.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct VotersLearn {
+    root: &'static str,
+    /// Who has voted in which transaction, and has not done anything yet.
+    voted: BTreeSet<(ActorId, Text)>,
+}
+
+impl VotersLearn {
+    /// For the transactions below one znode.
+    pub fn of(root: &'static str) -> Self {
+        VotersLearn { root, voted: BTreeSet::new() }
+    }
+
+    fn forget(&mut self, actor: ActorId) -> Option<Text> {
+        let first = self.voted.iter().find(|(voter, _)| *voter == actor).map(|(_, of)| of.clone());
+        self.voted.retain(|(voter, _)| *voter != actor);
+        first
+    }
+}
+
+impl Promise for VotersLearn {
+    fn name(&self) -> &'static str {
+        "voters-learn"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever has voted, and ends as done, has done as was decided (AC5)."
+    }
+
+    /// It goes by what sites say they do.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => match (told(self.root, event), what.told()) {
+                (Some(Told::Done(transaction, ..)), _) | (_, Some(("is through with", transaction, _))) => {
+                    let done = self.voted.remove(&(*actor, transaction.into()));
+                    found.extend(done.then_some(Finding::Tested));
+                }
+                (_, Some(("votes to commit" | "votes to abort", transaction, _)))
+                    if below(self.root, transaction) =>
+                {
+                    self.voted.insert((*actor, transaction.into()));
+                }
+                _ => {}
+            },
+            Event::Is(Fact::Finished { actor, end }) => {
+                let Some(transaction) = self.forget(*actor) else { return };
+                match end {
+                    End::Done => {
+                        let what = format!("{actor} has voted in {transaction}, and ends without a decision");
+                        found.push(broken(what, None));
+                    }
+                    End::SessionLost | End::Failed => {}
+                }
+            }
+            Event::Is(Fact::Crashed { actor } | Fact::SessionClosed { actor, .. }) => {
+                self.forget(*actor);
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    fn judged(then: Vec<Event>) -> Vec<Finding> {
+        findings(VotersLearn::of("/tx"), [vec![notes(1, "votes to commit", "/tx/1")], then].concat())
+    }
+
+    #[test]
+    fn to_end_without_a_decision_breaks_it() {
+        let what = "p1 has voted in /tx/1, and ends without a decision";
+        for before in [vec![], vec![notes(1, "commits", "/tx/2")], vec![notes(0, "commits", "/tx/1")]] {
+            let found = judged([before, vec![finished(1)]].concat());
+            assert_eq!(broken_by(&found), [(what, None)]);
+        }
+    }
+
+    #[test]
+    fn who_has_done_as_was_decided_passes() {
+        for done in ["commits", "aborts", "is through with"] {
+            assert_eq!(judged(vec![notes(1, done, "/tx/1"), finished(1)]), [Finding::Tested], "{done}");
+        }
+    }
+
+    #[test]
+    fn who_dies_leaves_it_to_its_next_life() {
+        assert_eq!(judged(vec![crashed(1), finished(1)]), []);
+        assert_eq!(judged(vec![closed(1), finished(1)]), []);
+    }
+}

@@ -1,0 +1,82 @@
+//! `two-phase-commit/gives-up`: a site that has voted goes away.
+
+use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use crate::common::{Stop, plain};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises;
+use crate::trial::{About, Bounds, Breaks, Reductions};
+use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
+use zk_recipes::{Verdict, Watching};
+
+/// Sites that watch each other. One that loses its connection while it waits gives the transaction up, though it has voted
+/// and its session lives: it neither commits nor aborts, whatever the others do, and says nothing (S-145).
+#[derive(Clone, Copy, Debug)]
+pub struct GivesUp;
+
+impl CommitKind for GivesUp {
+    fn about(&self) -> About {
+        About {
+            name: "two-phase-commit/gives-up",
+            summary: "A site that has voted, and loses its connection while it waits, goes on without a decision.",
+            source: "reading of ZooKeeper's recipes, which name no lost connections",
+            breaks: Some(Breaks { promise: "voters-learn", defect: "S-145", fault: "lost connection" }),
+            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::of_published_commitment(TRANSACTIONS)
+    }
+
+    fn joins(&self) -> bool {
+        false
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let site = stage.site();
+        if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
+            transaction.vote(stage.considers().await).await?;
+        }
+        let mut decision = Verdict::Commit;
+        for site in stage.sites() {
+            match vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await? {
+                None => return Ok(()),
+                Some(Verdict::Commit) => {}
+                Some(Verdict::Abort) => {
+                    decision = Verdict::Abort;
+                    break;
+                }
+            }
+        }
+        stage.does(decision);
+        Ok(())
+    }
+}
+
+/// Waits for a site's vote; `None` if the connection is lost meanwhile.
+async fn vote_of(zk: &impl ZooKeeper, node: &ZPath) -> Result<Option<Verdict>, Stop> {
+    loop {
+        zk.checkpoint("gives-up/vote", &[Local::Text(node.as_str())]);
+        let change = zk.state_change();
+        match zk.data_watch(node).await {
+            Ok(((data, _), watch)) => {
+                if let Some(vote) = Verdict::read(&data) {
+                    return Ok(Some(vote));
+                }
+                match race(watch, change).await {
+                    Either::Left(event) if event.kind == EventType::None => return Err(Stop::SessionLost),
+                    Either::Left(_) => {}
+                    Either::Right(state) if state.is_final() => return Err(Stop::SessionLost),
+                    Either::Right(_) => return Ok(None),
+                }
+            }
+            Err(e) => plain::passing(zk, e).await?,
+        }
+    }
+}
