@@ -228,6 +228,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         what: "ensemble".into(),
         level: "whole".into(),
         bounds,
+        whole: None,
         merged: vec!["links".into()],
         limits,
         verdict: Judgement::Violated,
