@@ -19,7 +19,9 @@ fn an_ensemble_within_small_bounds_holds() {
 #[test]
 fn whole_servers_within_small_bounds_hold() {
     for asks in ["", "--asks multis", "--asks sessions", "--asks watches", "--snapshots"] {
-        let ran = zoocheck(&format!("check ensemble --servers 2 --whole-servers {asks} --format json"));
+        let ran = zoocheck(&format!(
+            "check ensemble --servers 2 --txns 2 --crashes 0 --whole-servers {asks} --format json"
+        ));
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         let report = ran.json(ENSEMBLE);
         let named = asks.strip_prefix("--asks ").unwrap_or("counters");
