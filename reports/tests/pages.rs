@@ -46,6 +46,37 @@ fn the_largest_page_stays_small() {
 }
 
 #[test]
+fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens() {
+    let diagram = diagram(30);
+    let lost = diagram.arrows.iter().filter(|arrow| arrow.arrived.is_none()).count();
+    let mut report = sweep(1, 5);
+    report.draw(|_, _| None);
+    report.promises[0].first_expected = None;
+    report.failures[0].diagram = Some(diagram);
+    let html = sweep_html(&report);
+    let body = html
+        .split("<svg class=\"body\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</svg>").next())
+        .expect("a picture");
+    assert!(lost > 0 && body.matches(" lost\"").count() == lost, "{lost}");
+    assert_eq!(body.matches("url(#cross)").count(), lost);
+    let points: Vec<&str> = body.split("<g class=\"p ").skip(1).collect();
+    for point in points.iter().filter(|point| !point.starts_with("broken")) {
+        assert!(!point.contains("data-z=\"\""), "{point}");
+    }
+}
+
+#[test]
+fn what_broke_comes_with_its_commands_and_with_more_seeds_of_the_same() {
+    let html = sweep_html(&sweep(1, 5));
+    assert!(html.contains("--seed 0 --promise exclusion -o small.toml"), "{html}");
+    let listed = |seed: u64| html.contains(&format!("<td data-name=\"seed\">{seed}</td>"));
+    assert!(!listed(0), "that of the picture");
+    assert!((1..=10).all(listed) && !listed(11));
+}
+
+#[test]
 fn only_the_first_break_of_each_promise_is_drawn() {
     let report = sweep(2, 5);
     let drawn = |one: &&zk_reports::Failure| one.diagram.is_some();
