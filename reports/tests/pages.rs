@@ -6,10 +6,11 @@ mod schema;
 use sample::{HOSTILE, diagram, sweep};
 use schema::errors;
 use zk_reports::{
-    Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Judgement, Kill,
-    Limits, MERMAID_KEPT, MUTANTS_SCHEMA, Missing, MutantResult, MutantsReport, Paint, Path, Reached,
-    SweepReport, Verdict, ensemble_html, mermaid, mutants_html, sweep_annotations, sweep_html,
-    sweep_markdown, sweep_text, to_json,
+    Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
+    Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
+    Missing, MutantResult, MutantsReport, Paint, Path, Reached, SweepReport, Verdict, ensemble_html,
+    live_html, mermaid, mutants_html, sweep_annotations, sweep_html, sweep_markdown, sweep_text, to_json,
+    write_live_dir,
 };
 
 #[test]
@@ -42,6 +43,37 @@ fn the_largest_page_stays_small() {
     let html = sweep_html(&report);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(html.matches("<svg class=\"body\"").count() == SweepReport::DRAWN);
+}
+
+#[test]
+fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens() {
+    let diagram = diagram(30);
+    let lost = diagram.arrows.iter().filter(|arrow| arrow.arrived.is_none()).count();
+    let mut report = sweep(1, 5);
+    report.draw(|_, _| None);
+    report.promises[0].first_expected = None;
+    report.failures[0].diagram = Some(diagram);
+    let html = sweep_html(&report);
+    let body = html
+        .split("<svg class=\"body\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</svg>").next())
+        .expect("a picture");
+    assert!(lost > 0 && body.matches(" lost\"").count() == lost, "{lost}");
+    assert_eq!(body.matches("url(#cross)").count(), lost);
+    let points: Vec<&str> = body.split("<g class=\"p ").skip(1).collect();
+    for point in points.iter().filter(|point| !point.starts_with("broken")) {
+        assert!(!point.contains("data-z=\"\""), "{point}");
+    }
+}
+
+#[test]
+fn what_broke_comes_with_its_commands_and_with_more_seeds_of_the_same() {
+    let html = sweep_html(&sweep(1, 5));
+    assert!(html.contains("--seed 0 --promise exclusion -o small.toml"), "{html}");
+    let listed = |seed: u64| html.contains(&format!("<td data-name=\"seed\">{seed}</td>"));
+    assert!(!listed(0), "that of the picture");
+    assert!((1..=10).all(listed) && !listed(11));
 }
 
 #[test]
@@ -198,6 +230,60 @@ fn the_kill_matrix_is_a_page_with_every_mutant_and_every_invariant() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+}
+
+#[test]
+fn a_live_run_is_a_page_that_says_what_nobody_judged() {
+    let promise = |name: &str, verdict, broken: u64| LivePromise {
+        name: name.into(),
+        about: HOSTILE.into(),
+        verdict,
+        tested: 9,
+        broken,
+        expected: 0,
+        assumptions: Vec::new(),
+        first: (broken > 0).then(|| LiveBreak {
+            seconds: 1.5,
+            what: "two are inside".into(),
+            timeline: vec!["1.250 s  p0 enters".into(), HOSTILE.into()],
+        }),
+        first_expected: None,
+    };
+    let report = LiveReport {
+        schema: LIVE_SCHEMA.into(),
+        what: "lock/simple".into(),
+        recipe: "lock/simple".into(),
+        about: "One znode.".into(),
+        catalogued: None,
+        connect: "127.0.0.1:2181".into(),
+        clients: 2,
+        rounds: 3,
+        session_timeout_ms: 3000,
+        answer: Answer::Broken,
+        ran_out: None,
+        wall_seconds: 2.0,
+        happened: Happened { grants: 1234, ..Happened::default() },
+        promises: vec![promise("exclusion", Some(Verdict::Broken), 1), promise("fifo", None, 0)],
+        invariants: Vec::new(),
+        left: vec!["/lock/x".into()],
+    };
+    let page = live_html(&report);
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    for part in [
+        "BROKEN 1 time",
+        "not judged on a live ensemble",
+        "1.250 s  p0 enters",
+        "two are inside",
+        "first at 1.500 s",
+        "127.0.0.1:2181",
+        "1,234",
+        "left behind, and removed: /lock/x",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    write_live_dir(&report, dir.path()).expect("written");
+    assert_eq!(std::fs::read_to_string(dir.path().join("index.html")).expect("there"), page);
 }
 
 #[test]

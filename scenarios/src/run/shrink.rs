@@ -547,6 +547,28 @@ mod tests {
     }
 
     #[test]
+    fn of_what_is_left_no_fault_can_be_left_out() {
+        let zoo = crate::Zoo::default();
+        let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600) };
+        let mut faults_left = 0;
+        for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 0), ("queue/lost-delete", 0)] {
+            let target = Target::resolve(&zoo, variant, None, &[]).expect(variant);
+            let shrunk = shrink(&target, seed, None, effort, &mut |_, _| ()).expect(variant);
+            assert!(shrunk.done, "{variant}");
+            let one = shrunk.scenario.run.clone().expect("one run");
+            faults_left += one.schedule.faults.len();
+            for nth in 0..one.schedule.faults.len() {
+                let mut fewer = shrunk.scenario.clone();
+                fewer.run.as_mut().expect("one run").schedule.faults.remove(nth);
+                let run = zk_world::run(&target.trial, &fewer, one.seed, &RunOptions::default());
+                let breaks = |it: &zk_world::RunViolation| it.excuse.is_none() && it.promise == one.breaks;
+                assert!(!run.violations.iter().any(breaks), "{variant}: without fault {nth}");
+            }
+        }
+        assert!(faults_left > 0, "of nothing everything can be left out");
+    }
+
+    #[test]
     fn a_client_that_is_left_out_takes_its_faults_along_and_the_others_move_up() {
         let expire = |client| TimedFault { at_ms: 1, fault: Fault::Expire { client } };
         assert_eq!(without_client(&expire(1), 1), None);
