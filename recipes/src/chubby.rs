@@ -7,19 +7,25 @@
 //! | SetContents, Delete | [`OpenFile::set_contents`], [`OpenFile::delete`] |
 //! | Acquire, TryAcquire, Release | [`Handle::acquire`], [`Handle::try_acquire`], [`Locked::release`] |
 //! | GetSequencer, SetSequencer, CheckSequencer | [`Locked::sequencer`], [`Handle::set_sequencer`], [`check_sequencer`] |
+//! | lock-delay | [`Handle::set_lock_delay`] |
 //!
-//! There is no lock-delay: a resource that cannot compare sequencers is not safe from late writes of a former holder.
+//! A resource that cannot compare sequencers is safe from late writes of a former holder for as long as the lock-delay.
 
 use crate::fence::Mode;
 use crate::line::Held;
+use crate::lock_delay::LockDelay;
 use crate::names;
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use crate::shared_lock::{KINDS, READ, SharedLock};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use zk_api::{
     Data, Error, ErrorCode, Local, MultiOutcome, Op, SessionId, Stat, Text, ZPath, ZooKeeper, Zxid,
 };
+
+/// The mark of who holds a lock with a lock-delay.
+const MARK: &str = "lock-delay";
 
 /// Why an operation on a file did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,14 +185,14 @@ impl<Z: ZooKeeper> OpenFile<Z> {
         Ok(self.contents_and_stat().await?.1)
     }
 
-    /// The names of the files below this one. Who stands in line for its lock is not among them.
+    /// The names of the files below this one. Who stands in line for its lock, or has left a mark there, is not among them.
     pub async fn read_dir(&self) -> Result<Vec<Text>, FileError> {
         loop {
             self.awake()?;
             self.checkpoint("chubby/dir");
             match self.zk.children2(&self.path).await {
                 Ok((mut names, stat)) => {
-                    names.retain(|name| names::Contender::parse(name, KINDS).is_none());
+                    names.retain(|name| names::Contender::parse(name, KINDS).is_none() && **name != *MARK);
                     return self.seen(&stat).await.map(|()| names);
                 }
                 Err(e) => self.passing(e).await?,
@@ -200,7 +206,8 @@ impl<Z: ZooKeeper> OpenFile<Z> {
         self.write(Op::SetData { path: self.path.text(), data, version }).await
     }
 
-    /// Deletes the file if it has this version and no children; -1 stands for any.
+    /// Deletes the file if it has this version and no children; -1 stands for any. The mark that a holder with a lock-delay
+    /// has left when it died is one, until the next holder comes.
     pub async fn delete(&self, version: i32) -> Result<(), FileError> {
         self.write(Op::Delete { path: self.path.text(), version }).await
     }
@@ -280,11 +287,13 @@ impl<Z: ZooKeeper> OpenFile<Z> {
 pub struct Handle<Z> {
     file: OpenFile<Z>,
     lock: SharedLock<Z>,
+    delay: Option<LockDelay>,
 }
 
 impl<Z> fmt::Debug for Handle<Z> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").field("file", &self.file).field("lock", &self.lock).finish()
+        let Handle { file, lock, delay } = self;
+        f.debug_struct("Handle").field("file", file).field("lock", lock).field("delay", delay).finish()
     }
 }
 
@@ -314,7 +323,7 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
         };
         let file =
             OpenFile { zk, path: path.clone(), instance, under: None, poisoned: AtomicBool::new(false) };
-        Ok(Handle { file, lock })
+        Ok(Handle { file, lock, delay: None })
     }
 
     /// Closes it. Nothing is left behind, also of attempts that were dropped; a lock is released before, as it borrows the
@@ -330,18 +339,30 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
             Mode::Shared => self.lock.read().await?,
             Mode::Exclusive => self.lock.write().await?.into_held(),
         };
-        Ok(Locked { file: &self.file, held, mode })
+        begins(self.delay.as_ref(), held, mode, &self.file).await
     }
 
-    /// Takes the lock if nobody stands before it. When it gives `None`, nothing is left behind.
+    /// Takes the lock if nobody stands before it. When it gives `None`, nothing is left behind. A lock-delay that is not over
+    /// is waited for also here: whom it waits for is dead.
     pub async fn try_acquire(&mut self, mode: Mode) -> Result<Option<Locked<'_, Z>>, FileError> {
         self.file.awake()?;
         let held = match mode {
             Mode::Shared => self.lock.try_read().await?,
             Mode::Exclusive => self.lock.try_write().await?.map(|held| held.into_held()),
         };
-        let file = &self.file;
-        Ok(held.map(|held| Locked { file, held, mode }))
+        match held {
+            Some(held) => begins(self.delay.as_ref(), held, mode, &self.file).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// From now on, who takes the lock after this handle's client has died while it held it alone waits for so long before it
+    /// has it; and this one waits for others that have died so. Dropping what is held, too, is dying. All that take the
+    /// file's lock must have a lock-delay, or none. How late a write can be that a holder has sent, and for how long its
+    /// process can stand still, is for the user to know.
+    pub fn set_lock_delay(&mut self, delay: Duration) {
+        let mark = self.file.path.join(MARK).expect("a constant");
+        self.delay = Some(LockDelay::new(mark, delay));
     }
 
     /// From now on, operations succeed only while this sequencer is valid.
@@ -350,12 +371,26 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
     }
 }
 
+/// What is held behind a lock-delay, if there is one.
+async fn begins<'a, Z: ZooKeeper>(
+    delay: Option<&'a LockDelay>,
+    held: Held<'a, Z>,
+    mode: Mode,
+    file: &'a OpenFile<Z>,
+) -> Result<Locked<'a, Z>, FileError> {
+    if let Some(delay) = delay {
+        delay.begin(&held, mode).await?;
+    }
+    Ok(Locked { file, held, mode, delay })
+}
+
 /// A file whose lock is held. Dropping it releases the lock without making sure.
 #[must_use = "dropping it gives away what is held"]
 pub struct Locked<'a, Z: ZooKeeper> {
     file: &'a OpenFile<Z>,
     held: Held<'a, Z>,
     mode: Mode,
+    delay: Option<&'a LockDelay>,
 }
 
 impl<Z: ZooKeeper> fmt::Debug for Locked<'_, Z> {
@@ -364,6 +399,7 @@ impl<Z: ZooKeeper> fmt::Debug for Locked<'_, Z> {
             .field("file", &self.file)
             .field("held", &self.held)
             .field("mode", &self.mode)
+            .field("delay", &self.delay)
             .finish()
     }
 }
@@ -395,6 +431,9 @@ impl<Z: ZooKeeper> Locked<'_, Z> {
 
     /// Gives the lock back, and returns when it is known that it is.
     pub async fn release(self) -> Result<(), RecipeError> {
+        if let (Some(delay), Mode::Exclusive) = (self.delay, self.mode) {
+            delay.end(&self.held).await?;
+        }
         self.held.release().await
     }
 }

@@ -10,6 +10,7 @@
 //! | `election` | [`Election`], with epochs and an announced [`Leader`] |
 //! | `shared_lock` | [`SharedLock`], the same for one writer or many readers |
 //! | `revoke` | [`Revoker`]: seeing who stands in line, asking holders to give back, and taking it from them |
+//! | `lock_delay` | what Chubby's files do for resources that compare no tokens |
 //! | `fence` | [`Fence`], what a resource needs to know of tokens |
 //! | `membership` | [`Membership`] in a group, and the [`Roster`] of its members |
 //! | `configuration` | [`Setting`], one value that is followed, and [`Configuration`], many that change as one |
@@ -31,6 +32,7 @@ mod election;
 mod fence;
 mod line;
 mod lock;
+mod lock_delay;
 mod membership;
 pub mod names;
 pub mod queue;

@@ -208,6 +208,22 @@ fn syncs_that_ask_a_quorum_tell_the_truth() {
     assert_eq!(lies(SyncRule::AsksQuorum), BTreeMap::new());
 }
 
+/// The same, as a recipe sees it.
+#[test]
+fn who_relies_on_a_sync_is_broken_as_shipped_and_not_where_a_leader_asks_a_quorum() {
+    let trials = zk_trials::catalogue();
+    let relies = trials.iter().find(|trial| trial.about().name == "configuration/sync-asks-nobody");
+    let relies = relies.expect("it is there");
+    let broken = |sync| {
+        let scenario = Scenario { recipe: relies.about().name.to_owned(), sync, ..suite() };
+        let runs = (0..SYNC_SEEDS).map(|seed| zk_world::run(relies, &scenario, seed, &RunOptions::default()));
+        let broken = runs.filter(|run| run.violations.iter().any(|violation| violation.excuse.is_none()));
+        broken.count()
+    };
+    assert!(broken(SyncRule::AsShipped) > 0);
+    assert_eq!(broken(SyncRule::AsksQuorum), 0);
+}
+
 #[test]
 fn a_service_in_which_nobody_is_told_of_a_false_end_is_found_out() {
     let (_, why) = told_apart(&faulty(3), Narrowed::NoFalseEnds).expect("some end is none");

@@ -27,6 +27,7 @@ struct Inner {
     listeners: Vec<Completer<KeeperState>>,
     checkpoints: Vec<String>,
     sleepers: Vec<Completer<()>>,
+    slept: Vec<Duration>,
 }
 
 impl Script {
@@ -37,6 +38,7 @@ impl Script {
             listeners: Vec::new(),
             checkpoints: Vec::new(),
             sleepers: Vec::new(),
+            slept: Vec::new(),
         })))
     }
 
@@ -100,6 +102,11 @@ impl Script {
         }
     }
 
+    /// For how long anybody has asked to sleep.
+    pub fn slept(&self) -> Vec<Duration> {
+        self.inner().slept.clone()
+    }
+
     pub fn checkpoints(&self) -> Vec<String> {
         self.inner().checkpoints.clone()
     }
@@ -112,9 +119,10 @@ impl ZooKeeper for Script {
         call
     }
 
-    fn sleep(&self, _duration: Duration) -> Pending<()> {
+    fn sleep(&self, duration: Duration) -> Pending<()> {
         let (sleeper, sleep) = Pending::slot();
         self.inner().sleepers.push(sleeper);
+        self.inner().slept.push(duration);
         sleep
     }
 

@@ -49,6 +49,32 @@ pub enum CourseStep {
     Set(Text, Text),
 }
 
+impl CourseStep {
+    /// The process that it is a step of; none for an administrator's.
+    pub fn process(&self) -> Option<u8> {
+        match *self {
+            CourseStep::Deliver(p)
+            | CourseStep::DeliverAnswers(p)
+            | CourseStep::Serve(p)
+            | CourseStep::ServeLost(p)
+            | CourseStep::Point(p, _)
+            | CourseStep::Timer(p, _)
+            | CourseStep::Arrive(p, _)
+            | CourseStep::Learn(p, _)
+            | CourseStep::Reconnect(p)
+            | CourseStep::Register(p)
+            | CourseStep::CatchUp(p)
+            | CourseStep::Expire(p)
+            | CourseStep::FalseEnd(p)
+            | CourseStep::Drop(p, _)
+            | CourseStep::Crash(p)
+            | CourseStep::Pause(p)
+            | CourseStep::Resume(p) => Some(p),
+            CourseStep::Delete(_) | CourseStep::Set(..) => None,
+        }
+    }
+}
+
 impl fmt::Display for CourseStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

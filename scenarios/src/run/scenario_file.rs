@@ -163,13 +163,7 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
     if !keys.iter().any(|known| known == key) {
         return Err(bad(format!("unknown key{}", did_you_mean(key, keys.iter().map(String::as_str)))));
     }
-    let parsed: toml::Table = toml::from_str(&format!("value = {value}"))
-        .map_err(|_| bad(format!("'{value}' is no value in TOML, such as 5, [0.5, 2] or \"text\"")))?;
-    let mut entries = parsed.into_iter();
-    // More than one is a value with a line end and another key in it.
-    let (Some((_, parsed)), None) = (entries.next(), entries.next()) else {
-        return Err(bad("expected one value".into()));
-    };
+    let parsed = value_of(value, is_text(&table, key)).map_err(bad)?;
     let slot = match key.split_once('.') {
         None => table.get_mut(key),
         Some((outer, inner)) => table.get_mut(outer).and_then(|it| it.get_mut(inner)),
@@ -184,6 +178,26 @@ pub(crate) fn set(scenario: &Scenario, assignment: &str) -> Result<Scenario, Bad
     Ok(changed)
 }
 
+/// A value as TOML has it; a text also without its quotes, as a shell takes them away.
+fn value_of(text: &str, is_text: bool) -> Result<toml::Value, String> {
+    let Ok(parsed) = toml::from_str::<toml::Table>(&format!("value = {text}")) else {
+        return match is_text {
+            true => Ok(text.into()),
+            false => Err(format!("'{text}' is no value in TOML, such as 5, [0.5, 2] or \"text\"")),
+        };
+    };
+    let mut entries = parsed.into_iter();
+    // More than one is a value with a line end and another key in it.
+    match (entries.next(), entries.next()) {
+        (Some((_, value)), None) => Ok(value),
+        _ => Err("expected one value".into()),
+    }
+}
+
+fn is_text(table: &toml::Table, key: &str) -> bool {
+    value_at(table, key).is_some_and(toml::Value::is_str)
+}
+
 /// All keys, with those of tables as `faults.drops`.
 fn keys_of(table: &toml::Table, prefix: &str) -> Vec<String> {
     let keys = table.iter().flat_map(|(key, value)| match value {
@@ -196,6 +210,7 @@ fn keys_of(table: &toml::Table, prefix: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zk_world::SyncRule;
 
     fn error(text: &str) -> String {
         parse("x.toml", text).expect_err(text).to_string()
@@ -264,6 +279,9 @@ mod tests {
         assert_eq!(set(&base, "clients=7").expect("known").clients, 7);
         assert_eq!(set(&base, "faults.drops = 9").expect("known").faults.drops, 9);
         assert_eq!(set(&base, "latency-ms=[1, 2]").expect("known").latency_ms, [1.0, 2.0]);
+        for text in ["sync=asks-quorum", "sync = \"asks-quorum\""] {
+            assert_eq!(set(&base, text).expect("known").sync, SyncRule::AsksQuorum);
+        }
         let bad = |text| set(&base, text).expect_err(text).to_string();
         assert!(bad("faults.drop=9").contains("did you mean 'faults.drops'?"));
         assert!(bad("clients").contains("expected KEY=VALUE"));

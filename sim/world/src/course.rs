@@ -7,6 +7,7 @@
 use crate::administrator::Meddling;
 use crate::schedule::Fault;
 use crate::trace::{Place, What};
+use crate::views::Views;
 use crate::world::{Happening, World};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,8 +23,17 @@ use zk_trials::event::ActorId;
 pub struct Course {
     /// Actors write to the outside resource; without it their writes come to nothing, at once.
     pub effects: bool,
+    /// So many transactions a client's server may be behind. If any, there is one server that leads, and of the observers
+    /// each client has its own, one for each of its connections.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lag: u8,
     /// The steps.
     pub steps: Vec<Step>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(lag: &u8) -> bool {
+    *lag == 0
 }
 
 /// A step, in a file as its text.
@@ -62,6 +72,7 @@ impl World<'_> {
     /// Takes a course. If something in it cannot happen here, says what, and in which step.
     fn follow(&mut self, course: &Course) -> Result<(), String> {
         self.everybody_connects()?;
+        self.hold_views();
         let many = course.steps.len();
         for (nth, Step(step)) in course.steps.iter().enumerate() {
             if self.over {
@@ -69,7 +80,8 @@ impl World<'_> {
             }
             self.now += BETWEEN_NS;
             let astray = |problem| format!("step {} of {many}, '{step}': {problem}", nth + 1);
-            self.take_step(step).and_then(|()| self.settle()).map_err(astray)?;
+            let rest = &course.steps[nth + 1..];
+            self.take_step(step, rest).and_then(|()| self.settle()).map_err(astray)?;
         }
         Ok(())
     }
@@ -90,7 +102,45 @@ impl World<'_> {
         Ok(())
     }
 
-    fn take_step(&mut self, step: &CourseStep) -> Result<(), String> {
+    fn take_step(&mut self, step: &CourseStep, rest: &[Step]) -> Result<(), String> {
+        if let Some(p) = step.process().filter(|p| *p >= self.scenario.clients) {
+            return Err(format!("there is no p{p}"));
+        }
+        match self.views {
+            Some(_) => self.take_lagging_step(step, rest),
+            None => self.take_plain_step(step),
+        }
+    }
+
+    /// A step where views lag.
+    fn take_lagging_step(&mut self, step: &CourseStep, rest: &[Step]) -> Result<(), String> {
+        match *step {
+            CourseStep::CatchUp(p) => self.catch_up(p),
+            CourseStep::Serve(p) if self.is_never_answered(p, rest) => {
+                self.proposes_lost(p, false, World::serve_next)
+            }
+            CourseStep::Serve(p) => self.comes_to_an_answer(p, World::serve_next),
+            CourseStep::ServeLost(p) => self.proposes_lost(p, false, World::serve_lost),
+            CourseStep::Reconnect(p) => {
+                // A leader takes nothing from where a session is no more.
+                let lost = rest.iter().filter(|step| step.0 == CourseStep::ServeLost(p)).count();
+                for _ in 0..lost {
+                    self.proposes_lost(p, true, World::serve_lost)?;
+                }
+                self.next_servers_know(p)?;
+                self.connects(p)
+            }
+            CourseStep::Expire(_) | CourseStep::Delete(_) | CourseStep::Set(..) => {
+                self.nothing_unwritten()?;
+                self.take_plain_step(step)?;
+                self.settle()?;
+                self.hasten()
+            }
+            _ => self.take_plain_step(step),
+        }
+    }
+
+    fn take_plain_step(&mut self, step: &CourseStep) -> Result<(), String> {
         match *step {
             CourseStep::Deliver(p) => self.deliver(p),
             CourseStep::DeliverAnswers(p) => {
@@ -110,11 +160,11 @@ impl World<'_> {
             CourseStep::Expire(p) => self.expire_of(p),
             CourseStep::Drop(p, in_flight) => self.drop_of(p, in_flight),
             CourseStep::Crash(p) => {
-                self.crash_process(self.client(p)?.process);
+                self.crash_process(p);
                 Ok(())
             }
             CourseStep::Pause(p) => {
-                let actor = self.client(p)?;
+                let actor = self.client(p);
                 self.pause(actor, PAUSE_MS);
                 Ok(())
             }
@@ -124,21 +174,19 @@ impl World<'_> {
             }
             CourseStep::Delete(ref path) => self.administrate(path, Meddling::Delete),
             CourseStep::Set(ref path, ref data) => self.administrate(path, Meddling::Write(data.clone())),
-            CourseStep::CatchUp(_) | CourseStep::FalseEnd(_) => {
-                Err("the world follows no views that lag".to_owned())
+            CourseStep::CatchUp(_) => Err("no views lag in this course".to_owned()),
+            CourseStep::FalseEnd(_) => {
+                Err("no leader is deposed without knowing it in the world's courses".to_owned())
             }
         }
     }
 
-    fn client(&self, process: u8) -> Result<ActorId, String> {
-        if process >= self.scenario.clients {
-            return Err(format!("there is no p{process}"));
-        }
-        Ok(self.processes[usize::from(process)].actor)
+    fn client(&self, process: u8) -> ActorId {
+        self.processes[usize::from(process)].actor
     }
 
     /// What happens next, out of its time; no timer fires before its own.
-    fn happens(&mut self, at_ns: Option<u64>, happening: Happening) {
+    pub fn happens(&mut self, at_ns: Option<u64>, happening: Happening) {
         self.now = self.now.max(at_ns.unwrap_or(0));
         self.steps += 1;
         self.happen(happening);
@@ -154,15 +202,19 @@ impl World<'_> {
     }
 
     /// What servers do by themselves is done, and what is lost is gone.
-    fn settle(&mut self) -> Result<(), String> {
+    pub fn settle(&mut self) -> Result<(), String> {
         for _ in 0..EVENTS_PER_STEP {
             let network = &self.network;
-            let next = self.queue.take_first(|happening| match happening {
-                Happening::DiskDone { .. } => true,
+            let next = self.queue.first(|happening| match happening {
+                Happening::DiskDone { server, .. } => self.writes_at_once(*server),
+                Happening::AtPeer { link, end, number, message } => {
+                    self.carries_at_once(*link, *end, *number, message)
+                }
                 Happening::AtServer { conn, number, .. } => network.is_lost(*conn, *number, true),
                 Happening::AtClient { conn, number, .. } => network.is_lost(*conn, *number, false),
                 _ => false,
             });
+            let next = next.and_then(|number| self.queue.take_numbered(number));
             match next.or_else(|| self.end_of_a_lost_connection()) {
                 Some((at, happening @ Happening::DiskDone { .. })) => self.happens(Some(at), happening),
                 Some((_, happening)) => self.happens(None, happening),
@@ -301,7 +353,12 @@ impl World<'_> {
                 Happening::ClientTimer { actor, timer: ClientTimer::Reconnect, .. } => actor.process == p,
                 _ => false,
             });
-            let (at, happening) = next.ok_or("it looks for no server")?;
+            let Some((at, happening)) = next else {
+                match self.next_server_goes_on(p)? {
+                    true => continue,
+                    false => return Err("it looks for no server".to_owned()),
+                }
+            };
             let at = matches!(happening, Happening::ClientTimer { .. }).then_some(at);
             self.happens(at, happening);
             self.settle()?;
@@ -441,7 +498,10 @@ impl World<'_> {
     /// Takes a course to its end, and lets everything heal; or ends the run where it goes astray.
     pub fn take_course(&mut self, course: &Course) {
         self.effects = course.effects;
-        match self.follow(course) {
+        self.views = (course.lag > 0).then(|| Views::new(course.lag, self.scenario.clients));
+        let followed = self.follow(course);
+        self.views = None;
+        match followed {
             Ok(()) => {
                 self.heal();
                 self.turn();

@@ -9,6 +9,7 @@
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
 //! | `course` | [`Course`](course::Course), steps that are taken in the order given |
+//! | `views` | what such a course holds back where its views lag |
 //! | `order` | [`Order`](order::Order), other orders of some events of a run |
 //! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
@@ -69,6 +70,7 @@ pub mod schedule;
 mod server_host;
 pub mod timeline;
 mod trace;
+mod views;
 mod visible;
 mod world;
 
@@ -76,6 +78,7 @@ pub use cases::cases;
 pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
+pub use mailbox::guid;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};

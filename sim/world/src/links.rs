@@ -83,6 +83,11 @@ impl<T> Links<T> {
         self.links.get_mut(&id)
     }
 
+    /// Who reads what arrives at an end of a link, while that is open.
+    pub fn reader(&self, id: LinkId, end: usize) -> Option<u8> {
+        self.links.get(&id).filter(|link| link.open[end]).map(|link| link.ends[end])
+    }
+
     /// Forgets a link of which neither end is open.
     pub fn forget_closed(&mut self, id: LinkId) {
         if self.links.get(&id).is_some_and(|link| link.open == [false; 2]) {

@@ -81,11 +81,7 @@ impl World<'_> {
     }
 
     pub fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
-        let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
-        for last in (1..servers.len()).rev() {
-            let other = self.choices.below(Stream::Servers, actor.process.into(), last as u64 + 1);
-            servers.swap(last, other as usize);
-        }
+        let servers = self.servers_of(actor.process);
         let mailbox = Arc::new(Mailbox::new(actor));
         let process = &mut self.processes[usize::from(actor.process)];
         process.actor = actor;
@@ -96,6 +92,19 @@ impl World<'_> {
         process.client = Some(ClientSession::new(ClientConfig { servers, timeout_ms }));
         self.client_event(actor.process, ClientEvent::Start);
         mailbox
+    }
+
+    /// The servers that a process connects to, in the order in which it tries them.
+    fn servers_of(&mut self, process: u8) -> Vec<ServerId> {
+        if self.scenario.lag() > 0 {
+            return self.scenario.own_observers(process).map(ServerId).collect();
+        }
+        let mut servers: Vec<ServerId> = (0..self.scenario.machines()).map(ServerId).collect();
+        for last in (1..servers.len()).rev() {
+            let other = self.choices.below(Stream::Servers, process.into(), last as u64 + 1);
+            servers.swap(last, other as usize);
+        }
+        servers
     }
 
     /// Runs ready tasks until all wait.

@@ -102,7 +102,7 @@ impl Mailbox {
     pub fn guid(&self) -> Text {
         let mut inner = self.count();
         inner.guids += 1;
-        format!("g{:02x}x{:02x}x{:x}", self.actor.process, self.actor.life, inner.guids).into()
+        guid(self.actor, inner.guids - 1)
     }
 
     /// A turn begins.
@@ -136,6 +136,11 @@ impl Mailbox {
         drop(inner);
         drop(dropped);
     }
+}
+
+/// The text that a process is given as unlike any other, the `nth` of its life from 0 on.
+pub fn guid(actor: ActorId, nth: u32) -> Text {
+    format!("g{:02x}x{:02x}x{:x}", actor.process, actor.life, nth + 1).into()
 }
 
 #[cfg(test)]

@@ -71,10 +71,15 @@ impl<E> Queue<E> {
 
     /// Takes the next of the events that are such ones, out of its turn.
     pub fn take_first(&mut self, is: impl Fn(&E) -> bool) -> Option<(u64, E)> {
+        let number = self.first(is)?;
+        self.take_numbered(number)
+    }
+
+    /// The number of the next of the events that are such ones.
+    pub fn first(&self, is: impl Fn(&E) -> bool) -> Option<u64> {
         let event = |slot: u32| self.slots[slot as usize].as_ref().expect("a queued slot is full");
         let such = self.heap.iter().map(|Reverse(key)| key).filter(|(.., slot)| is(event(*slot)));
-        let (_, number, _) = *such.min()?;
-        self.take_numbered(number)
+        such.min().map(|(_, number, _)| *number)
     }
 }
 

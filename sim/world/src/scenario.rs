@@ -3,6 +3,7 @@
 use crate::course::Course;
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// How large a run is and which faults it may have. A seed draws a run from it.
 ///
@@ -23,7 +24,6 @@ pub struct Scenario {
     /// Servers beside them that do not vote, up to 2. They only learn what stands, and serve like any other.
     pub observers: u8,
     /// Whom a leader asks before a sync is answered: `as-shipped` or `asks-quorum`.
-    #[serde(skip_serializing_if = "SyncRule::is_as_shipped")]
     pub sync: SyncRule,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
@@ -55,12 +55,6 @@ pub enum SyncRule {
     AsShipped,
     /// A quorum: a sync tells the truth then. To see what a recipe owes to it.
     AsksQuorum,
-}
-
-impl SyncRule {
-    fn is_as_shipped(&self) -> bool {
-        *self == SyncRule::AsShipped
-    }
 }
 
 /// One run: its faults are given, and not drawn within the limits of [`Faults`].
@@ -246,7 +240,7 @@ impl Scenario {
         within("clients", s.clients.into(), 1, 250)?;
         within("rounds", s.rounds.into(), 1, 100)?;
         within("servers", s.servers.into(), 1, 5)?;
-        within("observers", s.observers.into(), 0, 2)?;
+        s.validate_observers()?;
         within("tick-ms", s.tick_ms.into(), 10, 10_000)?;
         within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
         within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
@@ -276,6 +270,36 @@ impl Scenario {
     /// All servers, those that vote and those that do not. The voters come first.
     pub fn machines(&self) -> u8 {
         self.servers + self.observers
+    }
+
+    /// How many transactions a client's server may be behind in the course that is given, if one is.
+    pub fn lag(&self) -> u8 {
+        self.run.as_ref().and_then(|one| one.course.as_ref()).map_or(0, |course| course.lag)
+    }
+
+    /// In such a course, the observers of a client; of who is no client, the server that leads.
+    pub fn own_observers(&self, process: u8) -> Range<u8> {
+        let each = self.observers / self.clients;
+        match process < self.clients {
+            true => self.servers + process * each..self.servers + (process + 1) * each,
+            false => 0..self.servers,
+        }
+    }
+
+    fn validate_observers(&self) -> Result<(), ScenarioError> {
+        if self.lag() == 0 {
+            return within("observers", self.observers.into(), 0, 2);
+        }
+        within("servers", self.servers.into(), 1, 1)?;
+        let divides = self.observers > 0 && self.observers.is_multiple_of(self.clients);
+        if divides && self.observers <= 250 {
+            return Ok(());
+        }
+        let problem = format!(
+            "{}; where views lag, a course takes as many for each of {} clients, 250 at most",
+            self.observers, self.clients
+        );
+        Err(error("observers", problem))
     }
 
     /// The same without any fault.

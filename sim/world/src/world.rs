@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::server_host::ServerHost;
 use crate::trace::{Place, Trace, What};
+use crate::views::Views;
 use madsim::time::TimeHandle;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -224,6 +225,8 @@ pub struct World<'a> {
     pub links: Links<Happening>,
     /// Steps to be taken, whatever comes next by time.
     pub course: Option<&'a Course>,
+    /// What it holds back among the servers, while it is taken.
+    pub views: Option<Views>,
     /// Why it could not be taken to its end.
     pub astray: Option<String>,
     /// Another order of some events, and what was taken of it.
@@ -319,6 +322,7 @@ impl<'a> World<'a> {
             network: Network::default(),
             links: Links::new(),
             course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
+            views: None,
             astray: None,
             order: options.order.as_ref(),
             ordered: Vec::new(),
@@ -370,6 +374,7 @@ impl<'a> World<'a> {
         self.turn();
         while !self.over {
             if self.phase == Phase::Faults
+                && self.servers.iter().all(|host| host.is_serving)
                 && let Some(course) = self.course.take()
             {
                 self.take_course(course);

@@ -25,6 +25,27 @@ fn the_lock_keeps_its_promises_through_all_faults() {
     assert!(excused >= 20 && long > 20, "{excused} of 100 seeds, {long} writes");
 }
 
+/// S-116: where a resource compares nothing, a dead holder's writes land behind the next one's, unless that one waits for
+/// longer than they travel and processes stand still.
+#[test]
+fn behind_a_lock_delay_no_late_write_does_harm_to_a_resource_that_compares_nothing() {
+    let late = |name| {
+        let trial = published(name);
+        let late = (0..60).filter(|seed| {
+            let run = run(&trial, &Scenario::default(), *seed, &RunOptions::default());
+            assert!(
+                run.violations.iter().all(|v| v.excuse.is_some()),
+                "{name}, {seed}: {:?}",
+                run.violations
+            );
+            run.violations.iter().any(|v| v.promise == "exclusion-at-unfenced-resource")
+        });
+        late.count()
+    };
+    assert!(late("chubby") >= 5);
+    assert_eq!(late("chubby/lock-delay"), 0);
+}
+
 /// Finds what a published variant is known to break, within so many seeds.
 fn chaos_finds(name: &str, seeds: u64, faults: bool) {
     let trial = published(name);

@@ -22,7 +22,7 @@ fn course(clients: u8, steps: &[&str]) -> Scenario {
         digest: String::new(),
         build: String::new(),
         schedule: Schedule::default(),
-        course: Some(Course { effects: true, steps }),
+        course: Some(Course { effects: true, lag: 0, steps }),
     };
     Scenario {
         clients,
@@ -71,8 +71,14 @@ fn a_step_that_cannot_be_taken_is_named_and_ends_the_run() {
     assert!(says(&["point p1 0"]).ends_with("it does not wait for that"));
     assert!(says(&["resume p1"]).ends_with("it is not paused"));
     assert!(says(&["drop p0 2"]).ends_with("not so many writes are on their way"));
-    assert!(says(&["catch-up p0"]).ends_with("follows no views that lag"));
-    assert!(says(&["crash p7"]).ends_with("there is no p7"));
+    assert!(says(&["catch-up p0"]).ends_with("no views lag in this course"));
+    for step in
+        ["crash p7", "reconnect p7", "serve p200", "deliver p2", "timer p3 0", "serve-lost p9", "pause p2"]
+    {
+        let (_, who) = step.split_once(" p").expect("a process");
+        let who = who.split(' ').next().expect("its number");
+        assert!(says(&[step]).ends_with(&format!("there is no p{who}")), "{step}");
+    }
     assert!(says(&["crash p0", "serve p0"]).ends_with("it has no connection"));
 }
 

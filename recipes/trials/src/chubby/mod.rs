@@ -3,6 +3,7 @@
 //! | trial | file | what is wrong with it |
 //! |---|---|---|
 //! | `chubby` | `right` | nothing: [`zk_recipes::chubby`] |
+//! | `chubby/lock-delay` | `lock_delay` | nothing: the same with a lock-delay |
 //! | `chubby/version-zero` | `version_zero` | the sequencer of a waiter is accepted |
 //! | `chubby/no-mode` | `no_mode` | a reader's is accepted for writing |
 //! | `chubby/set-sequencer` | `set_sequencer` | one that is deleted stays valid |
@@ -10,6 +11,7 @@
 //! | `chubby/check-then-act` | `check_then_act` | what was checked is over when it is acted upon |
 
 mod check_then_act;
+mod lock_delay;
 mod no_mode;
 mod right;
 mod set_sequencer;
@@ -17,6 +19,7 @@ mod stale_check;
 mod version_zero;
 
 pub use check_then_act::CheckThenAct;
+pub use lock_delay::Delayed;
 pub use no_mode::NoMode;
 pub use right::Right;
 pub use set_sequencer::SetSequencer;
@@ -40,6 +43,7 @@ use zk_recipes::Mode;
 pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     vec![
         Arc::new(OnTrial(Right)),
+        Arc::new(OnTrial(Delayed)),
         Arc::new(OnTrial(VersionZero)),
         Arc::new(OnTrial(NoMode)),
         Arc::new(OnTrial(SetSequencer)),

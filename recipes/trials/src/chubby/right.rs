@@ -70,7 +70,7 @@ impl LockKind for Right {
     }
 }
 
-fn stop(error: FileError) -> Stop {
+pub(super) fn stop(error: FileError) -> Stop {
     match error {
         FileError::Recipe(error) => error.into(),
         FileError::Poisoned

@@ -63,8 +63,9 @@ impl Server {
                 (*xid, answer(request, result))
             }
             Some(Waiting::RefusedWrite { xid, zxid }) if is_it(xid, zxid) => (*xid, result),
+            // Who takes a session over waits for the leader, also where its beginning is news to this server.
             Some(Waiting::Connect { after: after @ None, .. })
-                if matches!(txn.body, TxnBody::CreateSession { .. }) =>
+                if !connection.joining && matches!(txn.body, TxnBody::CreateSession { .. }) =>
             {
                 *after = Some(txn.zxid);
                 return;

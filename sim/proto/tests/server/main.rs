@@ -20,6 +20,7 @@ mod disk;
 mod driver;
 mod embedding;
 mod facts;
+mod learner;
 mod rig;
 mod robust;
 #[path = "../common/script.rs"]

@@ -1,0 +1,62 @@
+//! `chubby/lock-delay`: a resource that compares no tokens, and late writes.
+
+use super::right::stop;
+use crate::common::Stop;
+use crate::lock::{LOCK, LockKind, Stage};
+use crate::probe::Probe;
+use crate::promise::AnyPromise;
+use crate::promises::{
+    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
+    NoWaiterStuck,
+};
+use crate::trial::{About, Bounds, Reductions};
+use std::time::Duration;
+use zk_api::ZooKeeper;
+use zk_recipes::chubby::Handle;
+use zk_recipes::{Mode, OnDisconnect};
+
+/// Longer than a process stands still and a write travels in the default scenario, together.
+const DELAY: Duration = Duration::from_secs(15);
+
+/// [`zk_recipes::chubby`] with a lock-delay: opens the file, takes its lock alone, and comes to the resources.
+#[derive(Clone, Copy, Debug)]
+pub struct Delayed;
+
+impl LockKind for Delayed {
+    fn about(&self) -> About {
+        About {
+            name: "chubby/lock-delay",
+            summary: "Who takes the lock after a holder that has died waits until its last writes have landed.",
+            source: "zk-recipes, after what Chubby does for resources that cannot check sequencers",
+            breaks: None,
+            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
+            reductions: Reductions::default(),
+        }
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![
+            Box::new(ExclusionAmongLiveSessions::of(LOCK)),
+            Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+            Box::new(Fifo::of_shared(LOCK, "-write-")),
+            Box::new(NoWaiterStuck),
+            Box::new(NoOrphanZnode::of(LOCK)),
+            Box::new(NoForeignDelete::of(LOCK)),
+        ]
+    }
+
+    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let mut handle = Handle::open(stage.zk(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
+        handle.set_lock_delay(DELAY);
+        let locked = handle.acquire(Mode::Exclusive).await.map_err(stop)?;
+        let sequencer = locked.sequencer();
+        let lost = locked.lost(OnDisconnect::Stop);
+        stage.section(&sequencer.node, Some(sequencer.token), lost).await;
+        locked.release().await?;
+        Ok(handle.close().await?)
+    }
+}
