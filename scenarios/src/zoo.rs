@@ -4,6 +4,7 @@ use crate::BadInput;
 use crate::bad_input::nearest;
 use std::process::ExitCode;
 use std::sync::Arc;
+use zk_api::ZPath;
 use zk_model::CheckConfig;
 use zk_reports::{Catalogued, CheckReport};
 use zk_trials::promise::Assumption;
@@ -28,7 +29,8 @@ impl Zoo {
         Zoo { trials: Vec::new() }
     }
 
-    /// One more trial. Panics if its name is taken, or could not be typed.
+    /// One more trial. Panics if its name is taken or could not be typed, or if nothing could be judged of it: it
+    /// promises nothing, its bounds have nobody in them, or what it sets up cannot be there.
     #[must_use]
     pub fn with(mut self, trial: impl Trial) -> Zoo {
         let name = Trial::about(&trial).name;
@@ -36,6 +38,9 @@ impl Zoo {
         let typable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
         assert!(!name.is_empty() && name.chars().all(typable), "a trial cannot be called '{name}'");
         assert!(!is_file(name), "a trial cannot be called '{name}': that stands for a file");
+        if let Some(flaw) = flaw(&trial) {
+            panic!("the trial '{name}': {flaw}");
+        }
         self.trials.push(Arc::new(trial));
         self
     }
@@ -137,6 +142,40 @@ pub fn assert_right(trial: impl Trial, seeds: u64) {
     assert!(report.answer == zk_reports::Answer::Held, "\n{report}");
 }
 
+/// What is wrong with a trial itself, so that a verdict would say nothing.
+fn flaw(trial: &dyn AnyTrial) -> Option<String> {
+    let (bounds, setup) = (trial.about().bounds, trial.setup());
+    for (what, number) in [("clients", bounds.clients), ("rounds", bounds.rounds)] {
+        if !(1..=16).contains(&number) {
+            return Some(format!("its bounds have {number} {what}, and must have 1 to 16"));
+        }
+    }
+    let promises = trial.promises();
+    let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
+    if names.is_empty() {
+        return Some("it promises nothing, so that nothing can be judged".into());
+    }
+    if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
+        return Some(format!("it promises {} twice", names[nth]));
+    }
+    if let Some(kept) = trial.keeps().iter().find(|kept| !names.contains(kept)) {
+        return Some(format!("it keeps {kept}, which is no promise of it"));
+    }
+    for (nth, text) in setup.iter().enumerate() {
+        let Ok(path) = ZPath::parse(text) else {
+            return Some(format!("it sets up '{text}', which is no path"));
+        };
+        if setup[..nth].contains(text) {
+            return Some(format!("it sets up {text} twice"));
+        }
+        let is_there = |parent: &ZPath| *parent == ZPath::root() || setup[..nth].contains(&parent.text());
+        if path.parent().is_some_and(|parent| !is_there(&parent)) {
+            return Some(format!("it sets up {text} before its parent"));
+        }
+    }
+    None
+}
+
 /// Whether WHAT stands for a scenario file.
 pub(crate) fn is_file(what: &str) -> bool {
     std::path::Path::new(what).extension().is_some_and(|extension| extension == "toml")
@@ -168,4 +207,83 @@ pub(crate) fn shell_word(word: &str) -> String {
         return word.into();
     }
     format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_api::{Text, ZooKeeper};
+    use zk_trials::event::End;
+    use zk_trials::probe::Probe;
+    use zk_trials::promise::AnyPromise;
+    use zk_trials::promises::{NoFailure, NoWaiterStuck};
+    use zk_trials::trial::{Bounds, Part};
+
+    /// Does nothing, as it says.
+    struct Idle {
+        bounds: Bounds,
+        setup: &'static [&'static str],
+        promises: u8,
+        keeps: &'static [&'static str],
+    }
+
+    const SOUND: Idle = Idle { bounds: Bounds::clients(2), setup: &["/a", "/a/b"], promises: 2, keeps: &[] };
+
+    impl Trial for Idle {
+        fn about(&self) -> About {
+            About { bounds: self.bounds, ..About::new("idle", "It does nothing.") }
+        }
+        fn setup(&self) -> Vec<Text> {
+            self.setup.iter().copied().map(Text::from).collect()
+        }
+        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+            let mut all: Vec<Box<dyn AnyPromise>> =
+                vec![Box::new(NoWaiterStuck), Box::new(NoFailure), Box::new(NoWaiterStuck)];
+            all.truncate(self.promises.into());
+            all
+        }
+        fn keeps(&self) -> &'static [&'static str] {
+            self.keeps
+        }
+        async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
+        where
+            Z: ZooKeeper + Clone + 'static,
+            P: Probe + Clone + 'static,
+        {
+            End::Done
+        }
+    }
+
+    #[test]
+    fn a_trial_of_which_nothing_could_be_judged_is_not_taken() {
+        let wrong = |idle: Idle| flaw(&idle).expect("it is wrong");
+        let bounds =
+            |clients, rounds| Idle { bounds: Bounds { rounds, ..Bounds::clients(clients) }, ..SOUND };
+        assert_eq!(wrong(bounds(0, 1)), "its bounds have 0 clients, and must have 1 to 16");
+        assert_eq!(wrong(bounds(17, 1)), "its bounds have 17 clients, and must have 1 to 16");
+        assert_eq!(wrong(bounds(1, 0)), "its bounds have 0 rounds, and must have 1 to 16");
+        let promises = |promises| Idle { promises, ..SOUND };
+        assert_eq!(wrong(promises(0)), "it promises nothing, so that nothing can be judged");
+        assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
+        let keeps = Idle { keeps: &["fifo"], ..SOUND };
+        assert_eq!(wrong(keeps), "it keeps fifo, which is no promise of it");
+        let setup = |setup| Idle { setup, ..SOUND };
+        assert_eq!(wrong(setup(&["a"])), "it sets up 'a', which is no path");
+        assert_eq!(wrong(setup(&["/a/b"])), "it sets up /a/b before its parent");
+        assert_eq!(wrong(setup(&["/a", "/a"])), "it sets up /a twice");
+    }
+
+    #[test]
+    fn every_trial_of_the_catalogue_would_be_taken() {
+        assert_eq!(flaw(&SOUND), None);
+        for trial in Zoo::default().trials() {
+            assert_eq!(flaw(&**trial), None, "{}", trial.about().name);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the trial 'idle': it promises nothing")]
+    fn whoever_adds_one_is_told() {
+        let _ = Zoo::empty().with(Idle { promises: 0, ..SOUND });
+    }
 }

@@ -104,7 +104,7 @@ impl Trial for Panics {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
+        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
     }
 
     async fn actor<Z, P>(&self, zk: Z, _probe: P, part: Part) -> End

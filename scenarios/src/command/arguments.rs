@@ -223,7 +223,7 @@ pub(super) struct ReplayArguments {
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
     /// Virtual time from which on events come in another order, such as 12.5
-    #[arg(help_heading = ORDERS, long, value_name = "T", value_parser = virtual_time)]
+    #[arg(help_heading = ORDERS, long, value_name = "T", allow_negative_numbers = true, value_parser = virtual_time)]
     pub(super) at: Option<u64>,
     /// Run the next K events in every order, each order to the end of the run
     #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
@@ -354,6 +354,9 @@ pub(super) struct CheckArguments {
     /// No writes to what the lock protects: faster, less is put to the test
     #[arg(help_heading = SEARCH, long)]
     no_effects: bool,
+    /// Do not look for what goes round for ever: less memory, and nothing is said of it
+    #[arg(help_heading = SEARCH, long)]
+    no_livelock: bool,
     /// Number every transaction, also where no number can matter
     #[arg(help_heading = SEARCH, long)]
     true_zxids: bool,
@@ -430,6 +433,7 @@ impl CheckArguments {
         config.false_ends = !self.true_ends;
         config.admin_parents = self.admin_parents;
         config.true_zxids = self.true_zxids;
+        config.livelock = !self.no_livelock;
         config.time_limit = self.time_limit;
         config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));
         config.max_depth = self.max_depth;

@@ -75,7 +75,7 @@ impl ConfigKind for Careless {
     /// Sessions end now and then: the longer there is something to follow, the likelier it is that one does meanwhile.
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Careless::NoReread => &[("rounds", "12")],
+            Careless::NoReread => &[("rounds", "12"), ("faults.expiries", "12")],
             Careless::NoWatchOnAbsent | Careless::VersionCompare | Careless::WatchOnce => &[],
         }
     }

@@ -62,7 +62,10 @@ impl ConfigKind for Told {
 
     /// Several servers, and many rounds without work, so that readers ask while one is behind.
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("servers", "3"), ("rounds", "20")]
+        match self {
+            Told::Orders | Told::Syncs => &[("servers", "3"), ("rounds", "20")],
+            Told::Reads => &[("servers", "3"), ("rounds", "60")],
+        }
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {

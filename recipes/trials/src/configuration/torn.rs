@@ -25,6 +25,11 @@ impl ConfigKind for Torn {
         }
     }
 
+    /// The more often values are set, the likelier it is that they are while somebody reads.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("rounds", "20")]
+    }
+
     async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

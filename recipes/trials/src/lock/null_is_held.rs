@@ -31,6 +31,11 @@ impl LockKind for NullIsHeld {
         }
     }
 
+    /// Waiters are to die, and just before somebody looks for their znodes.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("faults.expiries", "12")]
+    }
+
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_fair_lock(LOCK)
     }

@@ -443,6 +443,12 @@ mod tests {
     }
 
     #[test]
+    fn of_those_of_one_priority_the_older_comes_first_though_all_came_after_one_had_asked() {
+        let events = vec![asks(1), put(1), put(2), takes(1, 2), asks(1), takes(1, 1)];
+        assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)).len(), 1);
+    }
+
+    #[test]
     fn one_who_asked_meanwhile_may_have_the_older_one() {
         let events = vec![put(1), put(2), asks(1), asks(2), takes(2, 2), takes(1, 1)];
         assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)), []);

@@ -33,6 +33,11 @@ impl CommitKind for NoRecovery {
         }
     }
 
+    /// The coordinator is to die while others wait for it.
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        &[("faults.client-crashes", "8")]
+    }
+
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_published_commitment(TRANSACTIONS)
     }
