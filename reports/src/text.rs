@@ -12,7 +12,9 @@ mod sweep;
 pub use check::check_text;
 pub(crate) use check::{bounds as check_bounds, check_answer};
 pub use ensemble::ensemble_text;
-pub(crate) use ensemble::{bounds as ensemble_bounds, ensemble_answer, level as ensemble_level};
+pub(crate) use ensemble::{
+    bounds as ensemble_bounds, ensemble_answer, level as ensemble_level, servers as ensemble_servers,
+};
 pub use exhaust::exhaust_text;
 pub(crate) use judge::{judge_answer, judged_promise, judged_trial};
 pub use judge::{judge_markdown, judge_text};

@@ -339,6 +339,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         "3 voters; at most 1 transaction, 1 crash",
         "from the start",
         "they differ",
+        "peers without trees",
         "<svg class=\"body\"",
         "Integrity",
         "not broken so far",

@@ -5,7 +5,8 @@ use crate::check::{CheckReport, CheckedPromise, Path};
 use crate::diagram::Diagram;
 use crate::ensemble::EnsembleReport;
 use crate::text::{
-    check_answer, check_bounds, count, ensemble_answer, ensemble_bounds, ensemble_level, failed, of, wall,
+    check_answer, check_bounds, count, ensemble_answer, ensemble_bounds, ensemble_level, ensemble_servers,
+    failed, of, wall,
 };
 use crate::verdict::{CatalogueNote, Verdict};
 use askama::Template;
@@ -47,6 +48,7 @@ pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool
 pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
     let all: Vec<&CheckedPromise> = report.invariants.iter().chain(&report.watched).collect();
     let (reached, unreached) = cases(&report.sometimes, 1);
+    let servers = format!("Servers: {}.", ensemble_servers(report.whole.as_ref()));
     let merged = (!report.merged.is_empty()).then(|| format!("Merged: {}.", report.merged.join(", ")));
     let bounds = format!("Every order of events within bounds: {}.", ensemble_bounds(&report.bounds));
     rendered(&CheckPage {
@@ -63,7 +65,7 @@ pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String
                 report.wall_seconds,
             ),
         },
-        bounds: std::iter::once(bounds).chain(merged).collect(),
+        bounds: [bounds, servers].into_iter().chain(merged).collect(),
         command: command.into(),
         what: "invariant",
         rows: all.iter().map(|promise| row(promise, report.exhaustive)).collect(),

@@ -49,7 +49,8 @@ pub(crate) fn level(name: &str) -> String {
     }
 }
 
-fn servers(whole: Option<&WholeServers>) -> String {
+/// What they are.
+pub(crate) fn servers(whole: Option<&WholeServers>) -> String {
     match whole {
         None => "peers without trees, sessions or clients".to_owned(),
         Some(WholeServers { asks, snapshots }) => {
