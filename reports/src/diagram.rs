@@ -209,6 +209,15 @@ impl Diagram {
         }
     }
 
+    /// Whether it is of one piece: whatever somebody has written into a file.
+    pub fn is_sound(&self) -> bool {
+        let many = self.lanes.len();
+        self.from <= self.until
+            && self.arrows.iter().all(|arrow| arrow.from < many && arrow.to < many)
+            && self.bars.iter().all(|bar| bar.lane < many)
+            && self.points.iter().all(|point| point.lanes.iter().all(|lane| *lane < many))
+    }
+
     /// How much there is on its lanes.
     pub fn items(&self) -> usize {
         self.arrows.len() + self.bars.len() + self.points.len()

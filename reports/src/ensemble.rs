@@ -21,6 +21,8 @@ pub struct EnsembleReport {
     pub level: String,
     /// How many of each there were at most.
     pub bounds: EnsembleBounds,
+    /// What whole servers do; `null` if they were bare peers.
+    pub whole: Option<WholeServers>,
     /// What was taken for one step or one state, by name.
     pub merged: Vec<String>,
     /// When to give up.
@@ -49,6 +51,16 @@ pub struct EnsembleReport {
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
+}
+
+/// Servers with trees, sessions and a client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WholeServers {
+    /// What the client asks for: `counters`, `multis`, `sessions`, `watches`.
+    pub asks: String,
+    /// Whether they write snapshots of their own.
+    pub snapshots: bool,
 }
 
 /// How many of each there are at most.

@@ -1,7 +1,8 @@
 //! Files that are there whole or not at all.
 
 use crate::{
-    LiveReport, REPORT_FILE, SweepReport, live_junit, sweep_html, sweep_junit, sweep_markdown, to_json,
+    LiveReport, REPORT_FILE, SweepReport, live_html, live_junit, sweep_html, sweep_junit, sweep_markdown,
+    to_json,
 };
 use std::fs;
 use std::io;
@@ -43,7 +44,14 @@ pub fn write_so_far(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
 
 /// The same of a run on a live ensemble.
 pub fn write_live_dir(report: &LiveReport, dir: &Path) -> Result<(), FileError> {
-    write_all(dir, [(REPORT_FILE, to_json(report)), ("junit.xml", live_junit(report))])
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(report)),
+            ("junit.xml", live_junit(report)),
+            ("index.html", live_html(report)),
+        ],
+    )
 }
 
 fn write_all<const N: usize>(dir: &Path, files: [(&str, String); N]) -> Result<(), FileError> {
@@ -58,6 +66,15 @@ pub fn prepare_dir(dir: &Path) -> Result<(), FileError> {
     let probe = beside(&dir.join("probe"));
     fs::write(&probe, b"").map_err(|source| error(dir, "cannot write into the directory", source))?;
     fs::remove_file(&probe).map_err(|source| error(dir, "cannot write into the directory", source))
+}
+
+/// The same of a directory that a report is to be in: one of ours that is there is replaced, files of others are not.
+pub fn prepare_report_dir(dir: &Path) -> Result<(), FileError> {
+    if let Some((file, why)) = crate::saved::foreign(dir) {
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, format!("{why}, and is not overwritten"));
+        return Err(error(&file, "cannot write the report", source));
+    }
+    prepare_dir(dir)
 }
 
 /// The same of a directory that must be new, or empty.

@@ -5,18 +5,22 @@
 //! | `templates/*.html` | the pages; whatever is put into them is escaped by the templates' crate |
 //! | `templates/report.css`, `report.js` | the style sheet, and what a page does; both are put into it |
 //! | `layout` | where everything of a diagram stands |
-//! | `sweep`, `check`, `judge` | what a page of each says |
+//! | `sweep`, `check`, `judge`, `mutants`, `live` | what a page of each says; that of an ensemble is in `check` |
 //!
 //! Each page forbids itself the network, and every script and style but its own, which are named by their hashes.
 
 mod check;
 mod judge;
 mod layout;
+mod live;
+mod mutants;
 mod sweep;
 
-pub use check::check_html;
+pub use check::{check_html, ensemble_html};
 pub use judge::judge_html;
 pub(crate) use layout::shortened;
+pub use live::live_html;
+pub use mutants::mutants_html;
 pub use sweep::sweep_html;
 
 use crate::Reached;
@@ -72,6 +76,34 @@ impl Banner {
     }
 }
 
+/// A line below the answer.
+struct Note {
+    class: &'static str,
+    words: String,
+}
+
+impl Note {
+    /// As any other line.
+    fn plain(words: String) -> Note {
+        Note { class: "", words }
+    }
+
+    /// One that limits the answer.
+    fn limit(words: String) -> Note {
+        Note { class: "undecided", words }
+    }
+}
+
+/// What every page begins with.
+struct Top {
+    title: String,
+    about: String,
+    answer: Banner,
+    notes: Vec<Note>,
+    /// Each with what it counts.
+    figures: Vec<(String, &'static str)>,
+}
+
 /// A promise in a table.
 struct Row {
     name: String,
@@ -93,6 +125,8 @@ struct Break {
     place: String,
     what: Vec<String>,
     commands: Vec<String>,
+    /// The way there in words, where it is not drawn.
+    steps: Vec<String>,
     drawn: Option<Drawn>,
 }
 

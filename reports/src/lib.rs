@@ -12,7 +12,7 @@
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
-//! | `html` | pages: a sweep, a check, judgements, with their diagrams |
+//! | `html` | pages: a sweep, a check, judgements, the kill matrix, with their diagrams |
 //! | `markdown` | a sweep for a job's summary, and as annotations of a build |
 //! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | a sweep, or a live run, for CI systems |
@@ -49,13 +49,13 @@ pub use confidence::{Confidence, Rate};
 pub use diagram::{
     Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
 };
-pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport};
+pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, WholeServers};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
-    FileError, prepare_dir, prepare_file, prepare_new_dir, write_dir, write_live_dir, write_so_far,
-    write_whole,
+    FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_live_dir,
+    write_so_far, write_whole,
 };
-pub use html::{check_html, judge_html, sweep_html};
+pub use html::{check_html, ensemble_html, judge_html, live_html, mutants_html, sweep_html};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};

@@ -2,7 +2,10 @@
 
 use crate::html::shrink_command;
 use crate::sweep::{Failure, PromiseResult, SweepReport};
-use crate::text::{count, failed, seconds, sweep_answer, verdict_words};
+use crate::text::{
+    count, covered_words, failed, missing_words, rate_words, seconds, sweep_answer, unseen_words,
+    verdict_words,
+};
 use crate::verdict::{Answer, Verdict};
 use std::fmt::Write;
 
@@ -28,13 +31,16 @@ pub fn sweep_markdown(report: &SweepReport) -> String {
         seeds.end,
         count(report.virtual_seconds as u64)
     );
+    for line in limits(report) {
+        let _ = writeln!(out, "{}\n", plain(&line));
+    }
     table(&mut out, "promise", &report.promises, seeds.count);
     let bad: Vec<PromiseResult> =
         report.invariants.iter().filter(|result| result.verdict == Verdict::Broken).cloned().collect();
     table(&mut out, "always watched", &bad, seeds.count);
     let firsts = report.firsts().filter(|(_, _, verdict)| *verdict == Verdict::Broken);
     for (_, failure, _) in firsts.take(SHOWN) {
-        first(&mut out, failure);
+        first(&mut out, report, failure);
     }
     let unreached: Vec<String> =
         report.sometimes.iter().filter(|case| case.times == 0).map(|case| plain(&case.name)).collect();
@@ -42,6 +48,12 @@ pub fn sweep_markdown(report: &SweepReport) -> String {
         let _ = writeln!(out, "Never reached: {}\n", unreached.join(", "));
     }
     out
+}
+
+/// What was not run, what was not reached, and what such a sweep cannot have missed.
+fn limits(report: &SweepReport) -> impl Iterator<Item = String> {
+    let unseen = unseen_words(report).filter(|_| report.confidence.rates.is_empty());
+    [missing_words(report), covered_words(report).map(|(_, words)| words), unseen].into_iter().flatten()
 }
 
 fn table(out: &mut String, first: &str, results: &[PromiseResult], seeds: u64) {
@@ -65,7 +77,7 @@ fn table(out: &mut String, first: &str, results: &[PromiseResult], seeds: u64) {
     out.push('\n');
 }
 
-fn first(out: &mut String, failure: &Failure) {
+fn first(out: &mut String, report: &SweepReport, failure: &Failure) {
     let _ = writeln!(
         out,
         "#### {}\nSeed {}, at {}: {}\n",
@@ -74,6 +86,9 @@ fn first(out: &mut String, failure: &Failure) {
         seconds(failure.virtual_ns),
         plain(&failure.what)
     );
+    if let Some(rate) = rate_words(report, &failure.promise) {
+        let _ = writeln!(out, "{}\n", plain(&rate));
+    }
     let mut commands = vec![failure.replay.clone()];
     commands.extend(shrink_command(&failure.replay, &failure.promise));
     fenced(out, "sh", &commands.join("\n"));

@@ -43,14 +43,15 @@ pub fn merge(mut parts: Vec<(String, SweepReport)>, partial: bool) -> Result<Swe
         }
     }
     let range = (first.seeds.first, first.seeds.end);
-    // A share of a short range may have no seed at all; nobody can have run that.
-    let absent = (1..=of_all).filter(|index| !shards.contains_key(index));
-    let absent = absent.filter_map(|index| {
-        let from = first_of_shard(range, index, of_all)?;
-        Some(Missing { shard: Some(format!("{index}/{of_all}")), from })
-    });
+    // The first seeds of all shards are the first of the range. A share of a short one may have no seed at all; nobody can
+    // have run that.
+    let firsts = (range.0..range.1).take(usize::try_from(of_all).unwrap_or(usize::MAX));
+    let absent =
+        firsts.map(|from| (from % of_all + 1, from)).filter(|(index, _)| !shards.contains_key(index));
+    let absent = absent.map(|(index, from)| Missing { shard: Some(format!("{index}/{of_all}")), from });
     // Nobody reads more names than these, whatever number a file claims.
     let mut absent: Vec<Missing> = absent.take(MOST_ABSENT).collect();
+    absent.sort_by_key(|missing| missing.from % of_all);
     if !absent.is_empty() && !partial {
         let names: Vec<&str> = absent.iter().filter_map(|missing| missing.shard.as_deref()).collect();
         let problem = format!("no report of shard {}; --partial merges what there is", names.join(", "));

@@ -1,6 +1,6 @@
 //! Reports that were saved, read again.
 
-use crate::sweep::{SWEEP_SCHEMA, SweepReport};
+use crate::sweep::{HerdPoint, SWEEP_SCHEMA, SweepReport};
 use std::path::{Path, PathBuf};
 
 /// Why a saved report cannot be used: its file, and what is wrong with it.
@@ -52,6 +52,44 @@ pub fn read_sweep(path: &Path) -> Result<SweepReport, ReadError> {
     }
 }
 
+/// A file in a directory that a report would replace though it is not of one, and what it is. What a newer zoocheck wrote is
+/// not ours to replace either.
+pub(crate) fn foreign(dir: &Path) -> Option<(PathBuf, String)> {
+    let file = dir.join(REPORT_FILE);
+    if !file.exists() {
+        let others = ["index.html", "junit.xml", "summary.md"].map(|name| dir.join(name));
+        let other = others.into_iter().find(|other| other.exists())?;
+        return Some((other, format!("it is no report of ours, as there is no {REPORT_FILE} beside it")));
+    }
+    #[derive(serde::Deserialize)]
+    struct Named {
+        schema: String,
+    }
+    let named = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Named>(&bytes).ok());
+    let why = match named.as_ref().map(|named| named.schema.rsplit_once('/')) {
+        Some(Some((kind, version))) if kind.starts_with("zoocheck-") => {
+            let own =
+                OURS.iter().find_map(|own| own.strip_prefix(kind)?.strip_prefix('/')?.parse::<u64>().ok());
+            match (version.parse::<u64>(), own) {
+                (Ok(version), Some(own)) if version <= own => return None,
+                _ => "a newer zoocheck wrote it",
+            }
+        }
+        _ => "it is no report of zoocheck",
+    };
+    Some((file, why.into()))
+}
+
+/// What `report.json` can be.
+const OURS: [&str; 6] = [
+    SWEEP_SCHEMA,
+    crate::CHECK_SCHEMA,
+    crate::JUDGE_SCHEMA,
+    crate::ENSEMBLE_SCHEMA,
+    crate::MUTANTS_SCHEMA,
+    crate::LIVE_SCHEMA,
+];
+
 /// What is wrong with a schema's name, if anything is.
 fn unreadable(schema: &str) -> Option<String> {
     let (kind, version) = schema.rsplit_once('/').unwrap_or((schema, ""));
@@ -81,8 +119,26 @@ fn wrong(report: &SweepReport) -> Option<String> {
     if seeds.count > seeds.end - seeds.first {
         return Some(format!("seeds: {} in {}..{}", seeds.count, seeds.first, seeds.end));
     }
-    match &seeds.shard {
-        Some(shard) if report.shard().is_none() => Some(format!("seeds: shard {shard}: expected I/N")),
-        Some(_) | None => None,
+    if let Some(shard) = seeds.shard.as_ref().filter(|_| report.shard().is_none()) {
+        return Some(format!("seeds: shard {shard}: expected I/N"));
     }
+    if let Some(point) = report.herd.iter().find(|point| !is_herd(point)) {
+        return Some(format!("herd: {} contenders: what cannot have been counted", point.contenders));
+    }
+    let firsts = report.all().filter_map(|result| result.first_expected.as_ref());
+    let drawn = report
+        .failures
+        .iter()
+        .chain(firsts)
+        .find(|one| one.diagram.as_ref().is_some_and(|diagram| !diagram.is_sound()))?;
+    Some(format!("the diagram of seed {}: a time or a lane that it does not have", drawn.seed))
+}
+
+/// Whether so many can have waited and been woken. Every wait is a client's.
+fn is_herd(point: &HerdPoint) -> bool {
+    const CLIENTS: u64 = 255;
+    point.contenders <= CLIENTS
+        && point.most <= CLIENTS
+        && point.changes <= point.woken
+        && point.woken <= point.changes.saturating_mul(point.most)
 }

@@ -160,8 +160,8 @@ pub struct HerdPoint {
 impl HerdPoint {
     /// Adds what other seeds gave.
     pub(crate) fn add(&mut self, other: HerdPoint) {
-        self.changes += other.changes;
-        self.woken += other.woken;
+        self.changes = self.changes.saturating_add(other.changes);
+        self.woken = self.woken.saturating_add(other.woken);
         self.most = self.most.max(other.most);
     }
 }

@@ -12,18 +12,24 @@ mod sweep;
 pub use check::check_text;
 pub(crate) use check::{bounds as check_bounds, check_answer};
 pub use ensemble::ensemble_text;
+pub(crate) use ensemble::{bounds as ensemble_bounds, ensemble_answer, level as ensemble_level};
 pub use exhaust::exhaust_text;
 pub(crate) use judge::{judge_answer, judged_promise, judged_trial};
 pub use judge::{judge_markdown, judge_text};
 pub use live::live_text;
+pub(crate) use live::{NOT_JUDGED, live_answer, live_verdict};
 pub use mutants::mutants_text;
+pub(crate) use mutants::{fate_words, mutants_answer};
 pub use replay::replay_text;
-pub(crate) use sweep::answer_words as sweep_answer;
 pub use sweep::sweep_text;
+pub(crate) use sweep::{
+    answer_words as sweep_answer, covered_words, missing_words, rate_words, unseen_words,
+};
 
 use crate::verdict::{Answer, Verdict};
 use crate::{PromiseResult, Reached};
 use anstyle::{AnsiColor, Style};
+use std::fmt::Write;
 
 /// Whether to paint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +78,14 @@ impl Paint {
             Answer::Broken => self.bad(text),
             Answer::Undecided => self.odd(text),
         }
+    }
+}
+
+/// What a sweep, a replay and an exhausted run begin with: what was run, and in which scenario.
+fn heading(out: &mut String, paint: Paint, recipe: &str, about: &str, facts: &[String]) {
+    let _ = writeln!(out, "{}: {about}", paint.strong(recipe));
+    for fact in facts {
+        let _ = writeln!(out, "  {}", wrapped(fact, 4));
     }
 }
 

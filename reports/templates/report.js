@@ -21,6 +21,7 @@ class Diagram {
     this.cursor = figure.querySelector(".band.cursor");
     this.at = -1;
     this.zoom = 1;
+    this.longest = 0;
     this.hidden = new Set();
     this.kinds = new Set();
     this.znode = "";
@@ -117,7 +118,10 @@ class Diagram {
     const width = this.stage.clientWidth, wide = width >= 700;
     const lanes = this.lanes.map((_, nth) => nth).filter((nth) => !this.hidden.has(nth));
     const gutter = wide ? this.gutter : 58;
-    const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, ((wide ? width * 0.5 : width - 6) - gutter) / Math.max(1, lanes.length)));
+    // What is not displayed has no length yet.
+    if (wide && this.longest === 0) this.longest = Math.max(0, ...this.points.map((point) => point.node.querySelector(".w").getComputedTextLength()));
+    const room = (wide ? width - this.longest - 28 : width - 6) - gutter;
+    const each = Math.min(wide ? 96 : 140, Math.max(wide ? 44 : 30, room / Math.max(1, lanes.length)));
     const x = this.lanes.map((_, nth) => gutter + each * (lanes.indexOf(nth) + 0.5));
     const words = gutter + each * lanes.length + 12;
     const shown = this.items.filter((item) => { item.off = !this.shows(item); item.node.classList.toggle("off", item.off); return !item.off; });
@@ -141,7 +145,7 @@ class Diagram {
     const height = y(this.height);
     this.lanes.forEach((line, nth) => { line.classList.toggle("off", this.hidden.has(nth)); set(line, { x1: x[nth], x2: x[nth], y2: height }); });
     this.names.forEach((name, nth) => { name.classList.toggle("off", this.hidden.has(nth)); set(name, { x: x[nth] }); });
-    const right = wide ? Math.max(width - 16, words + 600) : Math.max(width - 16, words);
+    const right = Math.max(width - 16, wide ? words + this.longest + 12 : words);
     set(this.body, { width: right, height });
     set(this.head, { width: right });
     this.figure.querySelectorAll(".band").forEach((band) => set(band, { width: right }));

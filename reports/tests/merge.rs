@@ -3,8 +3,9 @@
 use serde_json::json;
 use std::fs;
 use zk_reports::{
-    Answer, Confidence, Failure, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Verdict,
-    first_of_shard, merge, prepare_new_dir, read_sweep, sweep_text, to_json, write_dir,
+    Answer, Arrow, ArrowKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Missing,
+    PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard, merge,
+    prepare_new_dir, read_sweep, sweep_text, to_json, write_dir,
 };
 
 const RANGE: (u64, u64) = (7, 1207);
@@ -171,11 +172,61 @@ fn a_partial_merge_says_what_is_missing_and_is_never_held() {
     assert_eq!(report.seeds.missing, [Missing { shard: Some("2/3".into()), from: 7 }]);
     assert_eq!((report.outcome(), report.answer), (Answer::Undecided, Answer::Broken));
     let text = sweep_text(&report, zk_reports::Paint::PLAIN);
-    assert!(text.contains("partial: these seeds were not run: those of shard 2/3 from 7 on"), "{text}");
+    assert!(text.contains("partial: these seeds were not run: all of shard 2/3"), "{text}");
     // Short ranges leave some shards without a seed; nobody can have run those.
     assert_eq!(first_of_shard((0, 2), 3, 4), None);
     assert_eq!(first_of_shard((u64::MAX - 2, u64::MAX), 1, 4), None);
     assert_eq!(first_of_shard((u64::MAX - 4, u64::MAX), 4, 4), Some(u64::MAX - 4));
+}
+
+#[test]
+fn a_number_of_shards_that_nobody_has_is_no_endless_search() {
+    let mut parts = shards(3);
+    parts.truncate(1);
+    parts[0].1.seeds.shard = Some(format!("1/{}", u64::MAX));
+    let error = merge(parts.clone(), false).expect_err("the others are missing").to_string();
+    assert!(error.contains("no report of shard 8/18446744073709551615"), "{}", &error[..200]);
+    let range = RANGE.1 - RANGE.0;
+    assert_eq!(merge(parts, true).expect("it is allowed").seeds.missing.len() as u64, range);
+}
+
+#[test]
+fn a_report_that_somebody_has_edited_is_refused_and_not_drawn() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let lane = |name: &str| Lane { name: name.into(), kind: LaneKind::Client };
+    let mut diagram = Diagram::new(Unit::Steps, vec![lane("p0"), lane("p1")]);
+    diagram.arrows.push(Arrow {
+        from: 0,
+        to: 1,
+        sent: 0,
+        arrived: None,
+        kind: ArrowKind::Request,
+        label: String::new(),
+        paths: Vec::new(),
+    });
+    let mut whole = sweep(None);
+    whole.failures[0].diagram = Some(diagram);
+    whole.herd = vec![HerdPoint { contenders: 2, changes: 5, woken: 7, most: 2 }];
+    let file = dir.path().join("report.json");
+    let read = |change: &dyn Fn(&mut SweepReport)| {
+        let mut edited = whole.clone();
+        change(&mut edited);
+        fs::write(&file, to_json(&edited)).expect("written");
+        read_sweep(&file).map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(&|_| ()), Ok(()));
+    let drawn = |change: fn(&mut Diagram)| {
+        let error = read(&|report| change(report.failures[0].diagram.as_mut().expect("drawn")));
+        assert!(error.clone().expect_err("it is edited").contains("the diagram of seed "), "{error:?}");
+    };
+    drawn(|diagram| diagram.from = u64::MAX);
+    drawn(|diagram| diagram.arrows[0].to = usize::MAX);
+    drawn(|diagram| diagram.lanes.truncate(1));
+    for point in [[u64::MAX, 1, 1, 1], [2, 0, 1, 1], [2, 9, 1, 1], [2, 1, 9, 1], [2, 1, 1, 1 << 62]] {
+        let [contenders, changes, woken, most] = point;
+        let error = read(&|report| report.herd = vec![HerdPoint { contenders, changes, woken, most }]);
+        assert!(error.clone().is_err_and(|error| error.contains("herd: ")), "{point:?}: {error:?}");
+    }
 }
 
 #[test]

@@ -6,7 +6,11 @@ mod schema;
 use sample::{HOSTILE, diagram, sweep};
 use schema::errors;
 use zk_reports::{
-    Diagram, MERMAID_KEPT, SweepReport, mermaid, sweep_annotations, sweep_html, sweep_markdown, to_json,
+    Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
+    Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
+    Missing, MutantResult, MutantsReport, Paint, Path, Reached, SweepReport, Verdict, ensemble_html,
+    live_html, mermaid, mutants_html, sweep_annotations, sweep_html, sweep_markdown, sweep_text, to_json,
+    write_live_dir,
 };
 
 #[test]
@@ -39,6 +43,37 @@ fn the_largest_page_stays_small() {
     let html = sweep_html(&report);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(html.matches("<svg class=\"body\"").count() == SweepReport::DRAWN);
+}
+
+#[test]
+fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens() {
+    let diagram = diagram(30);
+    let lost = diagram.arrows.iter().filter(|arrow| arrow.arrived.is_none()).count();
+    let mut report = sweep(1, 5);
+    report.draw(|_, _| None);
+    report.promises[0].first_expected = None;
+    report.failures[0].diagram = Some(diagram);
+    let html = sweep_html(&report);
+    let body = html
+        .split("<svg class=\"body\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</svg>").next())
+        .expect("a picture");
+    assert!(lost > 0 && body.matches(" lost\"").count() == lost, "{lost}");
+    assert_eq!(body.matches("url(#cross)").count(), lost);
+    let points: Vec<&str> = body.split("<g class=\"p ").skip(1).collect();
+    for point in points.iter().filter(|point| !point.starts_with("broken")) {
+        assert!(!point.contains("data-z=\"\""), "{point}");
+    }
+}
+
+#[test]
+fn what_broke_comes_with_its_commands_and_with_more_seeds_of_the_same() {
+    let html = sweep_html(&sweep(1, 5));
+    assert!(html.contains("--seed 0 --promise exclusion -o small.toml"), "{html}");
+    let listed = |seed: u64| html.contains(&format!("<td data-name=\"seed\">{seed}</td>"));
+    assert!(!listed(0), "that of the picture");
+    assert!((1..=10).all(listed) && !listed(11));
 }
 
 #[test]
@@ -84,6 +119,236 @@ fn a_summary_names_what_broke_and_how_to_see_it_again() {
     let outside: Vec<&str> = text.split("```").step_by(2).collect();
     assert!(!outside.concat().contains("<script>"), "{text}");
     assert!(text.contains("Never reached: /lock/&lt;/script"), "{text}");
+}
+
+#[test]
+fn pages_and_summaries_say_how_sure_it_is_and_what_was_not_run() {
+    let broken = sweep_of(7, Vec::new());
+    for text in [sweep_html(&broken), sweep_markdown(&broken)] {
+        assert!(text.contains("in 0.028 % to 0.14 % of all seeds (95 %)"), "{text}");
+        assert!(text.contains("fresh green seeds leave at most 5 % that it is still there"), "{text}");
+        assert!(!text.contains("would have shown here"), "{text}");
+    }
+    let missing = |shard: u64, from: u64| Missing { shard: Some(format!("{shard}/4")), from };
+    let green = sweep_of(0, vec![missing(2, 1), missing(3, 2), missing(4, 403)]);
+    let lines = [
+        "partial: these seeds were not run: all of shards 2/4 to 3/4, those of shard 4/4 from 403 on",
+        "what breaks in 0.03 % of all seeds or more would have shown here, with 95 %",
+    ];
+    for (text, line) in [sweep_html(&green), sweep_markdown(&green)]
+        .iter()
+        .zip([lines, lines])
+        .flat_map(|(text, lines)| lines.map(|line| (text, line)))
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
+/// A sweep in which a promise broke in so many seeds, and some seeds were not run.
+fn sweep_of(broken: u64, missing: Vec<Missing>) -> SweepReport {
+    let mut report = sweep(1, 5);
+    report.promises[0].broken = broken;
+    report.promises[0].verdict = Verdict::of(broken, 0, 1);
+    report.failures.retain(|_| broken > 0);
+    report.seeds.missing = missing;
+    report.settle();
+    report
+}
+
+#[test]
+fn seeds_that_were_not_run_and_adjoin_are_told_as_one() {
+    let told = |missing: Vec<Missing>| {
+        let text =
+            sweep_text(&sweep_of(0, missing), Paint::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+        let (_, rest) = text.split_once("these seeds were not run: ").expect("a line");
+        rest.split_once(" undecided").expect("the answer").0.to_string()
+    };
+    let of = |of: u64, shards: &[(u64, u64)]| -> Vec<Missing> {
+        let one = |&(index, from): &(u64, u64)| Missing { shard: Some(format!("{index}/{of}")), from };
+        shards.iter().map(one).collect()
+    };
+    assert_eq!(told(vec![Missing { shard: None, from: 77 }]), "those from 77 on");
+    assert_eq!(told(of(3, &[(1, 603), (2, 601), (3, 602)])), "those from 601 on");
+    assert_eq!(
+        told(of(3, &[(1, 603), (2, 601), (3, 605)])),
+        "those of shard 1/3 from 603 on, those of shard 2/3 from 601 on, those of shard 3/3 from 605 on"
+    );
+    assert_eq!(
+        told(of(16, &[(3, 2), (4, 3), (10, 9), (12, 27)])),
+        "all of shards 3/16 to 4/16, all of shard 10/16, those of shard 12/16 from 27 on"
+    );
+    assert_eq!(told(of(16, &[(9, 8), (10, 9), (11, 10)])), "all of shards 9/16 to 11/16");
+}
+
+#[test]
+fn the_kill_matrix_is_a_page_with_every_mutant_and_every_invariant() {
+    let kill = |invariant: &str, expected| Kill {
+        invariant: invariant.into(),
+        seeds: 1200,
+        first_seed: 4,
+        expected,
+    };
+    let report = MutantsReport {
+        schema: MUTANTS_SCHEMA.into(),
+        scenario: HOSTILE.into(),
+        clients: vec!["lock".into(), "queue".into()],
+        seeds: 300,
+        unmutated: Vec::new(),
+        models: vec!["3 voters".into()],
+        max_states: 1000,
+        mutants: vec![MutantResult {
+            name: "watch-lost".into(),
+            source: "ZOOKEEPER-1".into(),
+            what: HOSTILE.into(),
+            family: vec!["Watches".into()],
+            acted: 5,
+            caught: 4,
+            first_seed: Some(4),
+            kills: vec![kill("Watches", true), kill("Agreement", false)],
+            model: None,
+            fate: Fate::Killed,
+        }],
+        beyond: Vec::new(),
+        never_broken: vec!["Silence".into()],
+        wrong: vec!["something is wrong".into()],
+        answer: Answer::Broken,
+        wall_seconds: 1.5,
+    };
+    let page = mutants_html(&report, "zoocheck mutants");
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    for part in [
+        "NOT as it should be",
+        "watch-lost",
+        "ZOOKEEPER-1",
+        "Watches (1,200)",
+        "<li class=\"none\">Agreement (1,200)</li>",
+        "watch-lost (1,200)",
+        "Silence",
+        "something is wrong",
+        "nothing was broken",
+        "zoocheck mutants",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
+fn a_live_run_is_a_page_that_says_what_nobody_judged() {
+    let promise = |name: &str, verdict, broken: u64| LivePromise {
+        name: name.into(),
+        about: HOSTILE.into(),
+        verdict,
+        tested: 9,
+        broken,
+        expected: 0,
+        assumptions: Vec::new(),
+        first: (broken > 0).then(|| LiveBreak {
+            seconds: 1.5,
+            what: "two are inside".into(),
+            timeline: vec!["1.250 s  p0 enters".into(), HOSTILE.into()],
+        }),
+        first_expected: None,
+    };
+    let report = LiveReport {
+        schema: LIVE_SCHEMA.into(),
+        what: "lock/simple".into(),
+        recipe: "lock/simple".into(),
+        about: "One znode.".into(),
+        catalogued: None,
+        connect: "127.0.0.1:2181".into(),
+        clients: 2,
+        rounds: 3,
+        session_timeout_ms: 3000,
+        answer: Answer::Broken,
+        ran_out: None,
+        wall_seconds: 2.0,
+        happened: Happened { grants: 1234, ..Happened::default() },
+        promises: vec![promise("exclusion", Some(Verdict::Broken), 1), promise("fifo", None, 0)],
+        invariants: Vec::new(),
+        left: vec!["/lock/x".into()],
+    };
+    let page = live_html(&report);
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    for part in [
+        "BROKEN 1 time",
+        "not judged on a live ensemble",
+        "1.250 s  p0 enters",
+        "two are inside",
+        "first at 1.500 s",
+        "127.0.0.1:2181",
+        "1,234",
+        "left behind, and removed: /lock/x",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    write_live_dir(&report, dir.path()).expect("written");
+    assert_eq!(std::fs::read_to_string(dir.path().join("index.html")).expect("there"), page);
+}
+
+#[test]
+fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
+    let limits = Limits { time_seconds: None, max_states: None, max_depth: None };
+    let checked = |name: &str, broken: Option<Path>| CheckedPromise {
+        name: name.into(),
+        verdict: Verdict::of(broken.is_some().into(), 0, 1),
+        tested: Some(3),
+        broken,
+        expected: None,
+    };
+    let steps = vec!["server 0 starts".to_string(), format!("server 1 crashes {HOSTILE}")];
+    let path = Path { what: "they differ".into(), assumption: None, steps: steps.clone() };
+    let bounds = EnsembleBounds {
+        servers: 3,
+        observers: 0,
+        txns: 1,
+        crashes: 1,
+        breaks: 0,
+        partitions: 0,
+        elections: 1,
+        timeouts: 0,
+        past: 0,
+    };
+    let report = EnsembleReport {
+        schema: ENSEMBLE_SCHEMA.into(),
+        what: "ensemble".into(),
+        level: "whole".into(),
+        bounds,
+        whole: None,
+        merged: vec!["links".into()],
+        limits,
+        verdict: Judgement::Violated,
+        ran_out: None,
+        exhaustive: false,
+        states: 12_345,
+        transitions: 20_000,
+        depth: 7,
+        promise: Some("Agreement".into()),
+        steps,
+        wall_seconds: 1.5,
+        invariants: vec![checked("Agreement", Some(path)), checked("Integrity", None)],
+        watched: Vec::new(),
+        sometimes: vec![Reached { name: "a leader is deposed".into(), seeds: 0, times: 0 }],
+    };
+    let picture = vec![("Agreement".to_string(), true, diagram(5))];
+    let page = ensemble_html(&report, "zoocheck check ensemble", &picture);
+    assert_eq!(page.matches("<script>").count(), 1, "the page's own");
+    for part in [
+        "violated (2 steps): Agreement",
+        "12,345",
+        "3 voters; at most 1 transaction, 1 crash",
+        "from the start",
+        "they differ",
+        "<svg class=\"body\"",
+        "Integrity",
+        "not broken so far",
+        "a leader is deposed",
+        "zoocheck check ensemble",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let words = ensemble_html(&report, "zoocheck check ensemble", &[]);
+    assert!(words.contains("<li>server 0 starts</li>"), "in words, where there is no picture: {words}");
 }
 
 #[test]

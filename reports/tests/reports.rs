@@ -9,8 +9,8 @@ use zk_reports::{
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
     LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
     MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
-    SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, live_junit, live_text, mutants_text,
-    replay_text, sweep_junit, sweep_text, to_json,
+    SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, live_junit, live_text,
+    mutants_text, replay_text, sweep_junit, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -195,6 +195,7 @@ fn ensemble() -> EnsembleReport {
             timeouts,
             past,
         },
+        whole: Some(WholeServers { asks: "counters".into(), snapshots: true }),
         merged: vec!["idle timers".into()],
         limits,
         verdict,

@@ -18,7 +18,9 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use zk_model::CheckConfig;
-use zk_reports::{check_html, check_text, count, ensemble_text, prepare_dir, to_json, write_whole};
+use zk_reports::{
+    check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, to_json, write_whole,
+};
 use zk_trials::trial::AnyTrial;
 
 /// The exit status for a bad command line, file or environment.
@@ -126,7 +128,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
 /// What was typed, to be typed again: but for where its report goes.
 fn typed() -> String {
     let mut words = vec!["zoocheck".to_string()];
-    let mut arguments = std::env::args().skip(1);
+    // What is no text is told as well as it can be.
+    let mut arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "--report" => drop(arguments.next()),
@@ -148,7 +151,7 @@ fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
 fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Result<Answer, BadInput> {
     let (trial, config) = configured(zoo, arguments)?;
     let dir = outputs.report.as_deref();
-    dir.map(prepare_dir).transpose()?;
+    dir.map(prepare_report_dir).transpose()?;
     #[cfg(feature = "run")]
     outputs.export.as_deref().map(crate::run::new_scenario_file).transpose()?;
     let mut progress = Progress::new(outputs.format, None);
@@ -175,9 +178,15 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
 
 fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     let config = arguments.config()?;
+    arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
-    let report = crate::ensemble::check(&config, &mut |now| tell(&mut progress, now));
+    let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
     drop(progress);
+    if let Some(dir) = &arguments.report {
+        write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+        let drawn = crate::draw::servers::drawn(&report);
+        write_whole(&dir.join("index.html"), ensemble_html(&report, &typed(), &drawn).as_bytes())?;
+    }
     print(&match arguments.format {
         Format::Human => ensemble_text(&report, paint()),
         Format::Json => to_json(&report),
@@ -227,7 +236,7 @@ mod chaos {
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
         Lines, ReplayReport, count, exhaust_text, judge_html, judge_markdown, judge_text, mermaid,
-        mutants_text, prepare_dir, replay_text, to_json, write_whole,
+        mutants_html, mutants_text, prepare_report_dir, replay_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
@@ -238,7 +247,7 @@ mod chaos {
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
-        arguments.report.as_deref().map(prepare_dir).transpose()?;
+        arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::new(arguments.format.progress(), Some(total));
         let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
@@ -259,11 +268,16 @@ mod chaos {
     /// Plants bugs into the servers, and tells what finds them.
     pub(super) fn mutants(zoo: &Zoo, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
         let total = arguments.mutants()?.len() as u64;
+        arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::new(arguments.format, Some(total));
         let report = crate::mutants::mutants(zoo, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} mutants"));
         })?;
         drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("index.html"), mutants_html(&report, &super::typed()).as_bytes())?;
+        }
         print(&match arguments.format {
             Format::Human => mutants_text(&report, paint()),
             Format::Json => to_json(&report),
@@ -275,9 +289,7 @@ mod chaos {
     #[cfg(feature = "live")]
     pub(super) fn live(target: &Target, arguments: &RunArguments, servers: &str) -> Result<Answer, BadInput> {
         run::logs(arguments.log.as_deref())?;
-        if let Some(dir) = &arguments.report {
-            prepare_dir(dir)?;
-        }
+        arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let run = run::LiveRun {
             connect: servers.into(),
             clients: arguments.clients.unwrap_or(target.scenario.clients),
@@ -341,7 +353,8 @@ mod chaos {
             Ok((scenario, _)) => {
                 write_whole(file, run::to_file(&scenario, made_by, &name).as_bytes())?;
                 tell(&format!(
-                    "{name} is written; the world takes the same steps, and {promise} breaks: zoocheck replay {name}"
+                    "{name} is written; the world takes the same steps, and {promise} breaks: {}",
+                    run::replay_of(&name)
                 ))
             }
         }
@@ -358,24 +371,23 @@ mod chaos {
         let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;
-        if arguments.format == ReplayFormat::Mermaid && arguments.at.is_none() {
-            let (answer, diagram) = run::replay_drawn(&target, seed, log)?;
+        let order = match (arguments.at, arguments.exhaust) {
+            (None, _) => None,
+            (Some(at_ns), Some(steps)) => return exhaust(&target, seed, at_ns, steps, arguments),
+            (Some(_), None) if arguments.order.is_empty() => {
+                return Err(BadInput::new("--at: say what is to happen there: --exhaust K, or --order N,…"));
+            }
+            (Some(from_ns), None) => {
+                let steps = u32::try_from(arguments.order.len()).unwrap_or(u32::MAX);
+                Some(Order { from_ns, steps, picks: arguments.order.clone() })
+            }
+        };
+        let options = RunOptions { log, order, ..RunOptions::default() };
+        if arguments.format == ReplayFormat::Mermaid {
+            let (answer, diagram) = run::replay_drawn(&target, seed, options)?;
             print(&mermaid(&diagram))?;
             return Ok(answer);
         }
-        let Some(at_ns) = arguments.at else {
-            let report = run::replay(&target, seed, arguments.trace, log)?;
-            return replayed(&report, arguments);
-        };
-        if let Some(steps) = arguments.exhaust {
-            return exhaust(&target, seed, at_ns, steps, arguments);
-        }
-        if arguments.order.is_empty() {
-            return Err(BadInput::new("--at: say what is to happen there: --exhaust K, or --order N,…"));
-        }
-        let steps = u32::try_from(arguments.order.len()).unwrap_or(u32::MAX);
-        let order = Order { from_ns: at_ns, steps, picks: arguments.order.clone() };
-        let options = RunOptions { log, order: Some(order), ..RunOptions::default() };
         replayed(&run::replay_with(&target, seed, arguments.trace, options)?, arguments)
     }
 
@@ -387,6 +399,9 @@ mod chaos {
         steps: u32,
         arguments: &ReplayArguments,
     ) -> Result<Answer, BadInput> {
+        if arguments.format == ReplayFormat::Mermaid {
+            return Err(BadInput::new("--format mermaid: one order is drawn, and not all of --exhaust"));
+        }
         let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
         let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
         let mut progress = Progress::new(arguments.format.progress(), None);

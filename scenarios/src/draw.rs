@@ -1,7 +1,9 @@
-//! Runs as space-time diagrams: from the world (`world`, feature `run`) and from a model (`steps`).
+//! Runs as space-time diagrams: from the world (`world`, feature `run`), from a recipe's model (`steps`), and from that of an
+//! ensemble (`servers`).
 //!
 //! What both share is here: lanes, and what lasts by what the promises see.
 
+pub(crate) mod servers;
 pub(crate) mod steps;
 #[cfg(feature = "run")]
 pub(crate) mod world;

@@ -7,23 +7,25 @@ use clap::{Args, ValueEnum};
 use std::time::Duration;
 use zk_model::ensemble::{
     EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, PeerNode,
-    check_ensemble,
+    ServerNode, Work, check_ensemble,
 };
 use zk_model::{Check, Progress, PromiseReport, Verdict};
 use zk_reports::{
     CheckedPromise, ENSEMBLE_SCHEMA, EnsembleBounds as ReportedBounds, EnsembleReport, Judgement, Limits,
-    Path, Reached, Verdict as Became,
+    Path, Reached, Verdict as Became, WholeServers,
 };
 
 pub(crate) const ABOUT: &str = "\
 Explores an ensemble of real servers over links that break, in every order of events within bounds
 
 What is explored is the very protocol that runs elsewhere: elections, synchronisation, broadcast, over disks that lose
-what was not synced. In every state all invariants are looked at; afterwards, whether progress stays possible.";
+what was not synced. In every state all invariants are looked at; afterwards, whether progress stays possible. The servers
+are peers without trees; with --whole-servers they have trees, sessions, files and a client.";
 
 /// Where a search gives up unless somebody says otherwise: about 8 GB.
 const MOST_STATES: u64 = 40_000_000;
 
+const SERVERS: &str = "What the servers are";
 const BOUNDS: &str = "Bounds: how many of each at most";
 const LIMITS: &str = "When to give up";
 const SEARCH: &str = "How to search";
@@ -33,6 +35,15 @@ pub(crate) struct EnsembleArguments {
     /// Where it begins, and what can happen
     #[arg(long, value_enum, default_value_t)]
     level: LevelName,
+    /// Servers with trees, sessions, files and a client; transactions are what it asks for
+    #[arg(help_heading = SERVERS, long)]
+    whole_servers: bool,
+    /// What the client asks for, one thing after the other [default: counters]
+    #[arg(help_heading = SERVERS, long, value_enum, requires = "whole_servers", hide_default_value = true)]
+    asks: Option<WorkName>,
+    /// Each begins a snapshot of its own after every transaction
+    #[arg(help_heading = SERVERS, long, requires = "whole_servers")]
+    snapshots: bool,
     /// Servers that vote
     #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, default_value = "3", value_parser = whole(1..=5u8))]
     servers: u8,
@@ -75,6 +86,9 @@ pub(crate) struct EnsembleArguments {
     /// Go no deeper than so many steps
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
+    /// Write report.json and index.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<std::path::PathBuf>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -95,7 +109,24 @@ enum LevelName {
     Whole,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum WorkName {
+    // Sequential znodes.
+    Counters,
+    // Several operations at once.
+    Multis,
+    // An ephemeral znode, and the end of its session.
+    Sessions,
+    // A watch, what it waits for, and a read.
+    Watches,
+}
+
 impl EnsembleArguments {
+    /// Whether the servers are to be whole.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole_servers
+    }
+
     /// What is to be explored.
     pub(crate) fn config(&self) -> Result<EnsembleConfig, BadInput> {
         let level = match self.level {
@@ -123,7 +154,15 @@ impl EnsembleArguments {
             timeouts: self.timeouts,
             past: self.past,
         };
+        let work = match self.asks {
+            None | Some(WorkName::Counters) => Work::Counters,
+            Some(WorkName::Multis) => Work::Multis,
+            Some(WorkName::Sessions) => Work::Sessions,
+            Some(WorkName::Watches) => Work::Watches,
+        };
         Ok(EnsembleConfig {
+            work,
+            snapshots: self.snapshots,
             merges: if self.unmerged { Merges::NONE } else { Merges::ALL },
             // A refused link may be asked for for ever, if that is not merged.
             liveness: !self.no_liveness && !self.unmerged,
@@ -135,9 +174,19 @@ impl EnsembleArguments {
     }
 }
 
-/// Explores, and reports.
-pub(crate) fn check(config: &EnsembleConfig, progress: &mut dyn FnMut(Progress)) -> EnsembleReport {
-    report(config, check_ensemble::<PeerNode>(config, progress))
+/// Explores bare peers, or whole servers, and reports.
+pub(crate) fn check(
+    config: &EnsembleConfig,
+    is_whole: bool,
+    progress: &mut dyn FnMut(Progress),
+) -> EnsembleReport {
+    let check = match is_whole {
+        true => check_ensemble::<ServerNode>(config, progress),
+        false => check_ensemble::<PeerNode>(config, progress),
+    };
+    let whole =
+        is_whole.then(|| WholeServers { asks: config.work.name().into(), snapshots: config.snapshots });
+    EnsembleReport { whole, ..report(config, check) }
 }
 
 fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
@@ -157,6 +206,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         what: "ensemble".into(),
         level: config.level.name().into(),
         bounds: bounds(&config.bounds),
+        whole: None,
         merged: config.merges.names().into_iter().map(str::to_owned).collect(),
         limits: Limits {
             time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),

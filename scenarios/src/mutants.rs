@@ -42,6 +42,9 @@ pub(crate) struct MutantsArguments {
     /// Explore models of at most so many states as well, until something breaks; 0 for none
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "100000", value_parser = whole(0..=1_000_000_000u64))]
     max_states: u64,
+    /// Write report.json and index.html into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<std::path::PathBuf>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: Format,
@@ -82,9 +85,8 @@ pub(crate) fn mutants(
     }
     let mut results = Vec::new();
     for (done, mutant) in (1..).zip(&mutants) {
-        // The models are of bare peers.
-        let models = if mutant.is_of_server() { &[] } else { &models[..] };
-        let model = explore(models, arguments.max_states, Some(*mutant));
+        let own = models.iter().filter(|bounds| bounds.is_whole == mutant.is_of_server());
+        let model = explore(own, arguments.max_states, Some(*mutant));
         results.push(result(*mutant, &chaos.plant(Some(*mutant))?, model));
         progress(done);
     }
@@ -98,7 +100,7 @@ pub(crate) fn mutants(
         clients: chaos.names(),
         seeds: arguments.seeds,
         unmutated,
-        models: models.iter().map(|(bounds, _)| (*bounds).to_owned()).collect(),
+        models: models.iter().map(|bounds| bounds.name.to_owned()).collect(),
         max_states: arguments.max_states,
         mutants: results,
         beyond,

@@ -2,6 +2,7 @@
 
 use crate::BadInput;
 use clap::ValueEnum;
+use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use zk_reports::Paint;
 
@@ -26,11 +27,45 @@ pub(crate) fn paint() -> Paint {
 
 /// Writes all of a result. A reader that has gone away (`| head`) is no error: the verdict stands.
 pub(crate) fn print(text: &str) -> Result<(), BadInput> {
+    let text = shown(text);
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(BadInput::new(format!("stdout: cannot write the result: {error}"))),
+    }
+}
+
+/// What a terminal would act on is spelt out, whoever named it so: but for lines, columns, and colours.
+fn shown(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let colours = paint() == Paint::COLOURS;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(acts) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let colour = if colours { colour(from) } else { 0 };
+        let c = from.chars().next().expect("it was found there");
+        match colour {
+            0 => out.extend(c.escape_default()),
+            length => out.push_str(&from[..length]),
+        }
+        rest = &from[colour.max(c.len_utf8())..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// How long the sequence is that a text begins with, if it is one that sets a colour.
+fn colour(text: &str) -> usize {
+    let Some(inner) = text.strip_prefix("\u{1b}[") else { return 0 };
+    match inner.find(|c: char| !c.is_ascii_digit() && c != ';') {
+        Some(at) if inner[at..].starts_with('m') => at + 3,
+        Some(_) | None => 0,
     }
 }
 

@@ -33,7 +33,9 @@ pub(crate) use replay::{drawn, replay, replay_drawn, replay_with};
 pub(crate) use saved::Saving;
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};
-pub(crate) use shrink::{Effort as ShrinkEffort, new_scenario_file, shrink, shrunk_text, size, to_file};
+pub(crate) use shrink::{
+    Effort as ShrinkEffort, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,
+};
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::Target;
 pub(crate) use timeline::told_with_paths;

@@ -32,6 +32,7 @@ const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("run lock --seeds 7..7", &["empty"]),
     ("run lock --seeds x", &["'x' is no seed"]),
     ("run lock --seeds -1", &["'-1' is no seed"]),
+    ("run lock --seeds +5", &["'+5' is no seed"]),
     ("run lock --seeds 99999999999999999999", &["99999999999999999999"]),
     ("run lock --seeds 0..18446744073709551615", &["at most 1000000000"]),
     ("run lock --seeds", &["--seeds"]),
@@ -129,6 +130,37 @@ fn odd_files_are_refused_with_their_line() {
         ("x.toml", "clients = 2\0\n", &["x.toml:1: "]),
         ("m.toml", "work-ms = [1, 2, 3]\n", &["m.toml:1: work-ms", "must have 2"]),
     ];
+    let run = "[run]\nseed = 0\nbreaks = \"\"\nwhat = \"\"\ndigest = \"\"\nbuild = \"\"\n";
+    let one = |at: &str, fault: &str| {
+        format!("{run}[[run.schedule.faults]]\nat-ms = {at}\nfault = {{ {fault} }}\n")
+    };
+    let most = i64::MAX.to_string();
+    let faults = [
+        (one(&most, "expire = { client = 0 }"), "fault 1: at-ms: 9223372036854775807; it must be from 0 to "),
+        (one("-1", "expire = { client = 0 }"), "expected a whole number"),
+        (one("1", &format!("client-pause = {{ client = 0, for-ms = {most} }}")), "fault 1: for-ms: 92233720"),
+        (one("1", &format!("server-crash = {{ server = 0, down-ms = {most} }}")), "fault 1: down-ms: 92233"),
+        (one("1", "clock-skew = { node = { client = 0 }, permille = -1000 }"), "fault 1: permille: -1000"),
+        (
+            one("1", &format!("clock-jump = {{ node = {{ client = 0 }}, by-ms = -{most} }}")),
+            "fault 1: by-ms: -92",
+        ),
+        (
+            one("1", "slow-link = { client = 0, factor = 4294967295, for-ms = 1 }"),
+            "fault 1: factor: 4294967295",
+        ),
+        (
+            one("1", &format!("slow-sync = {{ server = 0, sync-ms = {most}, for-ms = 1 }}")),
+            "fault 1: sync-ms: 9",
+        ),
+        (one("1", "expire = { client = 0, zebra = 1 }"), "zebra"),
+        (format!("{run}[run.schedule]\nzebra = 1\nfaults = []\n"), "unknown key 'zebra'"),
+        (format!("servers = 3\n{run}course = {{ effects = true, steps = [] }}\n"), "servers: 3"),
+    ];
+    for (text, expected) in &faults {
+        fs::write(dir.path().join("one.toml"), text).expect("written");
+        refused(expected, &zoocheck_in(dir.path(), "replay one.toml"), &["one.toml:", expected]);
+    }
     for (name, text, expected) in table {
         fs::write(dir.path().join(name), text).expect("written");
         refused(name, &zoocheck_in(dir.path(), &format!("run {name} --seeds 1")), expected);
@@ -163,10 +195,56 @@ fn arguments_that_are_no_text_are_refused() {
 }
 
 #[test]
+fn names_of_files_that_are_no_text_are_borne() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tempfile::tempdir().expect("a directory");
+    let odd = OsStr::from_bytes(b"\xffout");
+    let checked = ran(command(dir.path()).args(["check", "lock/simple", "--report"]).arg(odd));
+    assert_eq!(checked.status, 1, "{}{}", checked.stdout, checked.stderr);
+    assert!(dir.path().join(odd).join("index.html").exists());
+    let exported = ran(command(dir.path())
+        .args(["check", "lock/simple", "--export"])
+        .arg(OsStr::from_bytes(b"\xffout.toml")));
+    assert_eq!(exported.status, 1, "{}{}", exported.stdout, exported.stderr);
+}
+
+#[test]
+fn what_a_terminal_would_act_on_is_spelt_out_in_results_too() {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::write(dir.path().join("x.toml"), "recipe = \"lock/java\"\nabout = \"a\\u001B]0;b\\u0007c\"\n")
+        .expect("written");
+    for arguments in ["run x.toml --seeds 3", "replay x.toml --seed 0"] {
+        let ran = zoocheck_in(dir.path(), arguments);
+        assert_ne!(ran.status, 2, "{}", ran.stderr);
+        assert!(!ran.stdout.contains(|c: char| c.is_control() && c != '\n'), "{:?}", ran.stdout);
+        assert!(ran.stdout.contains("a\\u{1b}]0;b\\u{7}c"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_file_whose_name_would_be_read_as_a_line_of_its_own_is_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let name = "x\n::error::y.toml";
+    fs::write(dir.path().join(name), "recipe = \"lock/java\"\n").expect("written");
+    for arguments in [
+        &["run", name][..],
+        &["replay", name, "--seed", "0"],
+        &["run", "lock", "--scenario", name],
+        &["shrink", "lock/java", "--seed", "0", "--tries", "2", "-o", "z\r.toml"],
+        &["check", "lock/simple", "--export", "z\u{1b}.toml"],
+    ] {
+        let ran = ran(command(dir.path()).args(arguments));
+        refused("a name", &ran, &["a scenario file's name has no line ends"]);
+    }
+    assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 1);
+}
+
+#[test]
 fn what_a_terminal_would_act_on_is_spelt_out() {
     let here = || command(std::path::Path::new("."));
     refused("colour", &ran(here().args(["run", "\u{1b}[31mred"])), &["'\\u{1b}[31mred'"]);
-    refused("line end", &ran(here().args(["run", "a\nb.toml"])), &["a b.toml: cannot read"]);
+    refused("line end", &ran(here().args(["run", "a\nb.toml"])), &["\"a\\nb.toml\": a scenario file's name"]);
     refused("two keys", &ran(here().args(["run", "lock", "--set", "clients=2\nrounds=3"])), &["one value"]);
 }
 

@@ -117,6 +117,18 @@ fn every_order_of_a_few_events_is_run_and_the_one_that_breaks_can_be_shown() {
 }
 
 #[test]
+fn an_order_is_drawn_as_the_run_that_it_makes() {
+    let drawn = |order: &str| {
+        let ran = zoocheck(&format!("replay lock/simple --seed 3 --set clients=2 {order} --format mermaid"));
+        assert!(ran.stdout.starts_with("sequenceDiagram\n"), "{}{}", ran.stdout, ran.stderr);
+        (ran.status, ran.stdout)
+    };
+    let time = drawn("");
+    assert_eq!(drawn("--at 1.85 --order 0"), time, "as time brings it");
+    assert_ne!(drawn("--at 1.85 --order 0,0,1"), time);
+}
+
+#[test]
 fn a_time_or_an_order_that_cannot_be_is_refused() {
     for (arguments, why) in [
         ("--at x --exhaust 3", "12.040s"),
@@ -127,6 +139,9 @@ fn a_time_or_an_order_that_cannot_be_is_refused() {
         ("--at 1 --order 1,x", "x"),
         ("--at 1 --order 1 --exhaust 2", "cannot be used with"),
         ("--at 99999 --exhaust 3", "is over before that"),
+        ("--at 99999 --order 1", "is over before that"),
+        ("--at 1 --order 0,999", "--order: event 2 of 2: there is no number 999, but "),
+        ("--at 1 --exhaust 3 --format mermaid", "--exhaust"),
         ("--at 99999999999999999999 --exhaust 3", "12.040s"),
     ] {
         let ran = zoocheck(&format!("replay lock --seed 1 {arguments}"));

@@ -17,6 +17,22 @@ fn an_ensemble_within_small_bounds_holds() {
 }
 
 #[test]
+fn whole_servers_within_small_bounds_hold() {
+    for asks in ["", "--asks multis", "--asks sessions", "--asks watches", "--snapshots"] {
+        let ran = zoocheck(&format!(
+            "check ensemble --servers 2 --txns 2 --crashes 0 --whole-servers {asks} --format json"
+        ));
+        assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+        let report = ran.json(ENSEMBLE);
+        let named = asks.strip_prefix("--asks ").unwrap_or("counters");
+        let whole = &report["whole"];
+        assert_eq!((&whole["asks"], &whole["snapshots"]), (&named.into(), &(asks == "--snapshots").into()));
+        let is_own = |result: &serde_json::Value| result["name"] == "EqualTrees" && result["tested"] != 0;
+        assert!(report["invariants"].as_array().expect("a list").iter().any(is_own), "{report}");
+    }
+}
+
+#[test]
 fn merging_changes_the_number_of_states_and_not_the_verdict() {
     let states = |arguments: &str| {
         let report =
@@ -47,6 +63,9 @@ fn bounds_that_cannot_be_are_told_in_one_line() {
         ("--level middle", "election, synchronisation"),
         ("--level whole --past 1", "level whole begins with empty disks"),
         ("--clients 3", "--clients"),
+        ("--asks multis", "--whole-servers"),
+        ("--snapshots", "--whole-servers"),
+        ("--whole-servers --asks nothing", "counters, multis"),
     ] {
         let ran = zoocheck(&format!("check ensemble {arguments}"));
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{arguments}: {}", ran.stderr);

@@ -82,6 +82,30 @@ fn a_replay_is_a_sequence_diagram_if_asked_for() {
 }
 
 #[test]
+fn an_ensemble_and_the_kill_matrix_leave_pages_too() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (command, schema, part) in [
+        (
+            "check ensemble --servers 2 --crashes 0",
+            "zoocheck-ensemble-1.json",
+            "Every order of events within bounds: 2 voters",
+        ),
+        (
+            "mutants canary --seeds 1 --max-states 0",
+            "zoocheck-mutants-2.json",
+            "every one that should be was found",
+        ),
+    ] {
+        let ran = zoocheck_in(dir.path(), &format!("{command} --report out"));
+        assert_eq!(ran.status, 0, "{command}: {}{}", ran.stdout, ran.stderr);
+        let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
+        assert_eq!(schema_errors(schema, &report), [""; 0]);
+        let page = read(dir.path(), "index.html");
+        assert!(page.contains(part) && page.contains(&format!("zoocheck {command}<")), "{page}");
+    }
+}
+
+#[test]
 fn a_build_on_github_is_told_and_the_result_stays_json() {
     let dir = tempfile::tempdir().expect("a directory");
     let summary = dir.path().join("summary");

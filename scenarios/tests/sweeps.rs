@@ -81,7 +81,7 @@ fn shards_run_by_processes_merge_to_the_unsharded_sweep() {
     same(dir, "whole", "all");
     let partial = zoocheck_in(dir, "report 1 2 4 -o some --partial");
     assert_eq!(partial.status, 3);
-    assert!(partial.stdout.contains("partial: these seeds were not run: those of shard 3/4 from 2 on"));
+    assert!(partial.stdout.contains("partial: these seeds were not run: all of shard 3/4"));
     assert!(read(dir, "some/junit.xml").contains("not all seeds were run"));
     let resumed = zoocheck_in(dir, &format!("run {BROKEN} --seeds 60 --report some --resume"));
     refused("a merge", &resumed, &["some/report.json: shard: several, merged, and not none"]);
@@ -211,6 +211,68 @@ fn a_report_that_cannot_be_saved_any_more_ends_the_sweep_and_the_last_one_stays(
     assert_eq!(left["seeds"]["interrupted"], true);
     let told = String::from_utf8_lossy(&output.stdout);
     assert!(told.contains("interrupted: these seeds were not run"), "what it found is told: {told}");
+}
+
+#[test]
+fn a_folder_in_which_a_sweep_goes_on_is_left_to_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    let mut child = started(dir, 100_000_000);
+    for arguments in [
+        format!("run {BROKEN} --seeds 100000000 --report part --resume"),
+        format!("run {BROKEN} --seeds 100000000 --report part"),
+        "run lock --seeds 2 --report part".into(),
+    ] {
+        let ran = zoocheck_in(dir, &arguments);
+        refused(&arguments, &ran, &["part: another sweep is being written there"]);
+    }
+    child.kill().expect("it is killed");
+    child.wait().expect("it ends");
+    // Whoever is gone holds nothing.
+    let after = zoocheck_in(dir, "run lock --seeds 2 --report part");
+    refused("after it", &after, &["part/report.json: a sweep that did not end"]);
+}
+
+#[test]
+fn a_folder_with_files_of_others_is_left_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let dir = dir.path();
+    let first = zoocheck_in(dir, &format!("run {BROKEN} --seeds 5 --report one"));
+    assert_eq!(first.status, 1, "{}", first.stderr);
+    let own = read(dir, "one/report.json");
+    let newer = own.replacen("zoocheck-sweep/2", "zoocheck-sweep/3", 1);
+    fs::create_dir(dir.join("other")).expect("created");
+    for (file, text) in [
+        ("report.json", "{\"a\": 1}"),
+        ("report.json", "no JSON"),
+        ("report.json", &own[..own.len() / 2]),
+        ("report.json", &newer),
+        ("index.html", "<h1>mine</h1>"),
+        ("junit.xml", "<testsuites/>"),
+        ("summary.md", "# mine"),
+    ] {
+        fs::write(dir.join("other").join(file), text).expect("written");
+        for command in [
+            "run lock --seeds 2",
+            "check lock/simple",
+            "judge lock/simple --seeds 2 --max-states 100",
+            "check ensemble --level broadcast --crashes 0 --elections 0",
+            "mutants canary --seeds 1 --max-states 0",
+        ] {
+            let ran = zoocheck_in(dir, &format!("{command} --report other"));
+            refused(command, &ran, &[&format!("other/{file}: "), "not overwritten"]);
+        }
+        assert_eq!(read(dir, &format!("other/{file}")), text);
+        assert_eq!(fs::read_dir(dir.join("other")).expect("it is there").count(), 1, "{file}");
+        fs::remove_file(dir.join("other").join(file)).expect("it is there");
+    }
+    // What else is in there is nobody's business, and a report of ours is replaced.
+    fs::write(dir.join("other/notes.txt"), "mine").expect("written");
+    for command in ["run lock --seeds 2", "check lock/simple", "run lock --seeds 2"] {
+        let ran = zoocheck_in(dir, &format!("{command} --report other"));
+        assert_ne!(ran.status, 2, "{command}: {}", ran.stderr);
+    }
+    assert_eq!(read(dir, "other/notes.txt"), "mine");
 }
 
 #[test]

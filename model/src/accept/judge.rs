@@ -9,7 +9,7 @@ use crate::service::{Order, Rules, Service};
 use crate::symmetry::session_of;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{ErrorCode, Request, Response, SessionId, WatchedEvent, Zxid};
+use zk_api::{ErrorCode, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::{ToClient, WatchList, Xid};
 use zk_proto::visible::{Cause, Step};
 use zk_trials::event::ActorId;
@@ -41,8 +41,13 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Before the first step of a record.
-    pub fn new(steps: &'a [Step], narrowed: Option<Narrowed>) -> Judged<Judge<'a>> {
+    /// Before the first step of a record, with what there is by then.
+    pub fn new(
+        paths: &[Text],
+        counters: &[(Text, i32)],
+        steps: &'a [Step],
+        narrowed: Option<Narrowed>,
+    ) -> Judged<Judge<'a>> {
         let later = Foresight::of(steps)?;
         if later.sessions.len() > SESSIONS_MAX {
             let what = format!("{} sessions, and at most {SESSIONS_MAX} can be named", later.sessions.len());
@@ -69,7 +74,7 @@ impl<'a> Judge<'a> {
             steps,
             at: 0,
             narrowed,
-            service: Service::new(&[], &[], &actors, &rules),
+            service: Service::new(paths, counters, &actors, &rules),
             rules,
             clients: later.sessions.iter().map(|session| Client::new(*session)).collect(),
             by_session: later.sessions.iter().copied().zip(0..).collect(),

@@ -25,6 +25,7 @@ mod judge;
 mod same;
 
 use std::fmt;
+use zk_api::Text;
 use zk_proto::visible::Step;
 
 /// A `Service` that allows less than it should. The check must find that out, or it finds out nothing.
@@ -147,5 +148,16 @@ impl fmt::Display for Rejection {
 
 /// Whether `Service`, or a narrowed one, allows what was recorded.
 pub fn accept(steps: &[Step], narrowed: Option<Narrowed>) -> Result<Accepted, Rejection> {
-    judge::Judge::new(steps, narrowed)?.run()
+    accept_from(&[], &[], steps, narrowed)
+}
+
+/// The same of a record that begins with these znodes, each created by a transaction of epoch zero, in this order, of
+/// which some have had so many children.
+pub fn accept_from(
+    paths: &[Text],
+    counters: &[(Text, i32)],
+    steps: &[Step],
+    narrowed: Option<Narrowed>,
+) -> Result<Accepted, Rejection> {
+    judge::Judge::new(paths, counters, steps, narrowed)?.run()
 }

@@ -18,8 +18,11 @@ pub enum Action {
     Written { server: ServerId },
     /// The owner's state is ready for a learner.
     Image { server: ServerId, link: LinkId },
-    /// A client's write reaches the leader.
+    /// A client's write reaches the leader; or the client of whole servers asks this one for something, to which it
+    /// may have to come first.
     Propose { server: ServerId },
+    /// A server goes on with its own snapshot.
+    Piece { server: ServerId },
     /// A server that is down starts.
     Restart { server: ServerId },
     /// Two servers hear of each other again.
@@ -58,6 +61,7 @@ impl Action {
             | Action::Mend { .. }
             | Action::Fire { .. }
             | Action::Wait { .. }
+            | Action::Piece { .. }
             | Action::Lose { .. } => return Some(left),
         };
         *counter = counter.checked_sub(1)?;
@@ -78,6 +82,7 @@ impl Action {
             Action::Packet { link, end } => (2 + *end as u16, (link.0 >> 16) as u8, (link.0 >> 8) as u8),
             Action::Written { server } => (4, server.0, 0),
             Action::Image { server, .. } => (5, server.0, 0),
+            Action::Piece { server } => (5, server.0, 1),
             Action::Propose { server } => (6, server.0, 0),
             Action::Restart { server } => (7, server.0, 0),
             Action::Mend { a, b } => (8, a.0, b.0),

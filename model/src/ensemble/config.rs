@@ -1,5 +1,6 @@
 //! What to explore of an ensemble: how much of each, from where, and what is merged.
 
+use crate::accept::Narrowed;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,6 +87,58 @@ impl Level {
     }
 }
 
+/// What the clients of whole servers ask for, one thing after the other. Servers without a tree have no use for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Sequential znodes.
+    #[default]
+    Counters,
+    /// Several operations at once, now one that cannot be done and now one that can.
+    Multis,
+    /// An ephemeral znode, and the end of its session.
+    Sessions,
+    /// A watch, what it waits for, and a read.
+    Watches,
+}
+
+impl Work {
+    /// All of them, by name.
+    pub const ALL: [(&str, Work); 4] = [
+        ("counters", Work::Counters),
+        ("multis", Work::Multis),
+        ("sessions", Work::Sessions),
+        ("watches", Work::Watches),
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        Work::ALL.iter().find(|(_, work)| *work == self).expect("everything that is asked for has a name").0
+    }
+}
+
+/// What becomes of what the client sees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Traces {
+    /// States that differ in it alone are one.
+    #[default]
+    Forgotten,
+    /// It is a part of the state, and `Service`, or a narrowed one, must allow it.
+    Judged(Option<Narrowed>),
+}
+
+/// How a server is set up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setup {
+    /// Its place in the ensemble.
+    pub peer: PeerConfig,
+    /// What clients ask for.
+    pub work: Work,
+    /// It begins a snapshot of its own after each transaction.
+    pub snapshots: bool,
+    /// What becomes of what its client sees.
+    pub traces: Traces,
+}
+
 /// What is taken for one step, or for one state. ARCHITECTURE.md says why nobody can tell; all are on but in the tests
 /// that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +198,12 @@ pub struct EnsembleConfig {
     pub merges: Merges,
     /// How servers are set up, beyond the bounds: a mutant, the last counter of an epoch, the longest difference.
     pub tune: Tune,
+    /// What clients ask whole servers for.
+    pub work: Work,
+    /// Whole servers write snapshots of their own.
+    pub snapshots: bool,
+    /// What becomes of what the client of whole servers sees.
+    pub traces: Traces,
     /// Look whether progress is possible from everywhere, and whether something may go round without it for ever.
     pub liveness: bool,
     /// Give up after so long.
@@ -165,6 +224,9 @@ impl EnsembleConfig {
             level,
             merges: Merges::ALL,
             tune: Tune::default(),
+            work: Work::default(),
+            snapshots: false,
+            traces: Traces::default(),
             liveness: true,
             time_limit: None,
             max_states: None,

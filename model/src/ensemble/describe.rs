@@ -54,7 +54,11 @@ fn describe<N: Node>(state: &State<N>, action: Action) -> String {
         Action::Image { server, link } => {
             format!("server {} has its state ready for {}", server.0, (link.0 >> 16) as u8)
         }
+        Action::Propose { server } if N::HAS_CLIENTS => {
+            format!("a client asks server {} for something", server.0)
+        }
         Action::Propose { server } => format!("server {} proposes a transaction", server.0),
+        Action::Piece { server } => format!("server {} goes on with its snapshot", server.0),
         Action::Restart { server } => format!("server {} starts", server.0),
         Action::Mend { a, b } => format!("servers {} and {} hear of each other again", a.0, b.0),
         Action::Fire { server, timer } | Action::Early { server, timer } => fires(action, server, timer),

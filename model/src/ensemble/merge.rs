@@ -16,7 +16,9 @@ impl<N: Node> EnsembleModel<N> {
     /// Others can only add to the end of what it reads, and it only adds to the end of what its leader reads. That it
     /// does nothing else is looked at, not believed: its steps, and what the datagrams on their way would do to it.
     pub(super) fn learner_first(&self, state: &State<N>, out: &mut Vec<Action>) -> bool {
-        if !state.left.is_calm() || !state.cut.is_empty() {
+        // A learner's clients are others who may do something before.
+        let has_clients = N::HAS_CLIENTS && state.left.txns > 0;
+        if !state.left.is_calm() || !state.cut.is_empty() || has_clients {
             return false;
         }
         for server in state.servers() {
@@ -81,6 +83,10 @@ fn is_local<N: Node>(node: &Arc<Part<N>>, stepped: &Stepped<N>, link: LinkId) ->
         && stepped.effects.iter().all(|effect| match effect {
             Effect::Send { link: over, .. } => *over == link,
             Effect::Told(Output::Send { .. } | Output::Write(_) | Output::Deliver(_)) => true,
-            Effect::Told(_) | Effect::Notify { .. } | Effect::Hang { .. } => false,
+            Effect::Told(_)
+            | Effect::Notify { .. }
+            | Effect::Hang { .. }
+            | Effect::Tell { .. }
+            | Effect::Close { .. } => false,
         })
 }

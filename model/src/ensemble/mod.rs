@@ -4,6 +4,9 @@
 //! |---|---|
 //! | `node` | what the model needs of a server: the boundary |
 //! | `peer_node` | a bare Zab peer behind it, with an abstract disk |
+//! | `server_node`, `disk` | a whole server behind it, with the files that it writes |
+//! | `client`, `work` | the client of whole servers: what it asks for, and what it was told |
+//! | `whole` | the invariants of whole servers |
 //! | `config` | bounds, levels, what is merged |
 //! | `state`, `action` | a state, and what can happen in it, always in the same order |
 //! | `model` | [`EnsembleModel`]: the state machine |
@@ -19,8 +22,10 @@
 //! | `stateright` | the same model for stateright's search |
 
 mod action;
+mod client;
 mod config;
 mod describe;
+mod disk;
 mod merge;
 mod model;
 mod network;
@@ -29,18 +34,27 @@ mod peer_node;
 mod progress;
 mod rivals;
 mod search;
+mod server_node;
 mod starts;
 mod state;
 mod stateright;
 mod time;
 mod watch;
+mod whole;
+mod work;
 
 pub use action::Action;
-pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Tune};
+pub use client::{IN_ORDER, NEVER_BACK, WATCH_FIRST};
+pub use config::{EnsembleBounds, EnsembleConfig, Level, Merges, Setup, Traces, Tune, Work};
 pub use model::EnsembleModel;
 pub use node::{Effect, Event, Node};
 pub use peer_node::PeerNode;
 pub use search::{BROKEN_WITHOUT, NO_FAIR_CYCLE, NO_PANIC, PLANTED, PROGRESS_POSSIBLE, check_ensemble};
+pub use server_node::ServerNode;
 pub use state::State;
 pub use stateright::second_opinion;
 pub use watch::{STANDS_ON_QUORUM, STATES_AGREE, broken, names};
+pub use whole::{
+    ANSWERED_STANDS, COUNTERS_ASCEND, CRASH_SPOILS_NOTHING, EPHEMERALS_HAVE_SESSIONS, EQUAL_TREES,
+    MULTI_IS_ATOMIC, SERVICE_ALLOWS, SESSION_ORDER,
+};

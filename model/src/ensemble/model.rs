@@ -1,15 +1,18 @@
 //! The state machine: servers over links that break.
 
 use super::action::Action;
+use super::client::{Client, Says};
 use super::config::{EnsembleConfig, Merges};
-use super::network::{change, crash, free_link, hang, is_news, send};
+use super::network::{change, crash, free_link, hang, hear, is_news, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
 use super::state::{Datagrams, Kind, Link, Part, State};
 use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
 use std::collections::VecDeque;
+use std::ops::Bound;
 use std::sync::Arc;
+use zk_proto::message::ConnId;
 use zk_proto::server::ServerId;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::LinkId;
@@ -111,18 +114,19 @@ impl<N: Node> EnsembleModel<N> {
                 out.push(Action::Written { server });
             }
             out.extend(node.imaging().into_iter().map(|link| Action::Image { server, link }));
+            if node.is_snapshotting() {
+                out.push(Action::Piece { server });
+            }
         }
     }
 
     /// What somebody may do at any time, or never.
     fn at_will(&self, state: &State<N>, out: &mut Vec<Action>) {
         for server in state.servers() {
-            match state.node(server).peer() {
-                None => out.push(Action::Restart { server }),
-                Some(peer) if state.left.txns > 0 && peer.may_propose() => {
-                    out.push(Action::Propose { server });
-                }
-                Some(_) => {}
+            if !state.is_up(server) {
+                out.push(Action::Restart { server });
+            } else if self.may_ask(state) && state.node(server).takes_writes() {
+                out.push(Action::Propose { server });
             }
         }
         out.extend(state.cut.iter().map(|(a, b)| Action::Mend { a: *a, b: *b }));
@@ -132,6 +136,11 @@ impl<N: Node> EnsembleModel<N> {
             let refused = refused.filter(|(from, to)| self.is_refused(state, *from, *to));
             out.extend(refused.map(|(from, to)| Action::Link { from, to }));
         }
+    }
+
+    /// Whether anybody may write yet.
+    pub(super) fn may_ask(&self, state: &State<N>) -> bool {
+        state.left.txns > 0 && (!N::HAS_CLIENTS || state.client.may_ask(self.config.work))
     }
 
     /// What goes wrong.
@@ -237,10 +246,8 @@ impl<N: Node> EnsembleModel<N> {
             }
             Action::Written { server } => self.take(&mut next, server, &Event::Written),
             Action::Image { server, link } => self.take(&mut next, server, &Event::Imaged { link }),
-            Action::Propose { server } => {
-                let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
-                self.take(&mut next, server, &Event::Propose { number });
-            }
+            Action::Propose { server } => self.propose(&mut next, server),
+            Action::Piece { server } => self.take(&mut next, server, &Event::Piece),
             Action::Restart { server } => self.restart(&mut next, server),
             Action::Fire { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
             Action::Wait { server } => self.wait(&mut next, server),
@@ -257,6 +264,41 @@ impl<N: Node> EnsembleModel<N> {
         }
         next.seal();
         next
+    }
+
+    /// A write comes to a server: somebody's, or its client's, who hangs up elsewhere first.
+    fn propose(&self, next: &mut State<N>, server: ServerId) {
+        let number = i64::from(self.config.bounds.txns) - i64::from(next.left.txns);
+        if !N::HAS_CLIENTS {
+            return self.take(next, server, &Event::Propose { number });
+        }
+        if next.client.at.is_some_and(|(at, _)| at == server) {
+            hear(next, |client| client.wants(number));
+            return self.speak(next);
+        }
+        if let Some((former, conn)) = next.client.at {
+            self.take(next, former, &Event::Dropped { conn });
+        }
+        // Each connection has an id of its own, as each is for another number.
+        let (conn, last) = (ConnId(number as u64), next.client.last);
+        hear(next, |client| {
+            client.connects(server, conn);
+            client.wants(number);
+        });
+        self.take(next, server, &Event::Connecting { conn, last });
+    }
+
+    /// The client says what it has to say, if it can.
+    fn speak(&self, next: &mut State<N>) {
+        while let Some((server, conn)) = next.client.at {
+            let mut says = None;
+            hear(next, |client| says = client.says(self.config.work));
+            match says {
+                Some(Says::Watches { since }) => self.take(next, server, &Event::Watches { conn, since }),
+                Some(Says::Asks { number }) => self.take(next, server, &Event::Asked { conn, number }),
+                None => return,
+            }
+        }
     }
 
     fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
@@ -340,7 +382,11 @@ impl<N: Node> EnsembleModel<N> {
         self.forget_timers(&mut after);
         let told = |effect: &Effect<N::Packet>| match effect {
             Effect::Told(output) => Some(output.clone()),
-            Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } => None,
+            Effect::Notify { .. }
+            | Effect::Send { .. }
+            | Effect::Hang { .. }
+            | Effect::Tell { .. }
+            | Effect::Close { .. } => None,
         };
         let told: Vec<Output> = effects.iter().filter_map(told).collect();
         let told = (news || !told.is_empty()).then_some(told);
@@ -382,7 +428,8 @@ impl<N: Node> EnsembleModel<N> {
                 if ghost == **next.ghost { next.ghost.clone() } else { self.one_of(ghost) }
             });
         }
-        let mut datagrams = None;
+        self.record(next);
+        let (mut datagrams, mut has_heard) = (None, false);
         for effect in &stepped.effects {
             match effect {
                 Effect::Notify { to, notification } if next.is_up(*to) => {
@@ -396,11 +443,33 @@ impl<N: Node> EnsembleModel<N> {
                 }
                 Effect::Send { link, packet } => send(next, server, *link, packet),
                 Effect::Hang { link } => hang(next, server, *link, false),
+                Effect::Tell { conn, message } if next.client.at == Some((server, *conn)) => {
+                    hear(next, |client| client.hears(self.config.work, message));
+                    has_heard = true;
+                }
+                Effect::Close { conn } if next.client.at == Some((server, *conn)) => {
+                    hear(next, Client::hangs_up);
+                }
+                // It has gone meanwhile.
+                Effect::Tell { .. } | Effect::Close { .. } => {}
                 Effect::Notify { .. } | Effect::Told(_) => {}
             }
         }
         if let Some(datagrams) = datagrams {
             next.datagrams = Part::new(Kind::Datagrams, datagrams);
+        }
+        if has_heard {
+            self.speak(next);
+        }
+    }
+
+    /// What stands and did not before comes into the client's record, if it keeps one.
+    fn record(&self, next: &mut State<N>) {
+        let Some(before) = next.client.committed() else { return };
+        let ghost = Arc::clone(&next.ghost);
+        let mut news = ghost.committed.range((Bound::Excluded(before), Bound::Unbounded)).peekable();
+        if news.peek().is_some() {
+            hear(next, |client| client.stands(news.map(|(_, txn)| &**txn)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What is between servers: links that are first in, first out, and end.
 
 use super::action::link_id;
+use super::client::Client;
 use super::node::Node;
 use super::state::{Datagrams, Kind, Link, Part, State};
 use std::sync::Arc;
@@ -54,11 +55,21 @@ pub(super) fn hang<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId,
     }
 }
 
+/// The client hears of something, or does it.
+pub(super) fn hear<N: Node>(next: &mut State<N>, what: impl FnOnce(&mut Client)) {
+    let mut client = Client::clone(&next.client);
+    what(&mut client);
+    next.client = Part::new(Kind::Client, client);
+}
+
 /// A server goes down. What it sent is on its way, and may be lost.
 pub(super) fn crash<N: Node>(next: &mut State<N>, server: ServerId, outcome: usize) {
     let mut down = N::clone(next.node(server));
     down.crash(outcome);
     *next.node_mut(server) = Part::new(Kind::Node, down);
+    if next.client.at.is_some_and(|(at, _)| at == server) {
+        hear(next, Client::hangs_up);
+    }
     if next.datagrams.keys().any(|(_, to)| *to == server) {
         let mut datagrams = Datagrams::clone(&next.datagrams);
         datagrams.retain(|(_, to), _| *to != server);

@@ -1,13 +1,17 @@
 //! What the model needs of a server: the boundary between an ensemble and what its members are.
 
+use super::config::Setup;
+use super::state::State;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::hash::Hash;
 use std::sync::Arc;
 use zk_api::Zxid;
+use zk_proto::message::{ConnId, ToClient};
 use zk_proto::server::ServerId;
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_proto::zab::{Output, Peer, PeerConfig, RecoveredHistory, Timer};
+use zk_proto::zab::{Output, Peer, RecoveredHistory, Timer};
 
 /// Something that happens to a server that is up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,8 +32,18 @@ pub enum Event<P> {
     Written,
     /// Its state as delivered is ready for the learner behind this link.
     Imaged { link: LinkId },
-    /// A client's write reaches it. The number tells writes apart.
+    /// A write of nobody's reaches it. The number tells writes apart.
     Propose { number: i64 },
+    /// A client comes, who knows of all up to here.
+    Connecting { conn: ConnId, last: Zxid },
+    /// A client asks what it asks for the `number`th time.
+    Asked { conn: ConnId, number: i64 },
+    /// A client registers its watches again, who knows of all up to here.
+    Watches { conn: ConnId, since: Zxid },
+    /// A client's connection is gone.
+    Dropped { conn: ConnId },
+    /// The next piece of its own snapshot is due.
+    Piece,
 }
 
 /// What a server wants done outside itself, in this order.
@@ -41,6 +55,10 @@ pub enum Effect<P> {
     Send { link: LinkId, packet: P },
     /// Hang up.
     Hang { link: LinkId },
+    /// Tell a client.
+    Tell { conn: ConnId, message: ToClient },
+    /// Close a client's connection.
+    Close { conn: ConnId },
     /// Nothing to be done, but part of what ever happened.
     Told(Output),
 }
@@ -52,8 +70,14 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// What it sends over links.
     type Packet: Clone + Eq + Hash + Debug + Send + Sync + 'static;
 
+    /// Whether it has clients. Without any, what is proposed is of nobody's.
+    const HAS_CLIENTS: bool = false;
+
+    /// The invariants that speak of it alone, by name: see [`look`](Node::look).
+    const INVARIANTS: &'static [&'static str] = &[];
+
     /// One that is switched off and finds this when it starts.
-    fn off(config: PeerConfig, disk: RecoveredHistory) -> Self;
+    fn off(setup: Setup, disk: RecoveredHistory) -> Self;
 
     /// Starts from its disk.
     fn start(&mut self, out: &mut Vec<Effect<Self::Packet>>);
@@ -85,6 +109,24 @@ pub trait Node: Clone + Eq + Hash + Debug + Send + Sync + 'static {
     /// Whether a transaction is on its disk, be it within a snapshot.
     fn has_on_disk(&self, txn: &Arc<Txn>) -> bool;
 
-    /// What its state shows: every transaction that is applied, by zxid and number.
-    fn applied(&self) -> &[(Zxid, i64)];
+    /// Whether somebody's write may come to it now.
+    fn takes_writes(&self) -> bool;
+
+    /// Whether its own snapshot is to go on.
+    fn is_snapshotting(&self) -> bool {
+        false
+    }
+
+    /// Whether what its state shows is what stands, from the beginning.
+    fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String>;
+
+    /// Looks at its own invariants, in the order of their names.
+    fn look(_: &State<Self>) -> Vec<Result<(), String>> {
+        Vec::new()
+    }
+
+    /// Whether there is anything in a state that one of its own invariants speaks of.
+    fn is_tested(_name: &str, _: &State<Self>) -> bool {
+        false
+    }
 }

@@ -1,7 +1,8 @@
 //! A bare Zab peer with an abstract disk, and for a state the list of what was delivered.
 
+use super::config::Setup;
 use super::node::{Effect, Event, Node};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::Xid;
@@ -33,9 +34,9 @@ pub struct PeerNode {
 impl Node for PeerNode {
     type Packet = Packet;
 
-    fn off(config: PeerConfig, disk: RecoveredHistory) -> PeerNode {
+    fn off(setup: Setup, disk: RecoveredHistory) -> PeerNode {
         PeerNode {
-            config: Arc::new(config),
+            config: Arc::new(setup.peer),
             peer: None,
             disk,
             base: Vec::new(),
@@ -126,8 +127,16 @@ impl Node for PeerNode {
         self.disk.log.contains(txn) || self.base.contains(&entry(txn))
     }
 
-    fn applied(&self) -> &[Entry] {
-        &self.state
+    fn takes_writes(&self) -> bool {
+        self.peer.as_ref().is_some_and(Peer::may_propose)
+    }
+
+    fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
+        let mut stands = stands.values().map(|txn| entry(txn));
+        match self.state.iter().find(|entry| stands.next() != Some(**entry)) {
+            Some((zxid, _)) => Err(format!("it shows {zxid}, which does not stand there")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -170,6 +179,11 @@ impl PeerNode {
                 let body = TxnBody::Delete { path: "/".into() };
                 zab::Event::Propose(Draft { session, xid, time_ms, body })
             }
+            Event::Connecting { .. }
+            | Event::Asked { .. }
+            | Event::Watches { .. }
+            | Event::Dropped { .. }
+            | Event::Piece => unreachable!("a bare peer has neither clients nor snapshots of its own"),
         }
     }
 

@@ -40,7 +40,7 @@ pub(super) fn is_serving<N: Node>(model: &EnsembleModel<N>, state: &State<N>) ->
                 let role = Role::Following { leader: me, epoch };
                 (peer.role() == role || peer.config().id == me) && peer.delivered() == last
             };
-            state.left.txns == 0
+            (state.left.txns == 0 || state.client.is_over)
                 && leader.config().is_quorum(&peers().filter(serves).map(|peer| peer.config().id).collect())
         }
         (_, Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. }) => false,

@@ -6,6 +6,8 @@
 //! planted bug spoils begins where it was spoilt.
 
 use super::action::Action;
+use super::client::Client;
+use super::config::Traces;
 use super::model::EnsembleModel;
 use super::node::Node;
 use super::starts::{Past, decide, past_txn};
@@ -146,9 +148,10 @@ impl<N: Node> Scene<'_, N> {
         match action {
             Action::Datagram { from, to } | Action::Link { from, to } => is_one_of(from) && is_one_of(to),
             Action::Packet { link, .. } => self.state.links[link].ends.iter().all(is_one_of),
-            Action::Written { server } | Action::Image { server, .. } | Action::Fire { server, .. } => {
-                is_one_of(server)
-            }
+            Action::Written { server }
+            | Action::Image { server, .. }
+            | Action::Piece { server }
+            | Action::Fire { server, .. } => is_one_of(server),
             Action::Propose { .. }
             | Action::Restart { .. }
             | Action::Mend { .. }
@@ -185,6 +188,8 @@ impl<N: Node> Scene<'_, N> {
         let state = &mut self.state;
         state.cut.clear();
         state.left = Left::all(&self.model.config.bounds);
+        let keeps = self.model.config.traces != Traces::Forgotten;
+        state.client = Part::new(Kind::Client, Client::new(keeps));
         let vote = Some(Vote { epoch: 0, zxid: Zxid::ZERO, leader: THREE });
         let late = Notification { round: 1, vote, stand: Stand::Following };
         let mut datagrams = Datagrams::clone(&state.datagrams);

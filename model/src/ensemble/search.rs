@@ -63,7 +63,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
         tree: Tree::default(),
         edges,
         brims: Vec::new(),
-        promises: names().into_iter().chain(watched).map(PromiseReport::new).collect(),
+        promises: names::<N>().into_iter().chain(watched).map(PromiseReport::new).collect(),
         watched: Watched::default(),
         transitions: 0,
         beyond: 0,
@@ -315,6 +315,7 @@ impl Reached {
             | Action::Packet { .. }
             | Action::Written { .. }
             | Action::Mend { .. }
+            | Action::Piece { .. }
             | Action::Fire { .. } => {}
         }
         self.established += u64::from(state.ghost.initial.len() > 1);

@@ -1,7 +1,8 @@
 //! Where the levels begin.
 
 use super::action::Action;
-use super::config::Level;
+use super::client::Client;
+use super::config::{Level, Setup, Traces};
 use super::model::EnsembleModel;
 use super::node::Node;
 use super::rivals::rivals;
@@ -70,14 +71,22 @@ fn switched_on<N: Node>(
         let mut config = PeerConfig::new(*id, voters.clone(), observers.clone());
         (config.init_limit_ticks, config.sync_limit_ticks) = (LIMIT_TICKS, LIMIT_TICKS);
         (model.config.tune.0)(&mut config);
-        Part::new(Kind::Node, N::off(config, disks.get(id).cloned().unwrap_or_default()))
+        let setup = Setup {
+            peer: config,
+            work: model.config.work,
+            snapshots: model.config.snapshots,
+            traces: model.config.traces,
+        };
+        Part::new(Kind::Node, N::off(setup, disks.get(id).cloned().unwrap_or_default()))
     };
+    let keeps = model.config.traces != Traces::Forgotten;
     let mut state = State {
         nodes: voters.iter().chain(&observers).map(node).collect(),
         links: BTreeMap::new(),
         datagrams: Part::new(Kind::Datagrams, BTreeMap::new()),
         cut: BTreeSet::new(),
         left: Left::all(bounds),
+        client: Part::new(Kind::Client, Client::new(keeps)),
         ghost: Part::new(Kind::Ghost, ghost),
         fingerprint: 0,
     };
@@ -140,7 +149,7 @@ pub(super) fn past_txn(counter: u32) -> Arc<Txn> {
         session,
         xid,
         time_ms,
-        body: TxnBody::Delete { path: "/".into() },
+        body: TxnBody::SetData { path: "/".into(), data: "past".into(), version: counter as i32 },
     })
 }
 

@@ -1,5 +1,6 @@
 //! A state of the model: servers, what is between them, what may still go wrong, and what ever happened.
 
+use super::client::Client;
 use super::config::EnsembleBounds;
 use super::node::Node;
 use crate::digest::{Digest, Digester, digest_of};
@@ -44,6 +45,7 @@ pub enum Kind {
     State,
     Event,
     Watched,
+    Client,
 }
 
 /// A link between a learner and its leader.
@@ -97,6 +99,8 @@ pub struct State<N: Node> {
     /// Pairs that hear nothing of each other, the smaller id first.
     pub cut: BTreeSet<(ServerId, ServerId)>,
     pub left: Left,
+    /// As it was at first, where servers have no clients.
+    pub client: Arc<Part<Client>>,
     pub ghost: Arc<Part<Ghost>>,
     /// All of it in 64 bits.
     pub fingerprint: u64,
@@ -111,6 +115,7 @@ impl<N: Node> Clone for State<N> {
             datagrams: self.datagrams.clone(),
             cut: self.cut.clone(),
             left: self.left,
+            client: self.client.clone(),
             ghost: self.ghost.clone(),
             fingerprint: self.fingerprint,
         }
@@ -167,6 +172,7 @@ impl<N: Node> State<N> {
         digester.digest(self.datagrams.digest);
         self.cut.iter().for_each(|(a, b)| digester.word(u64::from(a.0) << 8 | u64::from(b.0)));
         self.left.hash(&mut digester);
+        digester.digest(self.client.digest);
         digester.digest(self.ghost.digest);
         self.fingerprint = digester.end() as u64;
     }

@@ -59,9 +59,12 @@ impl<N: Node> EnsembleModel<N> {
                         let learnt = self.stepped(&said.node, &Event::Notified { from, notification });
                         learnt.node.digest != said.node.digest || !learnt.effects.is_empty()
                     }
-                    Effect::Notify { .. } | Effect::Send { .. } | Effect::Hang { .. } | Effect::Told(_) => {
-                        true
-                    }
+                    Effect::Notify { .. }
+                    | Effect::Send { .. }
+                    | Effect::Hang { .. }
+                    | Effect::Tell { .. }
+                    | Effect::Close { .. }
+                    | Effect::Told(_) => true,
                 })
         })
     }

@@ -12,9 +12,10 @@ pub const STANDS_ON_QUORUM: &str = "StandsOnQuorum";
 /// What a server's state shows is what stands, from the beginning.
 pub const STATES_AGREE: &str = "StatesAgree";
 
-/// The names of all invariants: those over peers, and those that need disks and states.
-pub fn names() -> Vec<&'static str> {
-    invariants::ALL.iter().map(|(name, _)| *name).chain([STANDS_ON_QUORUM, STATES_AGREE]).collect()
+/// The names of all invariants: those over peers, those that need disks and states, and those of these servers alone.
+pub fn names<N: Node>() -> Vec<&'static str> {
+    let own = N::INVARIANTS.iter().copied();
+    invariants::ALL.iter().map(|(name, _)| *name).chain([STANDS_ON_QUORUM, STATES_AGREE]).chain(own).collect()
 }
 
 /// What was looked at before: links and datagrams are in no invariant.
@@ -31,13 +32,20 @@ impl Watched {
         let mut digester = Digester::new(Kind::Watched as u64);
         state.nodes.iter().for_each(|node| digester.digest(node.digest));
         digester.digest(state.ghost.digest);
+        digester.digest(state.client.digest);
         if self.seen.insert(digester.end(), ()).is_some() {
             return Vec::new();
         }
-        self.tested.resize(names().len(), 0);
+        let names = names::<N>();
+        self.tested.resize(names.len(), 0);
         let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
         for (nth, tested) in self.tested.iter_mut().enumerate() {
-            *tested += u64::from(is_tested(names()[nth], &peers, &state.ghost));
+            let is_own = N::INVARIANTS.contains(&names[nth]);
+            let is_tested = match is_own {
+                true => N::is_tested(names[nth], state),
+                false => is_tested(names[nth], &peers, &state.ghost),
+            };
+            *tested += u64::from(is_tested);
         }
         broken(state)
     }
@@ -47,7 +55,7 @@ impl Watched {
 pub fn broken<N: Node>(state: &State<N>) -> Vec<(usize, String)> {
     let peers: Vec<&Peer> = state.nodes.iter().filter_map(|node| node.peer()).collect();
     let over_peers = invariants::ALL.iter().map(|(_, predicate)| predicate(&peers, &state.ghost));
-    let all = over_peers.chain([stands_on_quorum(state), states_agree(state)]);
+    let all = over_peers.chain([stands_on_quorum(state), states_agree(state)]).chain(N::look(state));
     all.enumerate().filter_map(|(nth, result)| Some((nth, result.err()?))).collect()
 }
 
@@ -65,11 +73,8 @@ fn stands_on_quorum<N: Node>(state: &State<N>) -> Result<(), String> {
 
 fn states_agree<N: Node>(state: &State<N>) -> Result<(), String> {
     for server in state.servers() {
-        let applied = state.node(server).applied();
-        let mut stands = state.ghost.committed.values().map(|txn| (txn.zxid, txn.time_ms));
-        if let Some(wrong) = applied.iter().find(|entry| stands.next() != Some(**entry)) {
-            return Err(format!("server {} shows {}, which does not stand there", server.0, wrong.0));
-        }
+        let agrees = state.node(server).agrees(&state.ghost.committed);
+        agrees.map_err(|what| format!("server {}: {what}", server.0))?;
     }
     Ok(())
 }

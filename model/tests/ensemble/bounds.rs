@@ -63,7 +63,7 @@ fn every_invariant_is_put_to_the_test() {
         explore(Level::Whole, bounds(2, 2, 1, 1)),
         explore(Level::Synchronisation, EnsembleBounds { past: 1, ..bounds(2, 1, 1, 1) }),
     ];
-    for name in names() {
+    for name in names::<PeerNode>() {
         let tested =
             |check: &zk_model::Check| check.promises.iter().any(|it| it.name == name && it.tested > 0);
         assert!(checks.iter().any(tested), "{name}");

@@ -1,16 +1,17 @@
 //! Servers that are wrong: one whose disk says that a write is durable before it is, and one that hears nobody.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::Zxid;
-use zk_model::ensemble::{Effect, Event, Node, PeerNode};
+use zk_model::ensemble::{Effect, Event, Node, PeerNode, Setup};
 use zk_proto::txn::Txn;
 use zk_proto::zab::message::{LinkId, Packet};
-use zk_proto::zab::{Peer, PeerConfig, RecoveredHistory, Timer};
+use zk_proto::zab::{Peer, RecoveredHistory, Timer};
 
 /// Its last write is on the disk only when the next one is done.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Lying {
-    config: PeerConfig,
+    setup: Setup,
     inner: PeerNode,
     /// What a crash leaves.
     durable: RecoveredHistory,
@@ -19,8 +20,8 @@ pub struct Lying {
 impl Node for Lying {
     type Packet = Packet;
 
-    fn off(config: PeerConfig, disk: RecoveredHistory) -> Lying {
-        Lying { inner: PeerNode::off(config.clone(), disk.clone()), config, durable: disk }
+    fn off(setup: Setup, disk: RecoveredHistory) -> Lying {
+        Lying { inner: PeerNode::off(setup.clone(), disk.clone()), setup, durable: disk }
     }
     fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
         self.inner.start(out);
@@ -35,7 +36,7 @@ impl Node for Lying {
         1
     }
     fn crash(&mut self, _: usize) {
-        self.inner = PeerNode::off(self.config.clone(), self.durable.clone());
+        self.inner = PeerNode::off(self.setup.clone(), self.durable.clone());
     }
     fn peer(&self) -> Option<&Peer> {
         self.inner.peer()
@@ -55,8 +56,11 @@ impl Node for Lying {
     fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
         self.durable.log.contains(txn)
     }
-    fn applied(&self) -> &[(Zxid, i64)] {
-        self.inner.applied()
+    fn takes_writes(&self) -> bool {
+        self.inner.takes_writes()
+    }
+    fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
+        self.inner.agrees(stands)
     }
 }
 
@@ -67,8 +71,8 @@ pub struct Deaf(PeerNode);
 impl Node for Deaf {
     type Packet = Packet;
 
-    fn off(config: PeerConfig, disk: RecoveredHistory) -> Deaf {
-        Deaf(PeerNode::off(config, disk))
+    fn off(setup: Setup, disk: RecoveredHistory) -> Deaf {
+        Deaf(PeerNode::off(setup, disk))
     }
     fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
         self.0.start(out);
@@ -104,7 +108,10 @@ impl Node for Deaf {
     fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
         self.0.has_on_disk(txn)
     }
-    fn applied(&self) -> &[(Zxid, i64)] {
-        self.0.applied()
+    fn takes_writes(&self) -> bool {
+        self.0.takes_writes()
+    }
+    fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
+        self.0.agrees(stands)
     }
 }

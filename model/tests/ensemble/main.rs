@@ -10,6 +10,7 @@
 mod bounds;
 mod lying;
 mod merging;
+mod servers;
 mod twins;
 
 use zk_model::Check;

@@ -1,58 +1,112 @@
-//! A check's page.
+//! The page of a check: of a recipe's model, or of an ensemble.
 
-use super::{Banner, Break, Case, Page, Row, cases, drawn, rendered, verdict};
+use super::{Banner, Break, Case, Note, Page, Row, Top, cases, drawn, rendered, verdict};
 use crate::check::{CheckReport, CheckedPromise, Path};
 use crate::diagram::Diagram;
-use crate::text::{check_answer, check_bounds, count, failed, of, wall};
-use crate::verdict::Verdict;
+use crate::ensemble::EnsembleReport;
+use crate::text::{
+    check_answer, check_bounds, count, ensemble_answer, ensemble_bounds, ensemble_level, failed, of, wall,
+};
+use crate::verdict::{CatalogueNote, Verdict};
 use askama::Template;
+
+/// Ways to break promises as pictures, by the promise's name and whether it was owed there.
+type Pictures<'a> = &'a [(String, bool, Diagram)];
 
 /// A check as a page. `diagrams` are ways to break promises, by the promise's name and whether it was owed there.
 /// `command` is what was typed.
 pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
+    let all: Vec<&CheckedPromise> = report.promises.iter().chain(&report.watched).collect();
+    let known = report.catalogue_note().map(|known: CatalogueNote<'_>| Note::plain(known.to_string()));
     let (reached, unreached) = cases(&report.sometimes, 1);
-    let all = || report.promises.iter().chain(&report.watched);
     rendered(&CheckPage {
         page: Page::new(format!("check {}: zoocheck", report.what)),
-        answer: Banner::new(report.verdict.answer(), check_answer(report)),
-        note: report.catalogue_note().map(|note| note.to_string()),
-        figures: vec![
-            (report.what.clone(), "what was checked"),
-            (count(report.states), "states"),
-            (count(report.transitions), "transitions"),
-            (report.depth.to_string(), "steps deep"),
-            (wall(report.wall_seconds), "on the wall"),
-        ],
-        bounds: check_bounds(&report.bounds),
+        top: Top {
+            title: report.recipe.clone(),
+            about: report.about.clone(),
+            answer: Banner::new(report.verdict.answer(), check_answer(report)),
+            notes: known.into_iter().collect(),
+            figures: figures(
+                &report.what,
+                [report.states, report.transitions],
+                report.depth,
+                report.wall_seconds,
+            ),
+        },
+        bounds: vec![format!("Every run of a small model: {}.", check_bounds(&report.bounds))],
         command: command.into(),
-        rows: all().map(|promise| row(promise, report)).collect(),
-        failures: all().flat_map(|promise| breaks(promise, diagrams)).collect(),
+        what: "promise",
+        rows: all.iter().map(|promise| row(promise, report.exhaustive)).collect(),
+        failures: all.iter().flat_map(|promise| breaks(promise, diagrams)).collect(),
         reached,
         unreached,
-        r: report,
+    })
+}
+
+/// The check of an ensemble as a page; the rest is as for [`check_html`].
+pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
+    let all: Vec<&CheckedPromise> = report.invariants.iter().chain(&report.watched).collect();
+    let (reached, unreached) = cases(&report.sometimes, 1);
+    let merged = (!report.merged.is_empty()).then(|| format!("Merged: {}.", report.merged.join(", ")));
+    let bounds = format!("Every order of events within bounds: {}.", ensemble_bounds(&report.bounds));
+    rendered(&CheckPage {
+        page: Page::new("check ensemble: zoocheck".into()),
+        top: Top {
+            title: "ensemble".into(),
+            about: format!("Real servers over links that break, {}.", ensemble_level(&report.level)),
+            answer: Banner::new(report.verdict.answer(), ensemble_answer(report)),
+            notes: Vec::new(),
+            figures: figures(
+                &report.level,
+                [report.states, report.transitions],
+                report.depth,
+                report.wall_seconds,
+            ),
+        },
+        bounds: std::iter::once(bounds).chain(merged).collect(),
+        command: command.into(),
+        what: "invariant",
+        rows: all.iter().map(|promise| row(promise, report.exhaustive)).collect(),
+        failures: all.iter().flat_map(|promise| breaks(promise, diagrams)).collect(),
+        reached,
+        unreached,
     })
 }
 
 #[derive(Template)]
 #[template(path = "check.html")]
-struct CheckPage<'a> {
+struct CheckPage {
     page: Page,
-    r: &'a CheckReport,
-    answer: Banner,
-    note: Option<String>,
-    figures: Vec<(String, &'static str)>,
-    bounds: String,
+    top: Top,
+    bounds: Vec<String>,
     command: String,
+    /// What the rows are.
+    what: &'static str,
     rows: Vec<Row>,
     failures: Vec<Break>,
     reached: Vec<Case>,
     unreached: Vec<String>,
 }
 
-fn row(promise: &CheckedPromise, report: &CheckReport) -> Row {
+fn figures(
+    what: &str,
+    [states, transitions]: [u64; 2],
+    depth: u32,
+    wall_seconds: f64,
+) -> Vec<(String, &'static str)> {
+    vec![
+        (what.into(), "what was checked"),
+        (count(states), "states"),
+        (count(transitions), "transitions"),
+        (depth.to_string(), "steps deep"),
+        (wall(wall_seconds), "on the wall"),
+    ]
+}
+
+fn row(promise: &CheckedPromise, exhaustive: bool) -> Row {
     let (class, words) = match (promise.verdict, promise.tested) {
         // The search ended before all was seen.
-        (Verdict::Held, _) if !report.exhaustive => ("undecided", "not broken so far"),
+        (Verdict::Held, _) if !exhaustive => ("undecided", "not broken so far"),
         (Verdict::NeverTested, None) => ("never-tested", "not checked"),
         (known, _) => verdict(known),
     };
@@ -69,7 +123,7 @@ fn row(promise: &CheckedPromise, report: &CheckReport) -> Row {
     }
 }
 
-fn breaks(promise: &CheckedPromise, diagrams: &[(String, bool, Diagram)]) -> Vec<Break> {
+fn breaks(promise: &CheckedPromise, diagrams: Pictures<'_>) -> Vec<Break> {
     let one = |owed: bool, path: &Path| {
         let how = if owed { Verdict::Broken } else { Verdict::BrokenAsExpected };
         let (class, words) = verdict(how);
@@ -83,6 +137,7 @@ fn breaks(promise: &CheckedPromise, diagrams: &[(String, bool, Diagram)]) -> Vec
             place: format!("in {}, and in no fewer", of(path.steps.len() as u64, "step")),
             what,
             commands: Vec::new(),
+            steps: if picture.is_none() { path.steps.clone() } else { Vec::new() },
             drawn: picture.map(|(_, _, diagram)| drawn(diagram, diagrams.len())),
         }
     };

@@ -1,6 +1,6 @@
 //! The page of judgements.
 
-use super::{Banner, Page, rendered};
+use super::{Banner, Page, Top, rendered};
 use crate::judge::{JudgeReport, JudgedPromise, JudgedTrial};
 use crate::text::{count, judge_answer, judged_promise, judged_trial, wall};
 use crate::verdict::Answer;
@@ -10,13 +10,18 @@ use askama::Template;
 pub fn judge_html(report: &JudgeReport) -> String {
     rendered(&JudgePage {
         page: Page::new("judge: zoocheck".into()),
-        answer: Banner::new(report.answer, judge_answer(report).into()),
-        figures: vec![
-            (count(report.trials.len() as u64), "trials"),
-            (count(report.seeds), "seeds each"),
-            (count(report.max_states), "states at most"),
-            (wall(report.wall_seconds), "on the wall"),
-        ],
+        top: Top {
+            title: "Recipes and variants, judged by both engines".into(),
+            about: String::new(),
+            answer: Banner::new(report.answer, judge_answer(report).into()),
+            notes: Vec::new(),
+            figures: vec![
+                (count(report.trials.len() as u64), "trials"),
+                (count(report.seeds), "seeds each"),
+                (count(report.max_states), "states at most"),
+                (wall(report.wall_seconds), "on the wall"),
+            ],
+        },
         trials: report.trials.iter().map(|judged| trial(judged, report.seeds)).collect(),
     })
 }
@@ -25,8 +30,7 @@ pub fn judge_html(report: &JudgeReport) -> String {
 #[template(path = "judge.html")]
 struct JudgePage {
     page: Page,
-    answer: Banner,
-    figures: Vec<(String, &'static str)>,
+    top: Top,
     trials: Vec<Trial>,
 }
 

@@ -17,8 +17,8 @@ const ROW: u64 = 17;
 const MARGIN: u64 = 16;
 /// From time to time in the gutter.
 const TICK: u64 = 34;
-/// What the words take at the right.
-const WORDS: u64 = 600;
+/// What the words take at the right, until the page's script has measured them.
+const WORDS: u64 = 720;
 
 /// A diagram, ready to be written.
 pub struct Drawn {

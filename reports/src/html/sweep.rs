@@ -1,8 +1,10 @@
 //! A sweep's page.
 
-use super::{Banner, Break, Case, Page, Row, cases, drawn, rendered, shrink_command, thousandths, verdict};
+use super::{
+    Banner, Break, Case, Note, Page, Row, Top, cases, drawn, rendered, shrink_command, thousandths, verdict,
+};
 use crate::sweep::{Failure, HerdPoint, PromiseResult, SweepReport};
-use crate::text::{count, failed, seconds, wall};
+use crate::text::{count, covered_words, failed, missing_words, rate_words, seconds, unseen_words, wall};
 use crate::verdict::{CatalogueNote, Verdict};
 use askama::Template;
 
@@ -19,9 +21,13 @@ pub fn sweep_html(report: &SweepReport) -> String {
     let row = |result: &PromiseResult| row(result, report.seeds.count);
     rendered(&SweepPage {
         page: Page::new(format!("{}: zoocheck", report.what)),
-        answer: Banner::new(report.answer, crate::text::sweep_answer(report)),
-        note: report.catalogue_note().map(|note: CatalogueNote<'_>| note.to_string()),
-        figures: figures(report),
+        top: Top {
+            title: report.recipe.clone(),
+            about: report.about.clone(),
+            answer: Banner::new(report.answer, crate::text::sweep_answer(report)),
+            notes: notes(report),
+            figures: figures(report),
+        },
         tables: vec![
             ("promise", report.promises.iter().map(row).collect(), true),
             // Long, and seldom of interest.
@@ -46,9 +52,7 @@ pub fn sweep_html(report: &SweepReport) -> String {
 struct SweepPage<'a> {
     page: Page,
     r: &'a SweepReport,
-    answer: Banner,
-    note: Option<String>,
-    figures: Vec<(String, &'static str)>,
+    top: Top,
     tables: Vec<(&'static str, Vec<Row>, bool)>,
     failures: Vec<Break>,
     others: Vec<&'a Failure>,
@@ -56,6 +60,20 @@ struct SweepPage<'a> {
     herd: Option<HerdCurve>,
     reached: Vec<Case>,
     unreached: Vec<String>,
+}
+
+/// What limits the answer, how sure it is, and how it compares with the catalogue.
+fn notes(report: &SweepReport) -> Vec<Note> {
+    let unseen = unseen_words(report).filter(|_| report.confidence.rates.is_empty());
+    let covered = covered_words(report).map(|(covered, words)| match covered {
+        true => Note::plain(words),
+        false => Note::limit(words),
+    });
+    let known = report.catalogue_note().map(|known: CatalogueNote<'_>| Note::plain(known.to_string()));
+    [missing_words(report).map(Note::limit), covered, unseen.map(Note::plain), known]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn figures(report: &SweepReport) -> Vec<(String, &'static str)> {
@@ -103,9 +121,10 @@ fn breaks(report: &SweepReport) -> Vec<Break> {
     let one = |(result, failure, how): (&PromiseResult, &Failure, Verdict)| {
         let (class, words) = verdict(how);
         let mut what: Vec<String> = failure.what.lines().map(String::from).collect();
-        if how == Verdict::BrokenAsExpected {
-            what.push(failed(&result.assumptions));
-        }
+        what.extend(match how {
+            Verdict::BrokenAsExpected => Some(failed(&result.assumptions)),
+            Verdict::Broken | Verdict::Held | Verdict::NeverTested => rate_words(report, &failure.promise),
+        });
         let mut commands = vec![failure.replay.clone()];
         commands.extend(shrink_command(&failure.replay, &failure.promise).filter(|_| how == Verdict::Broken));
         Break {
@@ -120,6 +139,7 @@ fn breaks(report: &SweepReport) -> Vec<Break> {
             ),
             what,
             commands,
+            steps: Vec::new(),
             drawn: failure.diagram.as_ref().map(|diagram| drawn(diagram, pictures)),
         }
     };
@@ -150,7 +170,7 @@ fn herd(points: &[HerdPoint]) -> HerdCurve {
     let x = |contenders: u64| 50 + (contenders.saturating_sub(1)) * 490 / (widest - 1);
     // In thousandths, as a mean is no whole number.
     let y = |thousandths: u64| 205 - thousandths * 190 / (highest * 1000);
-    let mean = |point: &HerdPoint| point.woken * 1000 / point.changes.max(1);
+    let mean = |point: &HerdPoint| (u128::from(point.woken) * 1000 / u128::from(point.changes.max(1))) as u64;
     let line = |value: &dyn Fn(&HerdPoint) -> u64| {
         let dots = points.iter().map(|point| format!("{},{}", x(point.contenders), y(value(point))));
         dots.collect::<Vec<_>>().join(" ")

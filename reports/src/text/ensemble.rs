@@ -3,7 +3,7 @@
 use super::check::{counterexample, limits, watched};
 use super::{Paint, count, coverage, headings, of, row, table, wall, wrapped};
 use crate::check::{CheckedPromise, Judgement};
-use crate::ensemble::{EnsembleBounds, EnsembleReport};
+use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::verdict::Verdict;
 use std::fmt::Write;
 
@@ -12,6 +12,7 @@ pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
     let mut out = String::new();
     let title = paint.strong("ensemble");
     let _ = writeln!(out, "{title}: real servers over links that break, {}", level(&report.level));
+    let _ = writeln!(out, "  servers: {}", servers(report.whole.as_ref()));
     let _ = writeln!(out, "  bounds: {}", wrapped(&bounds(&report.bounds), 4));
     if !report.merged.is_empty() {
         let _ = writeln!(out, "  merged: {}", wrapped(&report.merged.join(", "), 4));
@@ -37,18 +38,29 @@ pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
     out
 }
 
-fn level(name: &str) -> String {
+pub(crate) fn level(name: &str) -> String {
     match name {
         "election" => "from the start, and no further than an election".to_owned(),
         "synchronisation" => "from a decided election on".to_owned(),
+        "rivals" => "from two of three voters on that stand for one epoch".to_owned(),
         "broadcast" => "from an established leader on".to_owned(),
         "whole" => "from the start".to_owned(),
         other => other.to_owned(),
     }
 }
 
+fn servers(whole: Option<&WholeServers>) -> String {
+    match whole {
+        None => "peers without trees, sessions or clients".to_owned(),
+        Some(WholeServers { asks, snapshots }) => {
+            let own = if *snapshots { ", with snapshots of their own" } else { "" };
+            format!("whole{own}, and a client that asks for {asks}")
+        }
+    }
+}
+
 /// What there is, and then what there is not.
-fn bounds(b: &EnsembleBounds) -> String {
+pub(crate) fn bounds(b: &EnsembleBounds) -> String {
     let counted = [
         (b.txns, "transaction", "transactions"),
         (b.crashes, "crash", "crashes"),
@@ -112,7 +124,12 @@ fn closing(out: &mut String, report: &EnsembleReport, paint: Paint) {
     if report.verdict == Judgement::Undecided {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
     }
-    let verdict = match report.verdict {
+    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &ensemble_answer(report)));
+}
+
+/// The verdict in words.
+pub(crate) fn ensemble_answer(report: &EnsembleReport) -> String {
+    match report.verdict {
         Judgement::Holds => {
             format!("holds (exhaustive, {}, depth {})", of(report.states, "state"), report.depth)
         }
@@ -122,6 +139,5 @@ fn closing(out: &mut String, report: &EnsembleReport, paint: Paint) {
             report.promise.as_deref().unwrap_or("an invariant")
         ),
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
-    };
-    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &verdict));
+    }
 }

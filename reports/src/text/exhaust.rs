@@ -1,6 +1,6 @@
 //! All orders of a few events, for people.
 
-use super::{Paint, count, of, promise_tables, seconds, verdict_words, wrapped};
+use super::{Paint, count, heading, of, promise_tables, seconds, verdict_words, wrapped};
 use crate::exhaust::ExhaustReport;
 use crate::verdict::{Answer, CatalogueNote};
 use std::fmt::Write;
@@ -8,10 +8,7 @@ use std::fmt::Write;
 /// What came of all orders as text. Its last line is the command to type next, if something was broken, or the answer.
 pub fn exhaust_text(report: &ExhaustReport, paint: Paint) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    for fact in &report.facts {
-        let _ = writeln!(out, "  {}", wrapped(fact, 4));
-    }
+    heading(&mut out, paint, &report.recipe, &report.about, &report.facts);
     let _ = writeln!(
         out,
         "  seed {}, from {} on: the next {} in every order, and then as time brings it\n",

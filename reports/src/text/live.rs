@@ -5,7 +5,7 @@ use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
 
-const NOT_JUDGED: &str = "not judged on a live ensemble";
+pub(crate) const NOT_JUDGED: &str = "not judged on a live ensemble";
 
 /// A run on a live ensemble as text. The answer is in the last lines.
 pub fn live_text(report: &LiveReport, paint: Paint) -> String {
@@ -46,7 +46,7 @@ fn rows(paint: Paint, heading: &str, results: &[LivePromise]) -> String {
         let (words, painted, tested) = match result.verdict {
             None => (NOT_JUDGED.to_string(), paint.odd(NOT_JUDGED), "not counted".to_string()),
             Some(verdict) => {
-                let words = verdict_words(verdict, result);
+                let words = live_verdict(verdict, result);
                 let painted = paint.verdict(verdict, &words);
                 (words, painted, count(result.tested))
             }
@@ -56,7 +56,8 @@ fn rows(paint: Paint, heading: &str, results: &[LivePromise]) -> String {
     table(&rows)
 }
 
-fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
+/// What became of a promise on a live ensemble, in words.
+pub(crate) fn live_verdict(verdict: Verdict, result: &LivePromise) -> String {
     let times = |number: u64| of(number, "time");
     match verdict {
         Verdict::Held => "held".into(),
@@ -102,7 +103,7 @@ fn closing(out: &mut String, report: &LiveReport, paint: Paint) {
         let left = format!("left behind, and removed: {}", report.left.join(", "));
         let _ = writeln!(out, "{}", paint.odd(&wrapped(&left, 2)));
     }
-    let _ = writeln!(out, "{}", paint.answer(report.answer, &wrapped(&answer_words(report), 2)));
+    let _ = writeln!(out, "{}", paint.answer(report.answer, &wrapped(&live_answer(report), 2)));
     if let Some(note) = report.catalogue_note() {
         let line = match note {
             CatalogueNote::AsCatalogued(_) => note.to_string(),
@@ -112,7 +113,8 @@ fn closing(out: &mut String, report: &LiveReport, paint: Paint) {
     }
 }
 
-fn answer_words(report: &LiveReport) -> String {
+/// The answer in words.
+pub(crate) fn live_answer(report: &LiveReport) -> String {
     let judged = || report.promises.iter().filter(|result| result.verdict.is_some());
     match report.answer {
         Answer::Held => {

@@ -42,22 +42,31 @@ pub fn mutants_text(report: &MutantsReport, paint: Paint) -> String {
         let _ = writeln!(out, "{}", paint.bad(wrong));
     }
     let _ = writeln!(out, "{} in {}", of(report.mutants.len() as u64, "mutant"), wall(report.wall_seconds));
-    let last = match report.answer {
-        Answer::Held => "every one that should be was found, by name",
-        Answer::Broken | Answer::Undecided => "NOT as it should be",
-    };
-    let _ = writeln!(out, "{}", paint.answer(report.answer, last));
+    let _ = writeln!(out, "{}", paint.answer(report.answer, mutants_answer(report)));
     out
 }
 
-fn row(mutant: &MutantResult, paint: Paint) -> Vec<(String, String)> {
-    let plain = |text: String| (text.clone(), text);
-    let fate = match mutant.fate {
+/// The answer in words.
+pub(crate) fn mutants_answer(report: &MutantsReport) -> &'static str {
+    match report.answer {
+        Answer::Held => "every one that should be was found, by name",
+        Answer::Broken | Answer::Undecided => "NOT as it should be",
+    }
+}
+
+/// What became of a planted bug, in words.
+pub(crate) fn fate_words(fate: Fate) -> &'static str {
+    match fate {
         Fate::Killed => "killed",
         Fate::KilledByOthers => "killed by others",
         Fate::Survived => "survived",
         Fate::NeverActed => "never acted",
-    };
+    }
+}
+
+fn row(mutant: &MutantResult, paint: Paint) -> Vec<(String, String)> {
+    let plain = |text: String| (text.clone(), text);
+    let fate = fate_words(mutant.fate);
     let painted = match mutant.fate {
         Fate::Killed => paint.good(fate),
         Fate::KilledByOthers | Fate::Survived | Fate::NeverActed => paint.odd(fate),

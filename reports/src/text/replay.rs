@@ -1,6 +1,6 @@
 //! One seed, for people.
 
-use super::{Paint, count, coverage, failed, named_in, of, promise_tables, seconds, wrapped};
+use super::{Paint, count, coverage, failed, heading, named_in, of, promise_tables, seconds};
 use crate::replay::{Lines, Mark, Moment, ReplayReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::collections::BTreeSet;
@@ -9,10 +9,7 @@ use std::fmt::Write;
 /// A replay as text: what happened in order of time, then the verdicts, then the digest as the last line.
 pub fn replay_text(report: &ReplayReport, paint: Paint, lines: Lines) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    for fact in &report.facts {
-        let _ = writeln!(out, "  {}", wrapped(fact, 4));
-    }
+    heading(&mut out, paint, &report.recipe, &report.about, &report.facts);
     let _ = writeln!(out, "  seed {}\n", report.seed);
     match lines {
         Lines::Last(most) => timeline(&mut out, &excerpt(&report.timeline, most), paint),

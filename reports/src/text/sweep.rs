@@ -1,7 +1,8 @@
 //! A sweep, for people.
 
-use super::{Paint, count, coverage, of, promise_tables, seconds, verdict_words, wall, wrapped};
-use crate::sweep::{Failure, SweepReport};
+use super::{Paint, count, coverage, heading, of, promise_tables, seconds, verdict_words, wall, wrapped};
+use crate::merge::first_of_shard;
+use crate::sweep::{Failure, Missing, SweepReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
 
@@ -24,10 +25,7 @@ pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
 }
 
 fn header(out: &mut String, report: &SweepReport, paint: Paint) {
-    let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    for fact in &report.facts {
-        let _ = writeln!(out, "  {}", wrapped(fact, 4));
-    }
+    heading(out, paint, &report.recipe, &report.about, &report.facts);
     let seeds = &report.seeds;
     let shard = seeds.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
     let _ = writeln!(
@@ -51,18 +49,23 @@ fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, pain
         let _ = writeln!(out, "  {line}");
     }
     let _ = writeln!(out, "  digest {:016x}", failure.digest);
-    let known = &report.confidence;
-    if let Some(rate) = known.rates.iter().find(|rate| rate.promise == failure.promise) {
-        let line = format!(
-            "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
-            percent(rate.low),
-            percent(rate.high),
-            percent(known.level),
-            of(rate.green_seeds, "fresh green seed"),
-            percent(1.0 - known.level),
-        );
+    if let Some(line) = rate_words(report, &failure.promise) {
         let _ = writeln!(out, "  {}", wrapped(&line, 4));
     }
+}
+
+/// How often a promise breaks, and how many green seeds say that it does not any more; `None` of one that does not break.
+pub(crate) fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
+    let known = &report.confidence;
+    let rate = known.rates.iter().find(|rate| rate.promise == promise)?;
+    Some(format!(
+        "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
+        percent(rate.low),
+        percent(rate.high),
+        percent(known.level),
+        of(rate.green_seeds, "fresh green seed"),
+        percent(1.0 - known.level),
+    ))
 }
 
 fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
@@ -96,12 +99,17 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
 }
 
 fn confidence(out: &mut String, report: &SweepReport) {
-    let known = &report.confidence;
-    if known.rates.is_empty() && report.seeds.count > 0 {
-        let (rate, sure) = (percent(known.unseen_below), percent(known.level));
-        let _ =
-            writeln!(out, "what breaks in {rate} of all seeds or more would have shown here, with {sure}");
+    if let Some(line) = unseen_words(report).filter(|_| report.confidence.rates.is_empty()) {
+        let _ = writeln!(out, "{line}");
     }
+}
+
+/// What such a sweep would have seen; `None` if it has no seeds.
+pub(crate) fn unseen_words(report: &SweepReport) -> Option<String> {
+    let known = &report.confidence;
+    let (rate, sure) = (percent(known.unseen_below), percent(known.level));
+    let line = format!("what breaks in {rate} of all seeds or more would have shown here, with {sure}");
+    (report.seeds.count > 0).then_some(line)
 }
 
 /// A share as `0.62 %`, with two digits that count.
@@ -115,28 +123,72 @@ fn percent(share: f64) -> String {
 
 /// What was not run though it was asked for, and how far the search for what is new came.
 fn incomplete(out: &mut String, report: &SweepReport, paint: Paint) {
-    if let Some(until) = &report.until_covered {
-        let quiet = of(until.quiet, "seed");
-        let last = until.last_new.map_or("nothing was reached at all".into(), |seed| {
-            format!("the last that was new came in seed {seed}")
-        });
-        let line = match until.covered {
-            true => format!("covered: nothing new in {quiet}; {last}"),
-            false => paint.odd(&format!("not covered: there is no end of {quiet} with nothing new; {last}")),
-        };
+    if let Some((covered, line)) = covered_words(report) {
+        let line = if covered { line } else { paint.odd(&line) };
         let _ = writeln!(out, "{}", wrapped(&line, 2));
     }
-    if report.is_complete() {
-        return;
+    if let Some(line) = missing_words(report) {
+        let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 2)));
     }
-    let missing = report.seeds.missing.iter().map(|missing| match &missing.shard {
-        Some(shard) => format!("those of shard {shard} from {} on", missing.from),
-        None => format!("those from {} on", missing.from),
+}
+
+/// Whether a sweep until nothing new is reached came to its end, and how that went.
+pub(crate) fn covered_words(report: &SweepReport) -> Option<(bool, String)> {
+    let until = report.until_covered.as_ref()?;
+    let quiet = of(until.quiet, "seed");
+    let last = until.last_new.map_or("nothing was reached at all".into(), |seed| {
+        format!("the last that was new came in seed {seed}")
     });
-    let missing: Vec<String> = missing.collect();
+    let line = match until.covered {
+        true => format!("covered: nothing new in {quiet}; {last}"),
+        false => format!("not covered: there is no end of {quiet} with nothing new; {last}"),
+    };
+    Some((until.covered, line))
+}
+
+/// Which seeds were not run though they were asked for; `None` if all were.
+pub(crate) fn missing_words(report: &SweepReport) -> Option<String> {
+    let missing = missing(report);
     let what = if report.seeds.interrupted { "interrupted" } else { "partial" };
-    let line = format!("{what}: these seeds were not run: {}", missing.join(", "));
-    let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 2)));
+    (!missing.is_empty()).then(|| format!("{what}: these seeds were not run: {}", missing.join(", ")))
+}
+
+/// What adjoins is one: shards that leave off at seeds next to one another, and shards of which nothing was run.
+fn missing(report: &SweepReport) -> Vec<String> {
+    let seeds = &report.seeds;
+    let shard = |one: &Missing| shard_of(one.shard.as_deref()?);
+    let mut missing: Vec<&Missing> = seeds.missing.iter().collect();
+    missing.sort_by_key(|one| shard(one));
+    // The first seed of a shard in a range that begins there.
+    let begins = |one: &Missing, first: u64| {
+        shard(one).is_some_and(|(index, of)| first_of_shard((first, seeds.end), index, of) == Some(one.from))
+    };
+    let from = missing.iter().map(|one| one.from).min().unwrap_or(seeds.end);
+    let of = missing.first().and_then(|one| shard(one)).map_or(0, |(_, of)| of);
+    if of > 0 && missing.len() as u64 == of && missing.iter().all(|one| begins(one, from)) {
+        return vec![format!("those from {from} on")];
+    }
+    let is_next = |one: &Missing, next: &Missing| {
+        let numbers = shard(one).zip(shard(next));
+        let adjoin = numbers.is_some_and(|((one, _), (next, _))| one.checked_add(1) == Some(next));
+        adjoin && begins(one, seeds.first) && begins(next, seeds.first)
+    };
+    let told = |part: &[&Missing]| {
+        let one = part[0];
+        match (&one.shard, part.last().and_then(|last| last.shard.as_ref())) {
+            (Some(first), Some(last)) if part.len() > 1 => format!("all of shards {first} to {last}"),
+            (Some(shard), _) if begins(one, seeds.first) => format!("all of shard {shard}"),
+            (Some(shard), _) => format!("those of shard {shard} from {} on", one.from),
+            (None, _) => format!("those from {} on", one.from),
+        }
+    };
+    missing.chunk_by(|one, next| is_next(one, next)).map(told).collect()
+}
+
+/// `2/4` as numbers.
+fn shard_of(shard: &str) -> Option<(u64, u64)> {
+    let (index, of) = shard.split_once('/')?;
+    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
 }
 
 /// The answer of a sweep in words.

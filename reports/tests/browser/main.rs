@@ -66,6 +66,9 @@ fn a_page_complains_of_nothing_fetches_nothing_and_fits() {
         assert_eq!(wide, width, "nothing sticks out");
         let ground = "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)[0] < 128";
         assert_eq!(browser.eval(ground), dark, "light or dark as the reader has it");
+        let clipped = "[...document.querySelectorAll('.stage')].some((stage) => [...stage.querySelectorAll('.w')]\
+             .some((text) => text.getBoundingClientRect().right > stage.querySelector('.body').getBoundingClientRect().right))";
+        assert_eq!(browser.eval(clipped), false, "{width}: words beyond the right edge");
         if let Some(dir) = std::env::var_os("ZOOCHECK_SCREENSHOTS") {
             shots(
                 &mut browser,

@@ -28,13 +28,13 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
     // Logs of several runs at once would be a riddle.
     let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
     let mut how = How { jobs, log, until_covered: arguments.until_covered, before: None };
+    let interrupt = Interrupt::watch()?;
     let mut saving = None;
     if let Some(dir) = &arguments.report {
         let asked = run::asked(&target, &seeds, how.until_covered);
         let (opened, before) = Saving::open(dir, arguments.resume, &asked)?;
         (saving, how.before) = (Some(opened), before);
     }
-    let interrupt = Interrupt::watch()?;
     let report = match how.before.take_if(|before| before.is_complete()) {
         // Nothing is left to run.
         Some(before) => before,

@@ -7,7 +7,7 @@ use crate::zoo::catalogued;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{Answer, BrokenOrder, EXHAUST_SCHEMA, ExhaustReport, seconds};
-use zk_world::order::Order;
+use zk_world::order::{Order, Ordered};
 use zk_world::{Run, RunOptions};
 
 /// Which events to take in every order, and how far to go.
@@ -62,7 +62,7 @@ pub(crate) fn exhaust(
             different.insert(run.digest);
             tally.add(target, &run);
             note_broken(&mut broken, target, seed, what, picks, &run);
-            waiting.extend(others(picks, &run));
+            waiting.extend(others(picks, &run.ordered));
         }
         progress(orders, waiting.len(), tally.broken_seeds());
     }
@@ -93,9 +93,9 @@ pub(crate) fn exhaust(
 }
 
 /// Behind what was given, time has chosen: what else could have come there, each as an order of its own.
-fn others(picks: &[u32], run: &Run) -> Vec<Vec<u32>> {
+fn others(picks: &[u32], taken: &[Ordered]) -> Vec<Vec<u32>> {
     let mut all = Vec::new();
-    for (nth, step) in run.ordered.iter().enumerate().skip(picks.len()) {
+    for (nth, step) in taken.iter().enumerate().skip(picks.len()) {
         for pick in 1..step.of {
             let mut other = picks.to_vec();
             other.resize(nth, 0);
@@ -148,4 +148,24 @@ fn on_threads<T: Sync, R: Send>(all: &[T], jobs: usize, one: &(dyn Fn(&T) -> R +
             .collect();
         parts.into_iter().flat_map(|part| part.join().expect("each catches its own panics")).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_order_comes_once_and_none_is_missing() {
+        let widths = [2, 3, 1, 2];
+        let taken = widths.map(|of| Ordered { of, what: String::new() });
+        let (mut waiting, mut seen) = (vec![Vec::new()], BTreeSet::new());
+        while let Some(picks) = waiting.pop() {
+            waiting.extend(others(&picks, &taken));
+            let mut whole = picks;
+            whole.resize(widths.len(), 0);
+            assert!(whole.iter().zip(widths).all(|(pick, of)| *pick < of), "{whole:?}");
+            assert!(seen.insert(whole.clone()), "twice: {whole:?}");
+        }
+        assert_eq!(seen.len(), 2 * 3 * 2);
+    }
 }

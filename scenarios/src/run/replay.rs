@@ -21,12 +21,36 @@ pub(crate) fn replay_with(
     whole: bool,
     options: RunOptions,
 ) -> Result<ReplayReport, BadInput> {
-    Ok(report(target, traced(target, seed, options)?, whole))
+    Ok(report(target, ordered(target, seed, options)?, whole))
+}
+
+/// Runs a seed with its trace, and in the order that is given, if it can be taken.
+fn ordered(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
+    let picks = options.order.as_ref().map(|order| order.picks.clone());
+    let run = traced(target, seed, options)?;
+    let Some(picks) = picks else { return Ok(run) };
+    if run.ordered.is_empty() {
+        let end = zk_reports::seconds(run.virtual_ns);
+        return Err(BadInput::new(format!("--at: the run of seed {seed} is over before that, at {end}")));
+    }
+    let many = picks.len();
+    let wrong = (1..).zip(picks).zip(&run.ordered).find(|((_, pick), step)| *pick >= step.of);
+    match wrong {
+        None => Ok(run),
+        Some(((nth, pick), step)) => Err(BadInput::new(format!(
+            "--order: event {nth} of {many}: there is no number {pick}, but {} to choose from, from 0 on",
+            step.of
+        ))),
+    }
 }
 
 /// Runs a seed, and draws it up to where something broke first that was owed, or else as expected, or to its end.
-pub(crate) fn replay_drawn(target: &Target, seed: u64, log: bool) -> Result<(Answer, Diagram), BadInput> {
-    let run = traced(target, seed, RunOptions { log, ..RunOptions::default() })?;
+pub(crate) fn replay_drawn(
+    target: &Target,
+    seed: u64,
+    options: RunOptions,
+) -> Result<(Answer, Diagram), BadInput> {
+    let run = ordered(target, seed, options)?;
     let first = |excused| run.violations.iter().find(|violation| violation.excuse.is_some() == excused);
     let until = first(false).or_else(|| first(true)).map_or(run.virtual_ns, |violation| violation.at_ns);
     let diagram = draw::world::diagram(&target.scenario, &run, until);

@@ -2,10 +2,15 @@
 
 use super::SoFar;
 use crate::BadInput;
+use std::fs::{File, TryLockError};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use zk_reports::{FileError, SweepReport, difference, prepare_dir, read_sweep, report_file, write_so_far};
+use zk_reports::{
+    FileError, SweepReport, difference, prepare_dir, prepare_report_dir, read_sweep, report_file,
+    write_so_far,
+};
 
 /// The time between two savings: what a process that is killed loses.
 const BETWEEN: Duration = Duration::from_secs(5);
@@ -17,7 +22,7 @@ const RESERVED_BYTES: usize = 1 << 20;
 pub(crate) struct Saving {
     dir: PathBuf,
     last: Option<Instant>,
-    reserve: PathBuf,
+    reserve: Reserve,
     /// Why it could not be saved any more.
     pub(crate) failed: Option<FileError>,
 }
@@ -31,7 +36,7 @@ impl Saving {
         resume: bool,
         asked: &SweepReport,
     ) -> Result<(Saving, Option<SweepReport>), BadInput> {
-        prepare_dir(dir)?;
+        let reserve = Reserve::of(dir)?;
         let file = report_file(dir);
         let shown = file.display();
         let before = match (file.exists(), resume) {
@@ -43,7 +48,7 @@ impl Saving {
                 }
                 Some(before)
             }
-            // What is no report of a sweep is replaced, as it always was.
+            // A report of something else than a sweep is replaced.
             (true, false) => match read_sweep(dir) {
                 Ok(before) if !before.is_complete() && before.seeds.count > 0 => {
                     return Err(BadInput::new(format!(
@@ -53,9 +58,6 @@ impl Saving {
                 Ok(_) | Err(_) => None,
             },
         };
-        let reserve = dir.join(".reserve.tmp");
-        // Without it a full disk keeps what was saved last, which is less.
-        let _ = std::fs::write(&reserve, vec![b'.'; RESERVED_BYTES]);
         Ok((Saving { dir: dir.to_path_buf(), last: None, reserve, failed: None }, before))
     }
 
@@ -79,8 +81,7 @@ impl Saving {
 
     /// Gives back what was kept free: what is written next is the last.
     pub(crate) fn free(&self) {
-        // If it is not there, nothing was kept.
-        let _ = std::fs::remove_file(&self.reserve);
+        self.reserve.free();
     }
 
     /// The directory.
@@ -89,9 +90,41 @@ impl Saving {
     }
 }
 
-impl Drop for Saving {
+/// A file of a sweep that goes on: it keeps others out, and is as large as what is to be kept free.
+struct Reserve {
+    path: PathBuf,
+    /// Locked. Whoever is gone has it no more, however he went.
+    file: File,
+}
+
+impl Reserve {
+    /// Fails if a report cannot be written there, or another sweep is writing one.
+    fn of(dir: &Path) -> Result<Reserve, BadInput> {
+        prepare_dir(dir)?;
+        let path = dir.join(".reserve.tmp");
+        let shown = path.display();
+        let file = File::options().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(|error| BadInput::new(format!("{shown}: cannot write the file: {error}")))?;
+        // Where nothing can be locked, nothing is.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(BadInput::new(format!("{}: another sweep is being written there", dir.display())));
+        }
+        let reserve = Reserve { path, file };
+        prepare_report_dir(dir)?;
+        // Without it a full disk keeps what was saved last, which is less.
+        let _ = (&reserve.file).write_all(&vec![b'.'; RESERVED_BYTES]);
+        Ok(reserve)
+    }
+
+    /// Gives the room back; others are still kept out.
+    fn free(&self) {
+        let _ = self.file.set_len(0);
+    }
+}
+
+impl Drop for Reserve {
     fn drop(&mut self) {
-        self.free();
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -9,9 +9,21 @@ use zk_world::{Scenario, ScenarioError};
 
 /// Reads a scenario from a file; an error says in which line.
 pub(crate) fn read_scenario(file: &str) -> Result<Scenario, BadInput> {
+    named(file)?;
     let text = std::fs::read_to_string(file)
         .map_err(|error| BadInput::new(format!("{file}: cannot read the scenario: {error}")))?;
     parse(file, &text)
+}
+
+/// Fails if a file's name has a line end in it, or what a terminal would act on: it stands in reports, in commands to copy,
+/// and in lines that a CI system reads.
+pub(super) fn named(file: &str) -> Result<(), BadInput> {
+    match file.contains(char::is_control) {
+        true => {
+            Err(BadInput::new(format!("{file:?}: a scenario file's name has no line ends or the like in it")))
+        }
+        false => Ok(()),
+    }
 }
 
 fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {

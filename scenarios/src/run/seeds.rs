@@ -118,7 +118,9 @@ impl FromStr for SeedRange {
 
     fn from_str(text: &str) -> Result<SeedRange, String> {
         let number = |digits: &str| {
-            digits.parse::<u64>().map_err(|_| {
+            // Rust reads +5 as well, and who types it may mean more than 5.
+            let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'));
+            number.ok_or_else(|| {
                 format!("'{digits}' is no seed; expected a number of seeds, or a range such as 100..200")
             })
         };

@@ -5,7 +5,7 @@ use super::build::build;
 use super::scenario_file;
 use super::target::plural_of;
 use crate::BadInput;
-use crate::zoo::is_file;
+use crate::zoo::{is_file, shell_word};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,12 +46,7 @@ pub(crate) fn shrink(
     effort: Effort,
     progress: &mut dyn FnMut(u64, &Scenario),
 ) -> Result<Shrunk, BadInput> {
-    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
-        let what = &target.what;
-        return Err(BadInput::new(format!(
-            "{what}: a model's counterexample is the shortest there is already"
-        )));
-    }
+    can_be_shrunk(target, seed)?;
     let schedule = match &target.scenario.run {
         Some(one) => one.schedule.clone(),
         None => Schedule::draw(&target.scenario, seed),
@@ -114,6 +109,23 @@ pub(crate) fn shrink(
     one.build = build();
     scenario.about = format!("{} breaks {}: one run, shrunk.", scenario.recipe, one.breaks);
     Ok(Shrunk { scenario, run, faults_before, tries, done })
+}
+
+/// Fails if nothing smaller could come of a run, or no file could hold it.
+fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
+    let what = &target.what;
+    if target.scenario.run.as_ref().is_some_and(|one| one.course.is_some()) {
+        return Err(BadInput::new(format!(
+            "{what}: a model's counterexample is the shortest there is already"
+        )));
+    }
+    match i64::try_from(seed) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            let most = i64::MAX;
+            Err(BadInput::new(format!("--seed {seed}: a scenario file holds seeds up to {most}")))
+        }
+    }
 }
 
 struct Shrinker<'a> {
@@ -443,16 +455,30 @@ pub(crate) fn to_file(scenario: &Scenario, made_by: &str, file: &str) -> String 
         one_table.remove("schedule");
     }
     let body = toml::to_string_pretty(&table).expect("a table can be written");
-    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!(
-        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: zoocheck replay {file}\n{} = \"{}\"\n{body}",
+        "# {}: {}\n# Made by `{}`, zoocheck {}.\n# Shows it again: {}\n{} = \"{}\"\n{body}",
         one.breaks,
-        line(&one.what),
-        line(made_by),
+        comment(&one.what),
+        comment(made_by),
         one.build,
+        comment(&replay_of(file)),
         scenario_file::MADE_FOR,
         scenario_file::made_for_own(),
     )
+}
+
+/// A line that may stand in a comment of a file, in which nothing is to be acted upon.
+fn comment(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let spelt = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    words.join(" ").chars().map(spelt).collect()
+}
+
+/// What shows the run of a file again.
+pub(crate) fn replay_of(file: &str) -> String {
+    // What begins with a dash would be an option.
+    let file = if file.starts_with('-') { format!("./{file}") } else { file.into() };
+    format!("zoocheck replay {}", shell_word(&file))
 }
 
 /// What there is in it, in short.
@@ -480,18 +506,20 @@ pub(crate) fn shrunk_text(shrunk: &Shrunk, target: &Target, file: &str) -> Strin
     );
     let ended = if shrunk.done { "nothing smaller breaks it" } else { "a limit came before the end" };
     format!(
-        "{}: {}\n  from {before}\n  to   {}, {:.3} s\n  {} runs; {ended}\n{file} is written; it shows it again:\nzoocheck replay {file}\n",
+        "{}: {}\n  from {before}\n  to   {}, {:.3} s\n  {} runs; {ended}\n{file} is written; it shows it again:\n{}\n",
         one.breaks,
         one.what,
         size(&shrunk.scenario),
         shrunk.run.virtual_ns as f64 / 1e9,
         shrunk.tries,
+        replay_of(file),
     )
 }
 
 /// Fails if a scenario cannot be written there: before a minute's work, not after it.
 pub(crate) fn new_scenario_file(file: &Path) -> Result<(), BadInput> {
     let shown = file.display();
+    scenario_file::named(&file.to_string_lossy())?;
     if !is_file(&file.to_string_lossy()) {
         return Err(BadInput::new(format!("{shown}: a scenario file ends in .toml")));
     }
@@ -516,6 +544,28 @@ mod tests {
                 assert!(after < before, "{ms}: {round}: no way leads back");
             }
         }
+    }
+
+    #[test]
+    fn of_what_is_left_no_fault_can_be_left_out() {
+        let zoo = crate::Zoo::default();
+        let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600) };
+        let mut faults_left = 0;
+        for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 0), ("queue/lost-delete", 0)] {
+            let target = Target::resolve(&zoo, variant, None, &[]).expect(variant);
+            let shrunk = shrink(&target, seed, None, effort, &mut |_, _| ()).expect(variant);
+            assert!(shrunk.done, "{variant}");
+            let one = shrunk.scenario.run.clone().expect("one run");
+            faults_left += one.schedule.faults.len();
+            for nth in 0..one.schedule.faults.len() {
+                let mut fewer = shrunk.scenario.clone();
+                fewer.run.as_mut().expect("one run").schedule.faults.remove(nth);
+                let run = zk_world::run(&target.trial, &fewer, one.seed, &RunOptions::default());
+                let breaks = |it: &zk_world::RunViolation| it.excuse.is_none() && it.promise == one.breaks;
+                assert!(!run.violations.iter().any(breaks), "{variant}: without fault {nth}");
+            }
+        }
+        assert!(faults_left > 0, "of nothing everything can be left out");
     }
 
     #[test]

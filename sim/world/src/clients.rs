@@ -336,7 +336,7 @@ impl World<'_> {
             return;
         }
         conn.to_client.cut(0);
-        let (actor, server) = (conn.actor, conn.server);
+        let process = conn.actor.process;
         match loss {
             Loss::RequestsLost => conn.to_server.cut(0),
             Loss::AnswersLost => {}
@@ -348,8 +348,7 @@ impl World<'_> {
                 return;
             }
         }
-        self.tell_server(id, actor.process, server);
-        self.tell_client(id);
+        self.drops_now(id, process);
     }
 
     /// A connection of a process has dropped: what still gets through is settled, and both ends are to learn of it.

@@ -8,6 +8,7 @@
 //! | `run` | [`run`](run()), what it takes and what it gives |
 //! | `scenario` | [`Scenario`], how large a run is and which faults it may have |
 //! | `schedule` | [`Schedule`], the faults of one run as data, and how a seed draws them |
+//! | `limits` | what the faults of one run may be |
 //! | `course` | [`Course`](course::Course), steps that are taken in the order given |
 //! | `views` | what such a course holds back where its views lag |
 //! | `order` | [`Order`](order::Order), other orders of some events of a run |
@@ -54,6 +55,7 @@ mod executor;
 mod herd;
 mod judge;
 mod knowledge;
+mod limits;
 mod links;
 mod lives;
 mod mailbox;

@@ -259,6 +259,12 @@ impl Scenario {
             return Err(error("latency-ms", problem));
         }
         ordered("work-ms", s.work_ms, 600_000)?;
+        if let Some(one) = &s.run {
+            if one.course.is_some() && s.servers > 1 {
+                return Err(error("servers", format!("{}; a course has one that leads", s.servers)));
+            }
+            one.schedule.validate()?;
+        }
         s.faults.validate()
     }
 
@@ -342,7 +348,7 @@ impl Faults {
     }
 }
 
-fn error(key: &str, problem: String) -> ScenarioError {
+pub(crate) fn error(key: &str, problem: String) -> ScenarioError {
     ScenarioError { key: key.to_owned(), problem }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The faults of one run, in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// What happens when.
     pub faults: Vec<TimedFault>,
@@ -13,7 +14,7 @@ pub struct Schedule {
 
 /// A fault and its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TimedFault {
     /// Virtual milliseconds since the start of the run.
     pub at_ms: u64,
@@ -23,7 +24,7 @@ pub struct TimedFault {
 
 /// What can go wrong. Clients and servers are numbered from 0; a number that does not exist does nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Fault {
     /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`. With
     /// `mid_sync` it crashes in the middle of the next sync of its log.

@@ -172,3 +172,27 @@ fn no_order_breaks_what_servers_and_networks_promise() {
     }
     assert_eq!(digests.len(), 120);
 }
+
+#[test]
+fn no_order_lets_a_sleep_end_before_messages_that_were_sent_long_before() {
+    let trial = scripted(|zk, probe, part| async move {
+        if part.me.process == 0 {
+            zk.sleep(Duration::from_secs(5)).await;
+            say(&probe, "slept");
+        } else {
+            for _ in 0..20 {
+                let _ = zk.exists(&path("/t")).await;
+            }
+            say(&probe, "looked");
+        }
+        End::Done
+    });
+    for from_ns in [0, 10_000_000, 30_000_000] {
+        // Always the last of those that can come next.
+        let order = Order { from_ns, steps: 80, picks: vec![u32::MAX; 80] };
+        let options = RunOptions { trace: true, order: Some(order), ..RunOptions::default() };
+        let run = run(&trial, &Scenario { clients: 2, ..calm() }, 0, &options);
+        assert!(run.ordered.iter().any(|step| step.of > 1), "{:?}", run.ordered);
+        assert_eq!(said(&run), ["looked", "slept"], "from {from_ns}");
+    }
+}

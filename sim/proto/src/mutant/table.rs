@@ -539,7 +539,7 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "log-not-synced",
         "our own",
         "a transaction counts as written before its log is synced",
-        &["acknowledged-writes-survive", "DurableIsOnDisk"],
+        &["acknowledged-writes-survive", "DurableIsOnDisk", "CommittedIsOnAQuorum"],
     ),
     row(
         Mutant::RestoreKeepsZnodes,

@@ -57,6 +57,19 @@ impl Storage {
         }
     }
 
+    /// Begins anew to count what is only counted. Nothing is under way if it `is_idle`: then nobody remembers a ticket.
+    pub(super) fn forget_counts(&mut self, is_idle: bool, config: &ServerConfig) {
+        if is_idle {
+            self.tickets = 0;
+        }
+        if config.snapshot_every == 0 {
+            self.since_snapshot = 0;
+        }
+        if config.snapshot_bytes == 0 {
+            self.bytes_since_snapshot = 0;
+        }
+    }
+
     /// A ticket that was not given out before.
     pub(super) fn ticket(&mut self) -> u64 {
         self.tickets += 1;

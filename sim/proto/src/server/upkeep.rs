@@ -7,6 +7,13 @@ use crate::txn::TxnBody;
 use zk_api::SessionId;
 
 impl Server {
+    /// Makes servers equal that will do the same where no time passes, for models: counts begin anew that nobody looks
+    /// at, and nobody is told who was heard of. The disk has done all that it was asked for if it `is_idle`.
+    pub fn forget_counts(&mut self, is_idle: bool) {
+        self.storage.forget_counts(is_idle, &self.config);
+        self.touched.clear();
+    }
+
     /// A timer has come. Those of a leader end with its leading.
     pub(super) fn on_timer(&mut self, timer: Timer, step: &mut Step<'_>) {
         match timer {

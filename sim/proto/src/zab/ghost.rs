@@ -185,17 +185,16 @@ impl Ghost {
         }
     }
 
-    /// There is one write at a time: a new one, or none, says that the last is done.
+    /// There is one write at a time: a new one, or none, says that the last is done. An owner may have done some at once.
     fn follow_disk(&mut self, peer: &Peer, outputs: &[Output]) {
-        let next = outputs.iter().find_map(|output| match output {
-            Output::Write(write) => Some(write),
-            _ => None,
-        });
-        if next.is_some() || peer.writing().is_none() {
-            self.written(peer.config().id);
+        for output in outputs {
+            if let Output::Write(write) = output {
+                self.written(peer.config().id);
+                self.writes(peer.config().id, write);
+            }
         }
-        if let Some(write) = next {
-            self.writes(peer.config().id, write);
+        if peer.writing().is_none() {
+            self.written(peer.config().id);
         }
     }
 
