@@ -354,7 +354,7 @@ pub(super) struct CheckArguments {
     /// No writes to what the lock protects: faster, less is put to the test
     #[arg(help_heading = SEARCH, long)]
     no_effects: bool,
-    /// Do not look for what goes round for ever: less memory, and nothing is said of it
+    /// Do not look for what goes round for ever
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
     /// Number every transaction, also where no number can matter
