@@ -3,7 +3,9 @@
 mod script;
 
 use script::{ME, Script, created, event, names, start, there};
-use zk_api::{Data, ErrorCode, EventType, KeeperState, MultiOutcome, OpResult, Response, Stat, ZPath, Zxid};
+use zk_api::{
+    Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, OpResult, Request, Response, Stat, ZPath, Zxid,
+};
 use zk_recipes::{Election, Leadership, RecipeError, leader, next_leader};
 
 const OWN: &str = "/election/g-candidate-0000000005";
@@ -65,6 +67,20 @@ fn an_announcement_whose_answer_is_lost_is_made_again() {
     announce.waits();
     script.answer("multi ", applied());
     assert_eq!(announce.ends(), Ok(()));
+}
+
+#[test]
+fn an_announcement_is_made_only_while_its_candidate_is_there() {
+    let script = Script::new();
+    let mut election = election(&script);
+    let leadership = elected(&script, &mut election);
+    let _announce = start(leadership.announce(b"here"));
+    let Request::Multi { ops } = script.oldest() else { panic!("{:?}", script.asked()) };
+    assert!(
+        matches!(&ops[..], [Op::Check { path, .. }, Op::SetData { path: told, .. }]
+        if **path == *OWN && **told == *"/election"),
+        "{ops:?}"
+    );
 }
 
 #[test]
