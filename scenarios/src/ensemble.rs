@@ -143,6 +143,12 @@ impl EnsembleArguments {
                 self.past
             )));
         }
+        if level == Level::Rivals && self.servers < 3 {
+            return Err(BadInput::new(format!(
+                "--servers {}: level rivals begins with three servers that vote, or more",
+                self.servers
+            )));
+        }
         let bounds = EnsembleBounds {
             servers: self.servers,
             observers: self.observers,

@@ -62,6 +62,7 @@ fn bounds_that_cannot_be_are_told_in_one_line() {
         ("--txns many", "expected a whole number from 0 to 16"),
         ("--level middle", "election, synchronisation"),
         ("--level whole --past 1", "level whole begins with empty disks"),
+        ("--level rivals --servers 2", "begins with three servers that vote"),
         ("--clients 3", "--clients"),
         ("--asks multis", "--whole-servers"),
         ("--snapshots", "--whole-servers"),
