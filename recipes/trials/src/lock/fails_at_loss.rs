@@ -1,8 +1,8 @@
 //! `lock/fails-at-loss`: a lost connection is an error.
 
 use super::stage::{LOCK, LockKind, Stage};
-use crate::common::Stop;
 use crate::common::plain::{self, Place};
+use crate::common::{InRound, Stop};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
@@ -45,7 +45,9 @@ impl LockKind for FailsAtLoss {
                 Ok(names) => names,
                 Err(error) if error.is_session_over() => return Err(error.into()),
                 Err(error) => {
-                    plain::remove(&zk, &own).await?;
+                    // What follows differs from what follows a release.
+                    let fails = InRound::knowing(zk.clone(), &error.to_string());
+                    plain::remove(&fails, &own).await?;
                     return Err(error.into());
                 }
             };

@@ -13,9 +13,11 @@ use zk_api::SessionId;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Undisturbed<P> {
     promise: P,
+    /// Before the names, behind which nothing may stand that is none of theirs: where processes are taken for each other, it
+    /// would be the last one's.
+    disturbed: bool,
     /// Those of actors; all others are administrators'.
     sessions: BTreeSet<SessionId>,
-    disturbed: bool,
 }
 
 impl<P: Promise> Undisturbed<P> {
