@@ -18,7 +18,7 @@ pub struct Herd {
 #[derive(Debug, Default)]
 pub struct Waiting {
     waiting: BTreeSet<ActorId>,
-    herds: BTreeMap<u8, Herd>,
+    herds: BTreeMap<u16, Herd>,
 }
 
 impl Waiting {
@@ -50,14 +50,14 @@ impl Waiting {
         if woken == 0 || self.waiting.is_empty() {
             return;
         }
-        let herd = self.herds.entry(self.waiting.len() as u8).or_default();
+        let herd = self.herds.entry(self.waiting.len() as u16).or_default();
         herd.changes += 1;
         herd.woken += woken as u64;
         herd.most = herd.most.max(woken as u64);
     }
 
     /// By how many waited.
-    pub fn finish(self) -> BTreeMap<u8, Herd> {
+    pub fn finish(self) -> BTreeMap<u16, Herd> {
         self.herds
     }
 }

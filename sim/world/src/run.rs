@@ -79,7 +79,7 @@ pub struct Run {
     /// The messages, in the order in which they were sent, if the trace was asked for.
     pub crossings: Vec<Crossing>,
     /// How many a change woke, by how many waited for something.
-    pub herd: BTreeMap<u8, Herd>,
+    pub herd: BTreeMap<u16, Herd>,
     /// What clients saw, and in which order things took effect, if it was asked for.
     pub visible: Vec<Step>,
     /// The choices drawn, if they were asked for.

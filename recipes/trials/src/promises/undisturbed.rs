@@ -90,7 +90,7 @@ mod tests {
         broken_by(&found)[0].1
     }
 
-    fn writes(path: &str, p: u8) -> Event {
+    fn writes(path: &str, p: u16) -> Event {
         let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 7));
         Event::Is(Fact::NodeWritten { path, by, data: "abort".into(), mzxid })
     }
