@@ -179,6 +179,23 @@ impl Client {
         self.queue.iter().filter(|request| request.request.is_write()).count()
     }
 
+    /// A server tells of watches that were given up as well: nobody hears of those events. What an answer sets that is
+    /// before an event, that event may be for.
+    fn forget_events(&mut self) {
+        if !self.inbox.iter().any(|letter| matches!(letter.message, Message::Event(_))) {
+            return;
+        }
+        let mut seen_by = self.node.waits.watches.clone();
+        self.inbox.retain(|letter| match &letter.message {
+            Message::Answer { sets, .. } => {
+                seen_by.extend(sets.clone());
+                true
+            }
+            Message::Event(event) => seen_by.iter().any(|watching| watching.sees(event)),
+            Message::Lost => true,
+        });
+    }
+
     fn hash_state(&self, hasher: &mut impl Hasher) {
         let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
@@ -240,6 +257,7 @@ impl At<'_> {
         if !client.lives {
             client.ghosts.clear();
         }
+        client.forget_events();
         if !client.node.is_done {
             return;
         }

@@ -297,9 +297,22 @@ impl Turn<'_> {
                 );
             }
             if self.state.service.remembers(me) && self.never_looks_again(me) {
-                self.plain(name, 3, &Order::Forget { client: name });
-                self.go(name, &Op::Stands { served: false });
+                self.forget(me);
             }
+        }
+    }
+
+    /// Of a client that will never look again nothing is remembered but watches on its connection, as somebody may count
+    /// whom a change wakes.
+    fn forget(&mut self, me: usize) {
+        let name = me as u8;
+        let service = &self.state.service;
+        if self.state.clients[me].node.is_done && service.watches(me) && !service.is_idle(me) {
+            self.plain(name, 12, &Order::Finish { client: name });
+        }
+        if !self.state.service.watches(me) {
+            self.plain(name, 3, &Order::Forget { client: name });
+            self.go(name, &Op::Stands { served: false });
         }
     }
 
@@ -307,7 +320,7 @@ impl Turn<'_> {
     fn never_looks_again(&self, me: usize) -> bool {
         let (client, service) = (&self.state.clients[me], &self.state.service);
         match client.state {
-            _ if client.node.is_done => client.queue.is_empty(),
+            _ if client.node.is_done => client.queue.is_empty() && !service.registers(me),
             KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => true,
             KeeperState::Disconnected => !client.served,
             KeeperState::SyncConnected => !(client.served || service.can_go_back(me)),
@@ -414,10 +427,7 @@ impl Turn<'_> {
     }
 
     fn register(&mut self, me: u8) {
-        let node = self.state.clients[usize::from(me)].node.clone();
-        let watches = &node.waits.watches;
-        let digest = crate::digest::digest_of(10, &(me, watches));
-        self.order(&Order::Register { client: me, watches }, digest, None);
+        self.plain(me, 10, &Order::Register { client: me });
     }
 
     fn expire(&mut self, me: u8) {

@@ -26,10 +26,10 @@ use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::shell::{Watching, watching_of};
 use crate::symmetry::process_of;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
-use view::{Moment, View, kind_of, listed};
+use view::{Moment, View, Woken, kind_of, listed};
 use zk_api::{
     AclList, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text, WatchedEvent,
     Zxid, split,
@@ -51,6 +51,8 @@ const ADMINISTRATOR: SessionId = SessionId(0xad);
 pub struct Service {
     /// From the oldest that somebody may still look at to the last. Never empty.
     moments: VecDeque<Arc<Moment>>,
+    /// Whom the changes of each of them have woken so far, for servers that come to them later.
+    woken: VecDeque<Vec<Woken>>,
     views: Vec<View>,
     /// What tells it from others.
     pub digest: Digest,
@@ -70,17 +72,20 @@ pub enum Order<'a> {
     /// A client is back, with these watches.
     Reconnect { client: u8, watches: &'a [Watching] },
     /// They have come to its server.
-    Register { client: u8, watches: &'a [Watching] },
+    Register { client: u8 },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
     /// An administrator changes something.
     Administer { request: &'a Request },
-    /// Nobody waits for these watches any more.
+    /// Nobody waits for these watches any more. The server of a connection keeps them, and tells of them once more; the
+    /// next one is not asked for them.
     Unwatch { client: u8, watches: &'a [Watching] },
     /// All answers but the last so many that were sent to the client have come to it.
     Hear { client: u8, left: usize },
     /// The client is gone for good, or will never look again.
     Forget { client: u8 },
+    /// The client will never ask for anything again, and its connection stands.
+    Finish { client: u8 },
     /// No connection drops any more.
     Settle,
 }
@@ -149,7 +154,8 @@ impl Service {
         }
         let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
         let views = actors.iter().map(view).collect();
-        Arc::new(Service { moments, views, digest: 0, seen: Vec::new() }.sealed(rules))
+        let woken = VecDeque::from([Vec::new()]);
+        Arc::new(Service { moments, woken, views, digest: 0, seen: Vec::new() }.sealed(rules))
     }
 
     /// Takes an order.
@@ -160,7 +166,7 @@ impl Service {
             Order::Expire { client } => at.expire(usize::from(*client)),
             Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
             Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
-            Order::Register { client, watches } => at.register(usize::from(*client), watches),
+            Order::Register { client } => at.take_watches(usize::from(*client)),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Administer { request } => {
                 let caller = Caller { session: ADMINISTRATOR, identities: &[] };
@@ -169,12 +175,13 @@ impl Service {
             }
             Order::Unwatch { client, watches } => {
                 let view = &mut at.service.views[usize::from(*client)];
-                for sight in view.sights() {
+                for sight in view.next_sights() {
                     watches.iter().for_each(|watching| sight.unwatch(*client, watching));
                 }
             }
             Order::Hear { client, left } => at.service.views[usize::from(*client)].hears(*left),
             Order::Forget { client } => at.service.views[usize::from(*client)].forget(),
+            Order::Finish { client } => at.finish(usize::from(*client)),
             Order::Settle => {
                 for view in &mut at.service.views {
                     (view.heard, view.unheard) = (None, VecDeque::new());
@@ -213,7 +220,19 @@ impl Service {
 
     /// Whether a client is connected, and its watches are still on their way to its server.
     pub fn registers(&self, client: usize) -> bool {
-        self.views[client].registers
+        self.views[client].registers.is_some()
+    }
+
+    /// Whether a client has watches on its connection. A server tells of a persistent one that has fired whether anybody
+    /// looks or not.
+    pub fn watches(&self, client: usize) -> bool {
+        let View { served, connected, now, .. } = &self.views[client];
+        *served && *connected && !now.watches.is_empty()
+    }
+
+    /// Whether a client's server knows that nothing will be asked of it again.
+    pub fn is_idle(&self, client: usize) -> bool {
+        self.views[client].idle
     }
 
     /// How many answers are on their way to a client, as far as anybody counts.
@@ -221,11 +240,10 @@ impl Service {
         self.views[client].unheard.len()
     }
 
-    /// Whether there is anything to forget of a client that will never look again. A server tells of a persistent watch
-    /// that has fired whether anybody looks or not.
+    /// Whether there is anything to forget of a client that will never look again.
     pub fn remembers(&self, client: usize) -> bool {
-        let View { served, now, heard, .. } = &self.views[client];
-        if *served { now.watches.is_empty() } else { heard.is_some() }
+        let View { served, heard, .. } = &self.views[client];
+        *served || heard.is_some()
     }
 
     /// The tree.
@@ -354,15 +372,18 @@ impl At<'_> {
         let applied = tree.apply(&txn);
         let moment = Moment::new(tree, applied.changes.clone(), closed.map(|_| by));
         self.service.moments.push_back(moment);
+        self.service.woken.push_back(vec![Woken::default(); applied.changes.len()]);
         let (all, last) = (self.service.views.len(), self.service.last());
-        let goes_along =
-            |client: &usize| self.service.serves(*client) && (self.rules.lag == 0 || own == Some(*client));
+        let goes_along = |client: &usize| {
+            let never_lags = self.rules.lag == 0 || self.service.is_idle(*client);
+            self.service.serves(*client) && (never_lags || own == Some(*client))
+        };
         let along: Vec<usize> = (0..all).filter(goes_along).collect();
         along.iter().for_each(|client| self.service.views[*client].now.at = last);
         let hand = if closed.is_some() { SessionId::NONE } else { by };
-        for change in &applied.changes {
+        for (nth, change) in applied.changes.iter().enumerate() {
             self.tell(change, hand, (zxid, numbered), &before);
-            self.fire(change, &along, true);
+            self.fire((last, nth), &along, true);
         }
         // One of a connection that is gone ends what came after it.
         let ended = process_of(by).filter(|ended| closed.is_some() && !answered && along.contains(ended));
@@ -403,13 +424,15 @@ impl At<'_> {
         Fact::NodeWritten { path: path.clone(), by, data, mzxid }
     }
 
-    /// Fires one change for these clients. `told`: also if nobody is woken.
-    fn fire(&mut self, change: &Change, clients: &[usize], told: bool) {
-        let mut own = Vec::new();
-        let mut parents = Vec::new();
+    /// Fires one change of a moment for these clients. It is told with all that it has woken so far, as a herd is one
+    /// wherever its members are connected; `told`: also if nobody is woken.
+    fn fire(&mut self, (at, nth): (usize, usize), clients: &[usize], told: bool) {
+        let moment = self.service.moments[at].clone();
+        let change = &moment.changes[nth];
+        let (mut own, mut parents) = (told, told);
         for &client in clients {
             let view = &mut self.service.views[client];
-            let is_here = view.connected && !view.registers;
+            let is_here = view.connected && view.registers.is_none();
             let before = if is_here { None } else { Some(view.now.watches.clone()) };
             // Nobody has proven anything here.
             let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
@@ -421,22 +444,26 @@ impl At<'_> {
                     self.service.views[client].now.miss(&event, had);
                     continue;
                 }
-                let woken = if event.path == change.path { &mut own } else { &mut parents };
-                let actor = actor_of(session, client);
-                if !woken.contains(&actor) {
-                    woken.push(actor);
-                }
+                let woken = &mut self.service.woken[at][nth];
+                let (woken, more) = match event.path == change.path {
+                    true => (&mut woken.own, &mut own),
+                    false => (&mut woken.parents, &mut parents),
+                };
+                *more |= woken.insert(actor_of(session, client));
                 self.send(client, Message::Event(Arc::new(event)));
             }
         }
-        let mut fired = |path: Text, kind, woken: Vec<ActorId>| {
-            if told || !woken.is_empty() {
+        let Woken { own: by_own, parents: by_parents } = &self.service.woken[at][nth];
+        let mut fired = |path: Text, kind, woken: &BTreeSet<ActorId>, is_told| {
+            if is_told {
+                let woken = woken.iter().copied().collect();
                 self.events.push(Event::Is(Fact::Fired { path, kind, woken }));
             }
         };
-        fired(change.path.clone(), change.kind, own);
+        fired(change.path.clone(), change.kind, by_own, own);
         if matches!(change.kind, EventType::NodeCreated | EventType::NodeDeleted) {
-            fired(split(&change.path).0.into(), EventType::NodeChildrenChanged, parents);
+            let parent = split(&change.path).0.into();
+            fired(parent, EventType::NodeChildrenChanged, by_parents, parents);
         }
     }
 
@@ -465,10 +492,11 @@ impl At<'_> {
             return;
         }
         view.now.at += 1;
-        let moment = self.service.moments[view.now.at].clone();
-        let is_over = moment.ends == Some(view.session);
-        for change in &moment.changes {
-            self.fire(change, &[client], false);
+        let at = view.now.at;
+        let moment = &self.service.moments[at];
+        let (is_over, changes) = (moment.ends == Some(view.session), moment.changes.len());
+        for nth in 0..changes {
+            self.fire((at, nth), &[client], false);
         }
         if is_over {
             self.close(client);
@@ -502,7 +530,7 @@ impl At<'_> {
     fn cut(&mut self, client: usize, lost: &[Arc<WatchedEvent>], watches: &[Watching]) {
         let name = client as u8;
         let view = &mut self.service.views[client];
-        (view.connected, view.registers) = (false, false);
+        (view.connected, view.registers) = (false, None);
         let has =
             |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
         match view.heard.clone() {
@@ -525,29 +553,41 @@ impl At<'_> {
 
     /// Where views lag, its watches come to its new server some time after the news that it is connected.
     fn reconnect(&mut self, client: usize, watches: &[Watching]) {
-        self.service.views[client].connected = true;
-        match self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty() {
-            true => self.service.views[client].registers = true,
-            false => self.register(client, watches),
+        let mut watches = watches.to_vec();
+        watches.sort();
+        watches.dedup();
+        let is_late = self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty();
+        let view = &mut self.service.views[client];
+        (view.connected, view.registers) = (true, Some(watches));
+        if !is_late {
+            self.take_watches(client);
         }
     }
 
     /// What it has missed it is told by its new server, as far as that one knows.
-    fn register(&mut self, client: usize, watches: &[Watching]) {
+    fn take_watches(&mut self, client: usize) {
         let name = client as u8;
         let Service { moments, views, .. } = &mut self.service;
         let View { registers, now, .. } = &mut views[client];
         let tree = &moments[now.at].tree;
-        *registers = false;
+        let watches = registers.take().unwrap_or_default();
         let missed = std::mem::take(&mut now.missed);
         now.watches.forget(name);
         let has_missed =
             |w: &Watching| w.kind.one_shot().is_some_and(|kind| missed.contains(&(w.path.clone(), kind)));
-        let (changed, intact): (Vec<_>, Vec<_>) = watches.iter().cloned().partition(has_missed);
+        let (changed, intact): (Vec<_>, Vec<_>) = watches.into_iter().partition(has_missed);
         // Since the beginning, something has happened to all of the one; since now, to none of the other.
         let mut events = now.watches.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
         events.extend(now.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
         events.into_iter().for_each(|event| self.send(client, Message::Event(Arc::new(event))));
+    }
+
+    /// Its server comes to all that there is, and keeps its watches.
+    fn finish(&mut self, client: usize) {
+        while self.service.lags(client) {
+            self.catch_up(client);
+        }
+        self.service.views[client].finish();
     }
 }
 

@@ -28,7 +28,7 @@ type Answered = Result<(Response, Option<Watch>), Error>;
 pub struct Shell(Mutex<Inner>);
 
 /// A watch of the client.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Watching {
     /// Where.
     pub path: Text,

@@ -253,3 +253,13 @@ fn a_lost_create_is_found_by_a_write_and_not_by_a_sync_that_a_leader_answers_by_
         assert_eq!(run(trial("lock"), &config).verdict, Verdict::Holds, "{:?}", config.bounds);
     }
 }
+
+#[test]
+fn a_herd_is_one_wherever_its_members_are_connected() {
+    for lag in [0, 1] {
+        let mut config = CheckConfig::new(Bounds { lag, ..Bounds::clients(3) });
+        config.promise = Some("one-woken-per-deletion".into());
+        let check = run(trial("election/smallest-watched"), &config);
+        assert!(broken(&check).contains(&"one-woken-per-deletion"), "lag {lag}: {:?}", check.verdict);
+    }
+}

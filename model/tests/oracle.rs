@@ -351,10 +351,8 @@ impl World {
             (Letter::Watched { there: true }, At::Watching { own, before }) => {
                 contender.goes(At::Waiting { own, before });
             }
-            (Letter::Watched { there: false }, At::Watching { own, before }) => {
-                contender.lists(Some(own));
-                self.watches.remove(&(before, who));
-            }
+            // That watch is armed as long as the connection lasts, and waits for what never comes.
+            (Letter::Watched { there: false }, At::Watching { own, .. }) => contender.lists(Some(own)),
             (Letter::Looked { there: true }, At::Claiming { own }) => contender.goes(At::Holding { own }),
             (Letter::Removed { .. }, At::Releasing { .. }) => contender.ends(At::Ended(false)),
             (Letter::Deleted(_), At::Waiting { own, .. }) => contender.lists(Some(own)),

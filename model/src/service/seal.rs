@@ -1,6 +1,6 @@
 //! What tells ensembles apart.
 
-use super::view::{Moment, View};
+use super::view::{Moment, View, Woken};
 use super::{Rules, Service};
 use crate::digest::{Digest, Digester, digest_of};
 use crate::symmetry::Eyes;
@@ -13,6 +13,7 @@ impl Service {
     pub(super) fn sealed(mut self, rules: &Rules) -> Service {
         let oldest = self.views.iter().filter_map(View::oldest).min().unwrap_or(self.last());
         self.moments.drain(..oldest);
+        self.woken.drain(..oldest);
         self.views.iter_mut().flat_map(View::sights).for_each(|sight| sight.at -= oldest);
         // The numbers of trees that lag have an order with those of the others.
         let ranks = rules.ranks && self.moments.len() == 1;
@@ -20,12 +21,17 @@ impl Service {
             true => self.ranked(),
             false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
         };
-        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, &self.views));
+        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, self.woken(), &self.views));
         self.seen = match rules.symmetry {
             true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
             false => Vec::new(),
         };
         self
+    }
+
+    /// Whom those changes have woken that a server may still come to.
+    fn woken(&self) -> Vec<&Vec<Woken>> {
+        self.woken.iter().skip(1).collect()
     }
 
     /// All moments; what led to the first no longer matters.
@@ -59,6 +65,9 @@ impl Service {
         let mut digester = Digester::new(0x5e41);
         digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
         digester.digest(views.fold(0, Digest::wrapping_add));
+        let mut eyes = Eyes::new(0x5e44, me);
+        self.woken().hash(&mut eyes);
+        digester.digest(eyes.end());
         digester.end()
     }
 }

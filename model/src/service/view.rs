@@ -10,6 +10,7 @@ use zk_api::{AddWatchMode, EventType, SessionId, Text, WatchedEvent, WatcherKind
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
+use zk_trials::event::ActorId;
 
 /// The tree after a transaction, and what that one did.
 #[derive(Clone, Debug)]
@@ -95,6 +96,7 @@ impl Sight {
         self.missed.extend(told.map(|kind| (event.path.clone(), *kind)));
     }
 
+    /// What the client waits for no more it will not ask for again.
     pub fn unwatch(&mut self, name: u8, watching: &Watching) {
         let Some(kind) = watching.kind.one_shot() else { return };
         self.watches.remove(&watching.path, name, kind_of(kind));
@@ -122,6 +124,13 @@ impl Sight {
     }
 }
 
+/// Whom a change has woken so far: by its znode's own watches, and by those of the children of its parent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Woken {
+    pub own: BTreeSet<ActorId>,
+    pub parents: BTreeSet<ActorId>,
+}
+
 /// What the ensemble knows of one client, and the server it is connected to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct View {
@@ -129,8 +138,12 @@ pub struct View {
     /// Its server takes it for alive. One that has not heard of the session's end does.
     pub served: bool,
     pub connected: bool,
-    /// It is connected, and its watches are still on their way to its server: nothing fires yet.
-    pub registers: bool,
+    /// It is connected, and these watches are still on their way to its server: nothing fires yet. They are those that it
+    /// had when it was connected, whether anybody waits for them by the time they come or not.
+    pub registers: Option<Vec<Watching>>,
+    /// It will never ask for anything again, and has watches on its connection that somebody may count: its server has
+    /// applied all that there is.
+    pub idle: bool,
     /// Its server; the next one, while it has none.
     pub now: Sight,
     /// What its server was when the client was last answered, as far as the client knows: the next server need be
@@ -145,7 +158,8 @@ impl View {
     pub fn new(session: SessionId, goes_back: bool) -> View {
         let heard = goes_back.then(Sight::new);
         let (now, unheard) = (Sight::new(), VecDeque::new());
-        View { session, served: true, connected: true, registers: false, now, heard, unheard }
+        let (registers, idle) = (None, false);
+        View { session, served: true, connected: true, registers, idle, now, heard, unheard }
     }
 
     /// Nobody will look at it again.
@@ -156,8 +170,8 @@ impl View {
 
     /// Its server has learned that the session is over, so it lags no longer. Another one may not have.
     pub fn end(&mut self) {
-        (self.served, self.connected, self.registers) = (false, false, false);
-        self.now = Sight::new();
+        (self.served, self.connected, self.idle) = (false, false, false);
+        (self.registers, self.now) = (None, Sight::new());
     }
 
     /// An answer is sent.
@@ -178,6 +192,20 @@ impl View {
     pub fn sights(&mut self) -> impl Iterator<Item = &mut Sight> {
         let now = self.served.then_some(&mut self.now);
         now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
+    }
+
+    /// What can be looked at again only by way of another connection: it asks for nothing there that it has given up. The
+    /// server of a connection that stands does not know, and keeps it.
+    pub fn next_sights(&mut self) -> impl Iterator<Item = &mut Sight> {
+        let now = (self.served && !self.connected).then_some(&mut self.now);
+        now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
+    }
+
+    /// It will never ask for anything again. Whether a server that lags tells of its watches now or later is the same to
+    /// it, and to whoever counts them.
+    pub fn finish(&mut self) {
+        (self.heard, self.unheard) = (None, VecDeque::new());
+        self.idle = self.served && self.connected;
     }
 
     /// The oldest moment that somebody may look at again.

@@ -9,4 +9,5 @@ mod election;
 mod judge;
 mod pairs;
 mod queue;
+mod relief;
 mod shared;

@@ -318,7 +318,7 @@ impl World<'_> {
             let is_heard = self.watches_waited_for(p) < waiting || self.executor.has_ready();
             self.turn();
             self.tell_broken();
-            // An event that nobody waits for is no step: a model's server has forgotten the watch.
+            // An event that nobody waits for is no step: nobody can tell whether it came.
             if is_reply || (is_event && is_heard) {
                 return Ok(());
             }

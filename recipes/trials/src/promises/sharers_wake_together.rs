@@ -16,8 +16,8 @@ pub struct SharersWakeTogether {
     /// Whose newest znode is such a one.
     alone: BTreeSet<ActorId>,
     meddled: bool,
-    /// What was deleted just now. A server that is behind fires its watches later, when those who were woken may ask for
-    /// something else already: that is not judged.
+    /// What was deleted last, and no znode was made since. A server that is behind fires its watches later, when those who
+    /// were woken may ask for something else already: then that is not judged.
     deleted: Option<Text>,
 }
 
@@ -48,6 +48,7 @@ impl Promise for SharersWakeTogether {
         }
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
+                self.deleted = None;
                 if let Some(actor) = self.crew.live.get(owner) {
                     if path.contains(self.exclusive) {
                         self.alone.insert(*actor);
@@ -63,7 +64,6 @@ impl Promise for SharersWakeTogether {
             Event::Is(Fact::Fired { path, kind: EventType::NodeDeleted, woken })
                 if self.deleted.as_ref() == Some(path) =>
             {
-                self.deleted = None;
                 let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
                 match (woken().count(), woken().any(|actor| self.alone.contains(actor))) {
                     (0, _) => {}
@@ -96,6 +96,21 @@ mod tests {
         let fires = vec![deleted(W, 0, 0), fired(W, NodeDeleted, &[1, 2])];
         let events = [before, nodes.into(), fires].concat();
         findings(SharersWakeTogether::of(LOCK, "-write-"), events)
+    }
+
+    #[test]
+    fn who_wakes_elsewhere_wakes_together_until_somebody_asks_anew() {
+        let before =
+            vec![opened(0), opened(1), opened(2), created(W, 0), created("/lock/c-write-0000000002", 2)];
+        let one = vec![deleted(W, 0, 0), fired(W, NodeDeleted, &[1])];
+        let two = vec![fired(W, NodeDeleted, &[1, 2])];
+        let asks = vec![created("/lock/b-read-0000000003", 1)];
+        let judged = |events: Vec<Vec<Event>>| {
+            let found = findings(SharersWakeTogether::of(LOCK, "-write-"), events.concat());
+            broken_by(&found).len()
+        };
+        assert_eq!(judged(vec![before.clone(), one.clone(), two.clone()]), 1);
+        assert_eq!(judged(vec![before, one, asks, two]), 0);
     }
 
     #[test]
