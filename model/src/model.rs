@@ -211,7 +211,7 @@ fn violation(trouble: &Trouble) -> (usize, Violation) {
         Trouble::Spin => (1, "the recipe submits or polls without end".to_owned()),
         Trouble::Key(what) => (2, what.clone()),
     };
-    (own, Violation { what, excuse: None })
+    (own, Violation::new(what, None))
 }
 
 /// A state that is becoming the next.

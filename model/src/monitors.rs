@@ -141,7 +141,7 @@ mod tests {
         fn see(&mut self, _event: &Event, found: &mut Vec<Finding>) {
             let excuse = (self.0 == 0).then_some(Assumption::Promised);
             self.0 += 1;
-            found.push(Finding::Broken(Violation { what: "a crash".into(), excuse }));
+            found.push(Finding::Broken(Violation::new("a crash".into(), excuse)));
         }
     }
 

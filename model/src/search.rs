@@ -225,7 +225,7 @@ impl Search<'_> {
             Ok(None) => self.found.promises[nth].tested = 1,
             Ok(Some(Livelock { state, round })) => {
                 let what = "what happens comes round again and again, and an actor never comes to its end";
-                let violation = Violation { what: what.to_owned(), excuse: None };
+                let violation = Violation::new(what.to_owned(), None);
                 let mut example = self.counterexample(&violation, state, None);
                 let way = example.steps.len();
                 (example.steps, example.scenes, example.course) =
@@ -240,7 +240,7 @@ impl Search<'_> {
     }
 
     fn panic(&self, what: &str) -> Findings {
-        let violation = Violation { what: format!("a promise or the model panics: {what}"), excuse: None };
+        let violation = Violation::new(format!("a promise or the model panics: {what}"), None);
         let own = self.model.promises.len() - OWN_PROMISES.len();
         Findings { tested: 0, broken: vec![(own, violation)] }
     }

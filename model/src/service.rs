@@ -420,8 +420,10 @@ impl At<'_> {
 
     /// What one multi writes twice, or writes and deletes, is told as it is in the end.
     fn written(&self, path: &Text, by: SessionId, mzxid: Zxid) -> Fact {
-        let data = self.service.tree().node(path).map_or(Data::NULL, |node| node.data.clone());
-        Fact::NodeWritten { path: path.clone(), by, data, mzxid }
+        let node = self.service.tree().node(path);
+        let data = node.map_or(Data::NULL, |node| node.data.clone());
+        let owner = node.and_then(|node| node.owner()).unwrap_or(SessionId::NONE);
+        Fact::NodeWritten { path: path.clone(), by, owner, data, mzxid }
     }
 
     /// Fires one change of a moment for these clients. It is told with all that it has woken so far, as a herd is one

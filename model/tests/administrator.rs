@@ -49,7 +49,7 @@ impl Promise for Never {
         }
         if matches!(event, Event::Says { what: Observation::Notes { .. }, .. }) {
             let what = format!("it happened; by a stranger: {}", self.deleted_by_a_stranger);
-            found.push(Finding::Broken(Violation { what, excuse: None }));
+            found.push(Finding::Broken(Violation::new(what, None)));
         }
     }
 }

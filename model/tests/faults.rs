@@ -116,7 +116,7 @@ impl Promise for Never {
         if self.left.first().copied() == what(event) && !self.left.is_empty() {
             self.left.remove(0);
             if self.left.is_empty() {
-                found.push(Finding::Broken(Violation { what: "it happened".into(), excuse: None }));
+                found.push(Finding::Broken(Violation::new("it happened".into(), None)));
             }
         }
     }

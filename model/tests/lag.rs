@@ -59,7 +59,7 @@ impl Promise for Never {
         let Event::Says { actor: ME, what: Observation::Notes { what, .. } } = event else { return };
         self.asked |= &**what == "asks" && self.is_over == self.after_the_end;
         if &**what == "saw" && self.asked && self.is_over == self.after_the_end && !self.lacks_deletion {
-            found.push(Finding::Broken(Violation { what: "it happened".into(), excuse: None }));
+            found.push(Finding::Broken(Violation::new("it happened".into(), None)));
         }
     }
 }

@@ -195,8 +195,8 @@ impl<Z: ZooKeeper> Drop for Producer<Z> {
 
 /// What the names of items begin with; the priority and the number follow.
 const ITEM: &str = "item-";
-/// What the names of claims begin with; the item's name follows.
-const CLAIM: &str = "claim-of-";
+/// What the names of claims begin with; the item's name follows. They are beside the items.
+pub const CLAIM: &str = "claim-of-";
 
 /// Takes items from a queue, one at a time.
 ///

@@ -137,8 +137,8 @@ pub enum Fact {
     /// A znode was created by a session; `owner` is `NONE` unless it is ephemeral.
     NodeCreated { path: Text, by: SessionId, owner: SessionId, czxid: Zxid },
     /// A znode's data are these from now on. Told behind its creation, and whenever they are set; of a multi, one by
-    /// one, with the same zxid.
-    NodeWritten { path: Text, by: SessionId, data: Data, mzxid: Zxid },
+    /// one, with the same zxid. `owner` is `NONE` unless it is ephemeral.
+    NodeWritten { path: Text, by: SessionId, owner: SessionId, data: Data, mzxid: Zxid },
     /// A znode was deleted: by a request of the session `by`, or with its session or by the server itself
     /// (`by` is `NONE`). `zxid` is its transaction's, so that what one transaction did can be told from what two did; it
     /// may be unknown where that transaction neither creates nor sets anything.

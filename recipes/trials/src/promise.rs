@@ -75,6 +75,28 @@ pub struct Violation {
     /// The assumption that did not hold, if that is why: then the promise was not owed, and its breaking is
     /// expected. `None` is a defect of the recipe.
     pub excuse: Option<Assumption>,
+    /// What it is about, for who asks whether an administrator's change concerned it.
+    pub about: Subject,
+}
+
+impl Violation {
+    /// One that no administrator's change concerns more than another, or of which the promise knows that itself.
+    pub fn new(what: String, excuse: Option<Assumption>) -> Violation {
+        Violation { what, excuse, about: Subject::Unsaid }
+    }
+}
+
+/// What a violation is about: [`Undisturbed`](crate::promises::Undisturbed) promises are excused by an administrator's
+/// change of that, and by no other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// It is not said. No change excuses it.
+    Unsaid,
+    /// These znodes: with what is below them, and with those that they are below.
+    Znodes(Vec<Text>),
+    /// What any of these actors has: an ephemeral znode of its own, or of another's whose place it took; and those that
+    /// are nobody's, as long as the actor is not through with them.
+    Actors(Vec<ActorId>),
 }
 
 /// What is left at rest.

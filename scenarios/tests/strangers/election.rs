@@ -105,10 +105,9 @@ impl Promise for OneBelieves {
                 found.push(match other {
                     Some(other) => {
                         let is_late = self.dead.contains(&actor) || self.dead.contains(other);
-                        Finding::Broken(Violation {
-                            what: format!("{actor} leads while {other} believes that it does"),
-                            excuse: is_late.then_some(Assumption::NoActionAfterSessionEnd),
-                        })
+                        let excuse = is_late.then_some(Assumption::NoActionAfterSessionEnd);
+                        let what = format!("{actor} leads while {other} believes that it does");
+                        Finding::Broken(Violation::new(what, excuse))
                     }
                     None => Finding::Tested,
                 });

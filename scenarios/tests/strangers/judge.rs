@@ -72,7 +72,7 @@ pub fn by_number(mut names: Vec<Text>) -> Vec<Text> {
 
 /// A broken promise without an excuse.
 pub fn broken(what: String) -> Finding {
-    Finding::Broken(Violation { what, excuse: None })
+    Finding::Broken(Violation::new(what, None))
 }
 
 /// The note in an event: who, what, about what, and the number.

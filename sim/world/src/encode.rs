@@ -439,7 +439,8 @@ impl Bytes {
                 self.option(token.as_ref(), |b, token| b.zxid(*token));
                 self.byte((*accepted).into());
             }
-            Fact::NodeWritten { path, by, data, mzxid } => {
+            // Its owner was told with its creation.
+            Fact::NodeWritten { path, by, owner: _, data, mzxid } => {
                 self.flagged(13, path, 0);
                 self.session(*by);
                 self.data(data);

@@ -154,12 +154,12 @@ impl Knowledge {
                 };
                 self.owners.insert(path.clone(), owner);
                 facts.push(Fact::NodeCreated { path: path.clone(), by: txn.session, owner, czxid: txn.zxid });
-                facts.push(written(txn, path, data));
+                facts.push(self.written(txn, path, data));
                 self.fired(txn.zxid, path, EventType::NodeCreated, woken, facts);
             }
             TxnBody::Delete { path } => self.delete(txn.zxid, path, txn.session, woken, facts),
             TxnBody::SetData { path, data, .. } => {
-                facts.push(written(txn, path, data));
+                facts.push(self.written(txn, path, data));
                 self.fired(txn.zxid, path, EventType::NodeDataChanged, woken, facts)
             }
             TxnBody::Multi { ops } => {
@@ -177,6 +177,11 @@ impl Knowledge {
             facts.push(Fact::NodeDeleted { path: path.clone(), by, owner, zxid: Some(zxid) });
             self.fired(zxid, path, EventType::NodeDeleted, woken, facts);
         }
+    }
+
+    fn written(&self, txn: &Txn, path: &Text, data: &Data) -> Fact {
+        let owner = self.owner(path).unwrap_or(SessionId::NONE);
+        Fact::NodeWritten { path: path.clone(), by: txn.session, owner, data: data.clone(), mzxid: txn.zxid }
     }
 
     /// The session that owns a znode, if it is ephemeral.
@@ -224,8 +229,4 @@ impl Knowledge {
             fire(split(path).0.into(), EventType::NodeChildrenChanged);
         }
     }
-}
-
-fn written(txn: &Txn, path: &Text, data: &Data) -> Fact {
-    Fact::NodeWritten { path: path.clone(), by: txn.session, data: data.clone(), mzxid: txn.zxid }
 }

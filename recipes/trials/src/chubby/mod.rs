@@ -61,7 +61,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
     ]
 }
 

@@ -62,7 +62,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(Views::monotone(CONFIG, Of::Values)),
         Box::new(Views::fresh(CONFIG, Of::Values)),
         Box::new(SessionEndNoticed::default()),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(CONFIG)),
     ]
 }
 

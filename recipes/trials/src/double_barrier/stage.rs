@@ -58,12 +58,12 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         vec![
-            Box::new(Undisturbed::of(EntersTogether::of(BARRIER))),
-            Box::new(Undisturbed::of(LeavesTogether::of(BARRIER))),
-            Box::new(Undisturbed::of(RoundsDoNotMix::of(BARRIER))),
-            Box::new(Undisturbed::of(BarrierOpens::of(BARRIER))),
-            Box::new(Undisturbed::of(NoFailure)),
-            Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER))),
+            Box::new(EntersTogether::of(BARRIER)),
+            Box::new(LeavesTogether::of(BARRIER)),
+            Box::new(RoundsDoNotMix::of(BARRIER)),
+            Box::new(BarrierOpens::of(BARRIER)),
+            Box::new(Undisturbed::of(NoFailure).sparing(BARRIER)),
+            Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER)).sparing(BARRIER)),
             Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
         ]
     }

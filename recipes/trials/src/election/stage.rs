@@ -58,7 +58,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(SessionEndNoticed::default()),
         Box::new(NoOrphanZnode::of(ELECTION)),
         Box::new(NoForeignDelete::of(ELECTION)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(ELECTION)),
     ]
 }
 

@@ -82,7 +82,7 @@ impl<K: GroupKind> Trial for OnTrial<K> {
             // Who is through with its rounds keeps itself listed no more.
             Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
             Box::new(SessionEndNoticed::default()),
-            Box::new(Undisturbed::of(NoFailure)),
+            Box::new(Undisturbed::of(NoFailure).sparing(GROUP)),
         ];
         if self.0.leaves() {
             all.push(Box::new(LeaversUnlisted::of(GROUP)));

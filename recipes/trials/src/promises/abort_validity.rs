@@ -1,6 +1,6 @@
 //! `abort-validity`.
 
-use super::broken;
+use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
 use crate::event::Event;
 use crate::promise::{Finding, Promise};
@@ -14,15 +14,17 @@ use zk_api::Text;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,
+    /// Whoever has no znode below this one is not waited for.
+    sites: &'static str,
     failed: bool,
     /// Transactions with a vote to abort.
     refused: BTreeSet<Text>,
 }
 
 impl AbortValidity {
-    /// For the transactions below one znode.
-    pub fn of(root: &'static str) -> Self {
-        AbortValidity { root, failed: false, refused: BTreeSet::new() }
+    /// For the transactions below one znode, whose sites are present below another.
+    pub fn of(root: &'static str, sites: &'static str) -> Self {
+        AbortValidity { root, sites, failed: false, refused: BTreeSet::new() }
     }
 }
 
@@ -50,7 +52,7 @@ impl Promise for AbortValidity {
             Some(Told::Done(_, _, true)) => found.push(Finding::Tested),
             Some(Told::Done(transaction, by, false)) if !self.refused.contains(transaction) => {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
-                found.push(broken(what, None));
+                found.push(broken_at(what, [transaction, self.sites]));
             }
             Some(Told::Done(..) | Told::Written(..) | Told::Proposed(..)) | None => {}
         }
@@ -65,7 +67,7 @@ mod tests {
 
     fn aborts_after(mut events: Vec<Event>) -> Vec<Finding> {
         events.extend([written("/tx/1/decision", "abort"), does(1, "aborts")]);
-        findings(AbortValidity::of("/tx"), events)
+        findings(AbortValidity::of("/tx", "/sites"), events)
     }
 
     #[test]
@@ -85,6 +87,6 @@ mod tests {
 
     #[test]
     fn to_commit_is_a_test_it_passes() {
-        assert_eq!(findings(AbortValidity::of("/tx"), vec![does(0, "commits")]), [Finding::Tested]);
+        assert_eq!(findings(AbortValidity::of("/tx", "/sites"), vec![does(0, "commits")]), [Finding::Tested]);
     }
 }

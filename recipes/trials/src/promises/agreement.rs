@@ -1,6 +1,6 @@
 //! `agreement`.
 
-use super::broken;
+use super::broken_at;
 use super::commitment::{Told, told, verb};
 use crate::event::Event;
 use crate::promise::{Finding, Promise};
@@ -48,7 +48,7 @@ impl Promise for Agreement {
             Some(first) if *first == commits => found.push(Finding::Tested),
             Some(first) => {
                 let what = format!("p{by} {} {transaction}, which another {}", verb(commits), verb(*first));
-                found.push(broken(what, None));
+                found.push(broken_at(what, [transaction]));
             }
         }
     }

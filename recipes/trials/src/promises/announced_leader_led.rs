@@ -101,7 +101,7 @@ mod tests {
 
     fn announces(p: u16) -> Event {
         let (path, by, mzxid) = (LOCK.into(), session(p), Zxid::new(1, 9));
-        Event::Is(Fact::NodeWritten { path, by, data: Data::NULL, mzxid })
+        Event::Is(Fact::NodeWritten { path, by, owner: SessionId::NONE, data: Data::NULL, mzxid })
     }
 
     fn finds(p: u16, node: &str) -> Event {

@@ -1,6 +1,6 @@
 //! `commit-validity`.
 
-use super::broken;
+use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
 use crate::event::Event;
 use crate::promise::{Finding, Promise};
@@ -56,7 +56,7 @@ impl Promise for CommitValidity {
                         let what = format!(
                             "p{by} commits {transaction}, for which {ayes} of {among} sites have voted"
                         );
-                        found.push(broken(what, None));
+                        found.push(broken_at(what, [transaction]));
                     }
                 }
             }

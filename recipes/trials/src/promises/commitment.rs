@@ -58,7 +58,7 @@ pub(super) fn verb(commits: bool) -> &'static str {
 pub(super) mod testing {
     use super::super::testing::{actor, session};
     use crate::event::{Event, Fact, Observation};
-    use zk_api::Zxid;
+    use zk_api::{SessionId, Zxid};
 
     pub const TX: &str = "/tx/1";
 
@@ -76,6 +76,7 @@ pub(super) mod testing {
     }
     pub fn written(path: &str, data: &str) -> Event {
         let (path, data) = (path.into(), data.into());
-        Event::Is(Fact::NodeWritten { path, by: session(0), data, mzxid: Zxid::new(1, 1) })
+        let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
+        Event::Is(Fact::NodeWritten { path, by, owner, data, mzxid })
     }
 }

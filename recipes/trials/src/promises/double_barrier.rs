@@ -3,10 +3,15 @@
 //! What members say about the barrier's znode: each *arrives at* it, where the number is how many a round needs,
 //! *passes*, *asks to leave*, *has left*; or *gives up*. A member is registered while its session has an ephemeral znode below. A round is all who were registered as
 //! the first of them passes; whoever registers later is in the next one.
+//!
+//! What an administrator does excuses what comes of it in that round, and with that member: others may begin or end a round
+//! as if a member whose znode he has deleted were not there, and it may wait for a round that they have gone through. What
+//! he does to the barrier's own znode, whose version is all that the barrier knows, or to one that is no member's, excuses
+//! all that comes after it. What is written into a member's znode is no matter.
 
-use super::{Crew, below, broken};
+use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Assumption, Finding, Promise, Rest};
 use std::collections::BTreeMap;
 use zk_api::SessionId;
 
@@ -16,6 +21,10 @@ struct Rounds {
     parent: &'static str,
     /// How many a round needs.
     size: i64,
+    /// An administrator has changed what is no member's.
+    shaken: bool,
+    /// He has deleted the znode of a member of the round that gathers.
+    robbed: bool,
     crew: Crew,
     /// Whose session lives, crashed or not.
     members: BTreeMap<ActorId, Member>,
@@ -29,6 +38,8 @@ struct Rounds {
 struct Member {
     place: Place,
     registered: bool,
+    /// An administrator has deleted its znode since it arrived.
+    robbed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
 }
@@ -42,8 +53,9 @@ enum Place {
 
 /// What somebody has just done.
 enum Step {
-    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still.
-    Opens { actor: ActorId, with: i64, inside: Option<ActorId> },
+    /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still. `robbed`:
+    /// an administrator has deleted the znode of one that would be registered.
+    Opens { actor: ActorId, with: i64, inside: Option<ActorId>, robbed: bool },
     /// Passes after the first, though somebody of the round has left already.
     Joins { actor: ActorId, left: Option<ActorId> },
     /// Has left, though somebody of the round has not asked to.
@@ -53,7 +65,8 @@ enum Step {
 impl Rounds {
     fn of(parent: &'static str) -> Rounds {
         let crew = Crew::of(parent);
-        Rounds { parent, size: 0, crew, members: BTreeMap::new(), fallen: 0, left: None }
+        let members = BTreeMap::new();
+        Rounds { parent, size: 0, shaken: false, robbed: false, crew, members, fallen: 0, left: None }
     }
 
     fn see(&mut self, event: &Event) -> Option<Step> {
@@ -75,13 +88,40 @@ impl Rounds {
                 None
             }
             Event::Is(Fact::NodeDeleted { path, by, owner, .. })
-                if below(self.parent, path) && *by != SessionId::NONE =>
+                if within(self.parent, path) && *by != SessionId::NONE =>
             {
                 self.register(*owner, false);
+                if !self.crew.knows(*by) {
+                    self.rob(*owner);
+                }
+                None
+            }
+            Event::Is(Fact::NodeWritten { path, by, owner, .. }) if within(self.parent, path) => {
+                self.shaken |= *owner == SessionId::NONE && !self.crew.knows(*by);
                 None
             }
             Event::Is(_) => None,
         }
+    }
+
+    /// An administrator has deleted a znode.
+    fn rob(&mut self, owner: SessionId) {
+        self.shaken |= owner == SessionId::NONE;
+        let actor = self.crew.live.get(&owner);
+        if let Some(member) = actor.and_then(|actor| self.members.get_mut(actor)) {
+            member.robbed = true;
+            self.robbed |= member.place == Place::Arriving && member.round.is_none();
+        }
+    }
+
+    /// Whether an administrator has deleted the znode of this one.
+    fn is_robbed(&self, actor: ActorId) -> bool {
+        self.members.get(&actor).is_some_and(|member| member.robbed)
+    }
+
+    /// What breaks a promise and may come of his doing.
+    fn broken(&self, what: String, by_him: bool) -> Finding {
+        broken(what, (self.shaken || by_him).then_some(Assumption::NoAdministrator))
     }
 
     fn register(&mut self, owner: SessionId, registered: bool) {
@@ -94,7 +134,7 @@ impl Rounds {
         match what {
             "arrives at" => {
                 self.size = number;
-                let member = Member { place: Place::Arriving, registered: false, round: None };
+                let member = Member { place: Place::Arriving, registered: false, robbed: false, round: None };
                 self.members.insert(actor, member);
                 None
             }
@@ -129,6 +169,8 @@ impl Rounds {
     fn opens(&mut self, actor: ActorId) -> Step {
         let arriving = |member: &&mut Member| member.place == Place::Arriving && member.registered;
         let inside = self.passed();
+        let waits = |member: &Member| member.place == Place::Arriving && member.robbed;
+        let robbed = std::mem::take(&mut self.robbed) || self.members.values().any(waits);
         let mut with = std::mem::take(&mut self.fallen);
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
         for member in self.members.values_mut().filter(arriving) {
@@ -136,22 +178,27 @@ impl Rounds {
             member.round.get_or_insert(round);
         }
         self.left = None;
-        Step::Opens { actor, with, inside }
+        Step::Opens { actor, with, inside, robbed }
     }
 
     fn live(&self) -> impl Iterator<Item = (ActorId, Member)> {
         self.members.iter().map(|(a, m)| (*a, *m)).filter(|(a, _)| !self.crew.is_dead(*a))
     }
 
+    /// One of these who live; one whose znode an administrator has deleted only if there is no other.
+    fn one(&self, of: impl Fn(&Member) -> bool) -> Option<ActorId> {
+        let those = self.live().filter(|(_, member)| of(member));
+        those.min_by_key(|(_, member)| member.robbed).map(|(actor, _)| actor)
+    }
+
     /// Somebody who lives, has passed, and has not asked to leave.
     fn passed(&self) -> Option<ActorId> {
-        self.live().find(|(_, member)| member.place == Place::Inside).map(|(actor, _)| actor)
+        self.one(|member| member.place == Place::Inside)
     }
 
     /// The same of one round, or somebody who has yet to learn that it runs.
     fn inside(&self, round: u32) -> Option<ActorId> {
-        let is_in = |m: &Member| m.round == Some(round) && m.place != Place::Leaving;
-        self.live().find(|(_, member)| is_in(member)).map(|(actor, _)| actor)
+        self.one(|member| member.round == Some(round) && member.place != Place::Leaving)
     }
 }
 
@@ -184,11 +231,15 @@ impl Promise for EntersTogether {
         "Nobody passes before all members that a round needs are registered for it."
     }
 
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(Step::Opens { actor, with, .. }) = self.0.see(event) {
+        if let Some(Step::Opens { actor, with, robbed, .. }) = self.0.see(event) {
             let (parent, size) = (self.0.parent, self.0.size);
             found.push(if with < size {
-                broken(format!("{actor} passes {parent} with {with} of {size}"), None)
+                self.0.broken(format!("{actor} passes {parent} with {with} of {size}"), robbed)
             } else {
                 Finding::Tested
             });
@@ -210,14 +261,20 @@ impl Promise for LeavesTogether {
         "Nobody leaves while a member of its round that lives has not asked to."
     }
 
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let parent = self.0.parent;
         match self.0.see(event) {
             Some(Step::Leaves { actor, inside: Some(other) }) => {
-                found.push(broken(format!("{actor} has left {parent} while {other} has not asked to"), None));
+                let what = format!("{actor} has left {parent} while {other} has not asked to");
+                found.push(self.0.broken(what, self.0.is_robbed(other)));
             }
             Some(Step::Joins { actor, left: Some(other) }) => {
-                found.push(broken(format!("{actor} passes {parent} though {other} has left already"), None));
+                let what = format!("{actor} passes {parent} though {other} has left already");
+                found.push(self.0.broken(what, self.0.is_robbed(actor)));
             }
             Some(Step::Leaves { .. }) => found.push(Finding::Tested),
             Some(Step::Joins { left: None, .. } | Step::Opens { .. }) | None => {}
@@ -239,13 +296,17 @@ impl Promise for RoundsDoNotMix {
         "Nobody begins a round while a live member of the one before is inside."
     }
 
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(Step::Opens { actor, inside, .. }) = self.0.see(event) {
             found.push(match inside {
                 Some(other) => {
                     let what =
                         format!("{actor} begins a round at {} while {other} is in another", self.0.parent);
-                    broken(what, None)
+                    self.0.broken(what, self.0.is_robbed(other))
                 }
                 None => Finding::Tested,
             });
@@ -267,6 +328,10 @@ impl Promise for BarrierOpens {
         "At rest, nobody waits to enter with enough others, or to leave when all have asked to."
     }
 
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::NoAdministrator]
+    }
+
     fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
         self.0.see(event);
     }
@@ -278,6 +343,7 @@ impl Promise for BarrierOpens {
         let runs = |round: Option<u32>| {
             stuck.iter().any(|(_, m)| m.place == Place::Inside && (round == m.round || round.is_none()))
         };
+        let robbed = stuck.iter().any(|(_, member)| member.robbed);
         let before = found.len();
         for (actor, member) in &stuck {
             let what = match member.place {
@@ -286,7 +352,7 @@ impl Promise for BarrierOpens {
                 Place::Leaving if !runs(member.round) => "to leave, as all others do",
                 Place::Arriving | Place::Inside | Place::Leaving => continue,
             };
-            found.push(broken(format!("{actor} waits for ever at {} {what}", self.0.parent), None));
+            found.push(self.0.broken(format!("{actor} waits for ever at {} {what}", self.0.parent), robbed));
         }
         if found.len() == before {
             found.push(Finding::Tested);
@@ -395,5 +461,71 @@ mod tests {
         let left = with(&[passes(0), passes(1), leaves(1), vec![says(0, "asks to leave")]]);
         let found = resting(BarrierOpens::of(B), left, &rest(&[0]));
         assert_eq!(broken_by(&found), [("p0 waits for ever at /barrier to leave, as all others do", None)]);
+    }
+
+    const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
+
+    fn robs(p: u16) -> Vec<Event> {
+        vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
+    }
+    fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
+        broken_by(&findings(judge, with(events))).last().expect("it breaks").1
+    }
+
+    #[test]
+    fn who_passes_without_one_that_was_robbed_is_excused_in_that_round_alone() {
+        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(0)]), HIS);
+        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), vec![closed(1)], passes(0)]), HIS);
+        // It is registered anew, and counts.
+        let again = with(&[robs(1), vec![created("/barrier/p1", 1)], passes(0)]);
+        assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);
+        // Inside, which keeps nobody from entering; and in the round after that.
+        let first = [passes(0), passes(1), robs(1), leaves(0), leaves(1), arrives(0)];
+        assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
+        let first = [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
+        assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
+    }
+
+    #[test]
+    fn who_leaves_behind_one_that_was_robbed_is_excused_and_behind_another_is_not() {
+        let inside = [passes(0), passes(1)].concat();
+        assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(1), leaves(0)]), HIS);
+        assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(0), leaves(0)]), None);
+        let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
+        assert_eq!(excuse(LeavesTogether::of(B), &[third, robs(1), leaves(0)]), None);
+        let late = [robs(1), passes(0), leaves(0), passes(1)].concat();
+        assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
+        assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), robs(1), leaves(0), passes(1)]), HIS);
+    }
+
+    #[test]
+    fn a_round_may_begin_beside_one_that_was_robbed_and_beside_no_other() {
+        let next = [leaves(0), arrives(0), passes(0)].concat();
+        let inside = [passes(0), passes(1)].concat();
+        assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), robs(1), next.clone()]), HIS);
+        assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, robs(0), next]), None);
+    }
+
+    #[test]
+    fn who_waits_is_excused_with_one_that_was_robbed_since_it_came() {
+        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+        let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
+        assert_eq!(waits(&[robs(1)]), HIS);
+        let round =
+            [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
+        assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
+    }
+
+    #[test]
+    fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_nothing() {
+        let writes = |path: &str, owner| {
+            let (path, by, mzxid) = (path.into(), session(ADMIN), zk_api::Zxid::new(1, 9));
+            Event::Is(Fact::NodeWritten { path, by, owner, data: "".into(), mzxid })
+        };
+        let late = |change| excuse(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
+        assert_eq!(late(writes(B, SessionId::NONE)), HIS);
+        assert_eq!(late(deleted("/barrier/ready", ADMIN, NOBODY)), HIS);
+        assert_eq!(late(writes("/barrier/p1", session(1))), None);
+        assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
     }
 }

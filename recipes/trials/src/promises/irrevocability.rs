@@ -1,6 +1,6 @@
 //! `irrevocability`.
 
-use super::broken;
+use super::broken_at;
 use super::commitment::{Told, told, verb};
 use crate::event::Event;
 use crate::promise::{Finding, Promise};
@@ -41,7 +41,8 @@ impl Promise for Irrevocability {
                 let before = self.written.insert(path.clone(), commits);
                 if before == Some(!commits) {
                     let (now, then) = (verb(commits), verb(!commits));
-                    found.push(broken(format!("{path} {now}, where it was written that it {then}"), None));
+                    let what = format!("{path} {now}, where it was written that it {then}");
+                    found.push(broken_at(what, [&**path]));
                 }
             }
             Some(Told::Done(transaction, by, commits)) => {
@@ -49,10 +50,8 @@ impl Promise for Irrevocability {
                 found.push(match before == Some(!commits) {
                     true => {
                         let (now, then) = (verb(commits), verb(!commits));
-                        broken(
-                            format!("p{by} {now} {transaction}, of which it has said that it {then}"),
-                            None,
-                        )
+                        let what = format!("p{by} {now} {transaction}, of which it has said that it {then}");
+                        broken_at(what, [transaction])
                     }
                     // What it goes by was written, and could have been changed until now.
                     false => Finding::Tested,

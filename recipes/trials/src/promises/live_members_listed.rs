@@ -1,6 +1,6 @@
 //! `live-members-listed`.
 
-use super::broken;
+use super::broken_at;
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::BTreeMap;
@@ -57,9 +57,9 @@ impl Promise for LiveMembersListed {
             found.push(match rest.nodes.iter().find(|(path, _)| path == node) {
                 Some((_, owner)) if owner == session => Finding::Tested,
                 Some((_, owner)) => {
-                    broken(format!("{actor} is a member, and {node} is of session {owner}"), None)
+                    broken_at(format!("{actor} is a member, and {node} is of session {owner}"), [&**node])
                 }
-                None => broken(format!("{actor} is a member, and {node} is not there"), None),
+                None => broken_at(format!("{actor} is a member, and {node} is not there"), [&**node]),
             });
         }
     }

@@ -75,8 +75,8 @@ pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 pub use voters_learn::VotersLearn;
 
-use crate::event::{ActorId, Event, Fact};
-use crate::promise::{AnyPromise, Assumption, Finding, Violation};
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -92,7 +92,7 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
     ]
 }
 
@@ -109,7 +109,7 @@ pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dy
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
     ]
 }
 
@@ -123,28 +123,31 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
     ]
 }
 
 /// The eight of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
 /// decides and none gives up, that nobody fails, and that transactions are removed.
-pub fn of_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
-    let mut all = of_published_commitment(root);
-    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root))));
+pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_published_commitment(root, sites);
+    all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root)).within(root)));
     all
 }
 
 /// The same without the last: published protocols do not say who removes what.
-pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
+///
+/// What an administrator does to a transaction excuses what becomes of that one. That he deletes a site's presence is for
+/// the rest of its life, and excuses no more than that transactions are aborted.
+pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
-        Box::new(Undisturbed::of(Agreement::of(root))),
-        Box::new(Undisturbed::of(CommitValidity::of(root))),
-        Box::new(Undisturbed::of(Irrevocability::of(root))),
-        Box::new(Undisturbed::of(AbortValidity::of(root))),
-        Box::new(Undisturbed::of(NoWaiterStuck)),
-        Box::new(Undisturbed::of(VotersLearn::of(root))),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(Agreement::of(root)).within(root)),
+        Box::new(Undisturbed::of(CommitValidity::of(root)).within(root)),
+        Box::new(Undisturbed::of(Irrevocability::of(root)).within(root)),
+        Box::new(Undisturbed::of(AbortValidity::of(root, sites))),
+        Box::new(Undisturbed::of(NoWaiterStuck).within(root)),
+        Box::new(Undisturbed::of(VotersLearn::of(root)).within(root)),
+        Box::new(Undisturbed::of(NoFailure).within(root)),
     ]
 }
 
@@ -153,11 +156,14 @@ pub fn of_published_commitment(root: &'static str) -> Vec<Box<dyn AnyPromise>> {
 struct Crew {
     lock: &'static str,
     live: BTreeMap<SessionId, ActorId>,
+    /// All that were ever opened: what a session asked for may be done when its end was told already.
+    opened: BTreeSet<SessionId>,
     /// Whose session has ended.
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode another has deleted, whether that was an administrator, and who has made no new one since.
+    /// Whose znode another has deleted, and whether that was an administrator: who has made no new one beside it since,
+    /// and has not begun another attempt or been granted the lock by another.
     robbed: BTreeMap<ActorId, (Text, bool)>,
 }
 
@@ -166,6 +172,7 @@ impl Crew {
         Crew {
             lock,
             live: BTreeMap::new(),
+            opened: BTreeSet::new(),
             ended: BTreeSet::new(),
             crashed: BTreeSet::new(),
             robbed: BTreeMap::new(),
@@ -174,10 +181,17 @@ impl Crew {
 
     /// Takes note; gives who dies of it: by the end of the session, or by a crash.
     fn see(&mut self, event: &Event) -> Option<ActorId> {
-        let Event::Is(fact) = event else { return None };
+        let fact = match event {
+            Event::Is(fact) => fact,
+            Event::Says { actor, what } => {
+                self.hear(*actor, what);
+                return None;
+            }
+        };
         match fact {
             Fact::SessionOpened { session, actor } => {
                 self.live.insert(*session, *actor);
+                self.opened.insert(*session);
             }
             Fact::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
@@ -193,7 +207,9 @@ impl Crew {
                 return Some(*actor);
             }
             Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
-                if let Some(actor) = self.live.get(by) {
+                if let Some(actor) = self.live.get(by)
+                    && self.robbed.get(actor).is_some_and(|(robbed, _)| parent(robbed) == parent(path))
+                {
                     self.robbed.remove(actor);
                 }
             }
@@ -204,6 +220,25 @@ impl Crew {
             _ => {}
         }
         None
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        let by_another = match what {
+            Observation::Attempts { lock } => **lock == *self.lock,
+            Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
+                **lock == *self.lock && !self.is_robbed_of(actor, node)
+            }
+            Observation::Enters { .. }
+            | Observation::Leaves { .. }
+            | Observation::Released { .. }
+            | Observation::GivesUp { .. }
+            | Observation::Notes { .. }
+            | Observation::Begins { .. }
+            | Observation::Ends { .. } => false,
+        };
+        if by_another {
+            self.robbed.remove(&actor);
+        }
     }
 
     /// Whose session has ended, or who crashed: what he says of the lock does not count.
@@ -225,8 +260,9 @@ impl Crew {
         self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
     }
 
+    /// Whether a session is, or was, an actor's.
     fn knows(&self, session: SessionId) -> bool {
-        self.live.contains_key(&session)
+        self.opened.contains(&session)
     }
 
     /// Who loses a contender's znode by this fact, by the hand of another.
@@ -251,7 +287,23 @@ impl Crew {
 }
 
 fn broken(what: String, excuse: Option<Assumption>) -> Finding {
-    Finding::Broken(Violation { what, excuse })
+    Finding::Broken(Violation::new(what, excuse))
+}
+
+/// Broken, and about znodes.
+fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Finding {
+    let about = Subject::Znodes(znodes.into_iter().map(Text::from).collect());
+    Finding::Broken(Violation { what, excuse: None, about })
+}
+
+/// Broken, and about what any of these actors has.
+fn broken_for(what: String, actors: &[ActorId]) -> Finding {
+    Finding::Broken(Violation { what, excuse: None, about: Subject::Actors(actors.into()) })
+}
+
+/// What a znode is a child of.
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// Whether a path lies below `lock`.
@@ -291,6 +343,9 @@ mod testing {
     use zk_api::{EventType, SessionId, Zxid};
 
     pub const LOCK: &str = "/lock";
+    /// In the place of an administrator's or of nobody's process.
+    pub const ADMIN: u16 = 99;
+    pub const NOBODY: u16 = 98;
 
     pub fn actor(process: u16) -> ActorId {
         ActorId { process, life: 0 }
@@ -352,7 +407,7 @@ mod testing {
         let (path, by) = (path.into(), session(p));
         Event::Is(Fact::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
     }
-    /// `by` 99 is an administrator.
+    /// By an actor or [`ADMIN`]; owned by an actor or [`NOBODY`].
     pub fn deleted(path: &str, by: u16, owner: u16) -> Event {
         gone(path, session(by), owner)
     }
@@ -361,7 +416,8 @@ mod testing {
         gone(path, SessionId::NONE, owner)
     }
     fn gone(path: &str, by: SessionId, owner: u16) -> Event {
-        Event::Is(Fact::NodeDeleted { path: path.into(), by, owner: session(owner), zxid: None })
+        let owner = if owner == NOBODY { SessionId::NONE } else { session(owner) };
+        Event::Is(Fact::NodeDeleted { path: path.into(), by, owner, zxid: None })
     }
     pub fn fired(path: &str, kind: EventType, woken: &[u16]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
@@ -369,8 +425,8 @@ mod testing {
     }
     /// By somebody else's session.
     pub fn asked_back(path: &str) -> Event {
-        let (path, by, mzxid) = (path.into(), session(50), Zxid::new(1, 9));
-        Event::Is(Fact::NodeWritten { path, by, data: "unlock".into(), mzxid })
+        let (path, by, owner, mzxid) = (path.into(), session(50), session(0), Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, owner, data: "unlock".into(), mzxid })
     }
     pub fn wrote(resource: Resource, p: u16, accepted: bool) -> Event {
         Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })

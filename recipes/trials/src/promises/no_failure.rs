@@ -1,6 +1,6 @@
 //! `no-failure`.
 
-use super::broken;
+use super::broken_for;
 use crate::event::{End, Event, Fact};
 use crate::promise::{Finding, Promise};
 
@@ -29,7 +29,7 @@ impl Promise for NoFailure {
             match end {
                 End::Done => found.push(Finding::Tested),
                 End::SessionLost => {}
-                End::Failed => found.push(broken(format!("{actor} fails"), None)),
+                End::Failed => found.push(broken_for(format!("{actor} fails"), &[*actor])),
             }
         }
     }

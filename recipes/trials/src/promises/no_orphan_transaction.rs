@@ -1,6 +1,6 @@
 //! `no-orphan-transaction`.
 
-use super::broken;
+use super::broken_at;
 use super::commitment::transaction_of;
 use crate::event::{End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
@@ -70,12 +70,14 @@ impl Promise for NoOrphanTransaction {
             }
             *waiting.entry(transaction).or_default() = true;
             if self.is_done(site) {
-                found.push(broken(format!("{path} is left, though {site} has done all it was to do"), None));
+                let what = format!("{path} is left, though {site} has done all it was to do");
+                found.push(broken_at(what, [transaction]));
             }
         }
         let all_done = self.done.values().all(|done| *done);
         for (transaction, _) in waiting.iter().filter(|(_, waits)| all_done && !**waits) {
-            found.push(broken(format!("{transaction} is left, and nobody has yet to acknowledge it"), None));
+            let what = format!("{transaction} is left, and nobody has yet to acknowledge it");
+            found.push(broken_at(what, [*transaction]));
         }
         if found.len() == before {
             found.push(Finding::Tested);

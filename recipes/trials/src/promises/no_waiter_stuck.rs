@@ -1,6 +1,6 @@
 //! `no-waiter-stuck`.
 
-use super::broken;
+use super::broken_for;
 use crate::event::Event;
 use crate::promise::{Finding, Promise, Rest};
 
@@ -31,7 +31,8 @@ impl Promise for NoWaiterStuck {
             found.push(Finding::Tested);
         }
         for actor in &rest.unfinished {
-            found.push(broken(format!("{actor} waits for ever"), None));
+            // It may be for another who waits.
+            found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
     }
 }

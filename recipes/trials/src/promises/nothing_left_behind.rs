@@ -1,6 +1,6 @@
 //! `nothing-left-behind`.
 
-use super::{below, broken};
+use super::{below, broken_for};
 use crate::event::Event;
 use crate::promise::{Finding, Promise, Rest};
 
@@ -42,7 +42,7 @@ impl Promise for NothingLeftBehind {
             if let Some((_, actor)) = of
                 && !rest.unfinished.contains(actor)
             {
-                found.push(broken(format!("{path} is left of {actor}, which has ended"), None));
+                found.push(broken_for(format!("{path} is left of {actor}, which has ended"), &[*actor]));
             }
         }
         if found.len() == before {

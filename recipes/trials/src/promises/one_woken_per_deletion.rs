@@ -9,19 +9,19 @@ use zk_api::EventType;
 ///
 /// A watch of the list of contenders wakes on deletions too, so no two clients may have one: its events are
 /// counted whatever the change was.
+///
+/// Whoever loses its znode to an administrator may wait on where it waits, and the next in line with it: then all are
+/// excused who are woken together with it, but no two others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     crew: Crew,
-    /// An administrator has deleted a contender's znode: that contender may wait on where it waits, and the
-    /// next one with it.
-    meddled: bool,
 }
 
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        OneWokenPerDeletion { lock, crew: Crew::of(lock), meddled: false }
+        OneWokenPerDeletion { lock, crew: Crew::of(lock) }
     }
 }
 
@@ -41,9 +41,6 @@ impl Promise for OneWokenPerDeletion {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.crew.see(event);
         match event {
-            Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
-                self.meddled |= self.crew.victim(fact).is_some();
-            }
             Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
                 let what = match kind {
                     EventType::NodeDeleted => "the deletion",
@@ -51,11 +48,13 @@ impl Promise for OneWokenPerDeletion {
                     EventType::None | EventType::NodeCreated | EventType::NodeDataChanged => return,
                 };
                 // A watch of a session that has ended wakes nobody, removed or not.
-                match woken.iter().filter(|actor| !self.crew.is_dead(**actor)).count() {
+                let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
+                match woken().count() {
                     0 => {}
                     1 => found.push(Finding::Tested),
                     n => {
-                        let excuse = self.meddled.then_some(Assumption::NoAdministrator);
+                        let others = woken().filter(|actor| !self.crew.is_robbed(**actor)).count();
+                        let excuse = (others < 2).then_some(Assumption::NoAdministrator);
                         found.push(broken(format!("{what} of {path} woke {n} clients"), excuse));
                     }
                 }
@@ -72,6 +71,7 @@ mod tests {
     use EventType::{NodeChildrenChanged, NodeDataChanged, NodeDeleted};
 
     const A: &str = "/lock/a-lock-0000000000";
+    const B: &str = "/lock/b-lock-0000000001";
 
     #[test]
     fn two_woken_by_a_deletion_break_it() {
@@ -103,9 +103,19 @@ mod tests {
     }
 
     #[test]
-    fn an_administrator_excuses_it() {
-        let events = vec![opened(0), deleted(A, 99, 0), fired(A, NodeDeleted, &[1, 2])];
+    fn who_waits_on_without_its_znode_is_excused_with_who_waits_in_its_place() {
+        let events = vec![opened(0), opened(1), deleted(B, 99, 1), fired(A, NodeDeleted, &[1, 2])];
         let found = findings(OneWokenPerDeletion::of(LOCK), events);
         assert_eq!(broken_by(&found)[0].1, Some(Assumption::NoAdministrator));
+    }
+
+    #[test]
+    fn what_an_administrator_has_taken_from_others_excuses_no_herd() {
+        let robbed = vec![opened(0), opened(1), deleted(B, 99, 1)];
+        let new = vec![created("/lock/b-lock-0000000003", 1)];
+        for (before, woken) in [(vec![], [2, 3].as_slice()), (vec![], &[1, 2, 3]), (new, &[1, 2])] {
+            let events = [robbed.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
+            assert_eq!(broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1, None, "{woken:?}");
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! `nothing-lost`, `taken-once`, `takes-in-order` and `queue-progress`.
 //!
-//! An item is a znode below the queue's items whose data are not empty; they are its payload. A producer *puts* a
+//! An item is a znode below the queue's items whose data are not empty; they are its payload. What others write into an
+//! ephemeral znode is none. A producer *puts* a
 //! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
-use super::{Crew, below, broken};
+use super::{Crew, below, broken_at, broken_for, parent};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{Data, Text};
-use zk_recipes::queue::Delivery;
+use zk_api::{Data, SessionId, Text};
+use zk_recipes::queue::{CLAIM, Delivery};
 
 /// What happens at a queue.
 enum Step<'a> {
@@ -52,8 +53,10 @@ impl Ears {
                 ("has worked off", item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
                 _ => None,
             },
-            Event::Is(Fact::NodeWritten { path, data, .. })
-                if below(self.items, path) && !data.bytes().is_empty() =>
+            Event::Is(Fact::NodeWritten { path, by, owner, data, .. })
+                if below(self.items, path)
+                    && !data.bytes().is_empty()
+                    && (*owner == SessionId::NONE || owner == by) =>
             {
                 Some(Step::Appears(path, data))
             }
@@ -64,6 +67,17 @@ impl Ears {
             Event::Is(_) => None,
         }
     }
+}
+
+/// What the fate of an item hangs on: its znode, and that of a claim to it.
+fn fate(item: &str) -> [Text; 2] {
+    let name = item.rsplit_once('/').map_or(item, |(_, name)| name);
+    [item.into(), format!("{}/{CLAIM}{name}", parent(item)).into()]
+}
+
+/// Broken, and about an item.
+fn broken_of(what: String, item: &str) -> Finding {
+    broken_at(what, fate(item).iter().map(|znode| &**znode))
 }
 
 /// Each item that was put is worked off, or is there still. Who says that it has put a payload has: an item with it was
@@ -78,6 +92,8 @@ pub struct NothingLost {
     /// Payloads that somebody has begun to put, and that were not there yet.
     begun: BTreeSet<Text>,
     pending: BTreeSet<Text>,
+    /// The same, but an administrator has deleted them.
+    removed: BTreeSet<Text>,
     asking: BTreeSet<ActorId>,
     /// Who died as it asked.
     fallen: usize,
@@ -86,8 +102,17 @@ pub struct NothingLost {
 impl NothingLost {
     /// For the items below this znode.
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
-        let (begun, pending, asking) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        NothingLost { ears: Ears::of(items), delivery, begun, pending, asking, fallen: 0 }
+        let (begun, pending, removed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (ears, asking) = (Ears::of(items), BTreeSet::new());
+        NothingLost { ears, delivery, begun, pending, removed, asking, fallen: 0 }
+    }
+}
+
+impl NothingLost {
+    /// An item was worked off. Gives whether it was there until then.
+    fn settle(&mut self, item: &str) -> bool {
+        self.removed.remove(item);
+        self.pending.remove(item)
     }
 }
 
@@ -101,6 +126,13 @@ impl Promise for NothingLost {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Event::Is(Fact::NodeDeleted { path, by, .. }) = event
+            && *by != SessionId::NONE
+            && !self.ears.crew.knows(*by)
+            && let Some(item) = self.pending.take(path)
+        {
+            self.removed.insert(item);
+        }
         match self.ears.hear(event) {
             Some(Step::Puts(payload, _)) => {
                 self.begun.insert(payload.into());
@@ -108,7 +140,7 @@ impl Promise for NothingLost {
             Some(Step::HasPut(actor, payload)) => {
                 if self.begun.remove(payload) {
                     let what = format!("{actor} says that it has put {payload}, which never was there");
-                    found.push(broken(what, None));
+                    found.push(broken_for(what, &[actor]));
                 }
             }
             Some(Step::Appears(item, payload)) => {
@@ -120,12 +152,12 @@ impl Promise for NothingLost {
             }
             Some(Step::Takes(actor, item)) => {
                 self.asking.remove(&actor);
-                if self.delivery == Delivery::AtMostOnce && self.pending.remove(item) {
+                if self.delivery == Delivery::AtMostOnce && self.settle(item) {
                     found.push(Finding::Tested);
                 }
             }
             Some(Step::WorkedOff(item)) => {
-                if self.pending.remove(item) {
+                if self.settle(item) {
                     found.push(Finding::Tested);
                 }
             }
@@ -140,9 +172,9 @@ impl Promise for NothingLost {
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let is_there = |item: &&Text| rest.nodes.iter().any(|(path, _)| path == *item);
         let lost: Vec<_> = self.pending.iter().filter(|item| !is_there(item)).collect();
-        if lost.len() > self.fallen {
-            found.extend(lost.iter().map(|item| broken(format!("{item} is lost"), None)));
-        }
+        let owed = if lost.len() > self.fallen { lost } else { Vec::new() };
+        let all = owed.into_iter().chain(self.removed.iter().filter(|item| !is_there(item)));
+        found.extend(all.map(|item| broken_of(format!("{item} is lost"), item)));
     }
 }
 
@@ -186,7 +218,10 @@ impl Promise for TakenOnce {
                 let former = self.takers.insert(payload.clone(), actor).filter(|former| !dead(*former));
                 found.push(match former {
                     Some(former) => {
-                        broken(format!("{actor} takes {item}, whose payload {former} has taken"), None)
+                        let what = format!("{actor} takes {item}, whose payload {former} has taken");
+                        let same = self.payloads.iter().filter(|(_, other)| *other == payload);
+                        let fates: Vec<Text> = same.flat_map(|(item, _)| fate(item)).collect();
+                        broken_at(what, fates.iter().map(|znode| &**znode))
                     }
                     None => Finding::Tested,
                 });
@@ -235,7 +270,8 @@ impl TakesInOrder {
         let Some(at) = self.waiting.iter().position(|waiting| *waiting.item == *item) else { return };
         let taken = self.waiting.remove(at);
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
-            found.push(broken(format!("{actor} takes {item} after one that it comes before"), None));
+            let what = format!("{actor} takes {item} after one that it comes before");
+            found.push(broken_of(what, item));
         } else if !self.waiting.is_empty() {
             found.push(Finding::Tested);
         }
@@ -339,21 +375,23 @@ impl Promise for QueueProgress {
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let waits = |actor: &&ActorId| self.asking.contains(actor);
-        match (rest.unfinished.iter().find(waits), self.there.first()) {
-            (Some(actor), Some(item)) => {
-                found.push(broken(format!("{actor} waits for ever though {item} is there"), None));
+        match rest.unfinished.iter().find(waits) {
+            Some(actor) if !self.there.is_empty() => {
+                let what = |item| format!("{actor} waits for ever though {item} is there");
+                found.extend(self.there.iter().map(|item| broken_of(what(item), item)));
             }
-            (None, _) | (_, None) => found.push(Finding::Tested),
+            Some(_) | None => found.push(Finding::Tested),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Undisturbed;
     use super::super::testing::*;
     use super::*;
     use Delivery::{AtLeastOnce, AtMostOnce};
-    use zk_api::{SessionId, Zxid};
+    use zk_api::Zxid;
 
     const ITEMS: &str = "/queue/items";
 
@@ -366,7 +404,8 @@ mod tests {
     }
     fn put_as(n: u8, payload: u8) -> Event {
         let (path, data) = (item(n).as_str().into(), payload.to_string().as_str().into());
-        Event::Is(Fact::NodeWritten { path, by: SessionId(9), data, mzxid: Zxid::new(1, 1) })
+        let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
+        Event::Is(Fact::NodeWritten { path, by, owner, data, mzxid })
     }
     fn gone(n: u8) -> Event {
         deleted(&item(n), 1, 9)
@@ -389,7 +428,7 @@ mod tests {
     #[test]
     fn an_item_that_vanishes_without_being_worked_off_breaks_it() {
         let lost = |delivery, events| resting(NothingLost::of(ITEMS, delivery), events, &rest(&[], &[]));
-        let found = lost(AtLeastOnce, vec![put(1), asks(1), takes(1, 1), gone(1)]);
+        let found = lost(AtLeastOnce, vec![opened(1), put(1), asks(1), takes(1, 1), gone(1)]);
         assert_eq!(broken_by(&found), [("/queue/items/item-1 is lost", None)]);
         assert_eq!(lost(AtLeastOnce, vec![put(1), takes(1, 1), worked_off(1, 1)]), []);
         assert_eq!(lost(AtMostOnce, vec![put(1), asks(1), takes(1, 1)]), []);
@@ -411,7 +450,7 @@ mod tests {
 
     #[test]
     fn with_each_death_of_one_who_asks_one_item_may_be_lost_if_that_is_declared() {
-        let events = vec![put(1), asks(1), gone(1), crashed(1)];
+        let events = vec![opened(1), put(1), asks(1), gone(1), crashed(1)];
         let lost = |delivery| resting(NothingLost::of(ITEMS, delivery), events.clone(), &rest(&[], &[]));
         assert_eq!(lost(AtMostOnce), []);
         assert_eq!(broken_by(&lost(AtLeastOnce)).len(), 1);
@@ -476,5 +515,92 @@ mod tests {
         assert_eq!(broken_by(&found), [("p1 waits for ever though /queue/items/item-1 is there", None)]);
         let empty = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1), gone(1)], &rest(&[1], &[]));
         assert_eq!(empty, [Finding::Tested]);
+    }
+
+    /// What is excused after an administrator has changed something: of the first, and of what is broken anyhow.
+    fn excused(judge: impl Promise, change: Event, then: Vec<Event>, rest: &Rest) -> Vec<bool> {
+        let mut judge = Undisturbed::of(judge).sparing(ITEMS);
+        let mut found = Vec::new();
+        for event in [(0..3).map(opened).collect(), vec![change], then].concat() {
+            judge.see(&event, &mut found);
+        }
+        judge.at_rest(rest, &mut found);
+        broken_by(&found).iter().map(|(_, excuse)| excuse.is_some()).collect()
+    }
+
+    fn claim(n: u8) -> String {
+        format!("{ITEMS}/claim-of-item-{n}")
+    }
+
+    /// Of item 1 or a claim to it; of another; and of a consumer's place.
+    fn changes() -> [(Event, bool); 5] {
+        let place = "/queue/takers/a-taker-0000000001";
+        let his = |path: &str, owner| deleted(path, ADMIN, owner);
+        [
+            (his(&claim(1), 1), true),
+            (his(&item(1), NOBODY), true),
+            (his(&claim(2), 1), false),
+            (his(&item(9), NOBODY), false),
+            (his(place, 1), false),
+        ]
+    }
+
+    #[test]
+    fn a_change_excuses_what_becomes_of_that_item_and_of_no_other() {
+        for (change, excuse) in changes() {
+            let twice = vec![put(1), takes(1, 1), takes(2, 1)];
+            let by = |judge, then| excused(judge, change.clone(), then, &rest(&[], &[]));
+            assert_eq!(by(TakenOnce::of(ITEMS, AtMostOnce), twice), [excuse], "{change:?}");
+            let disorder = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
+            let found = excused(TakesInOrder::of(ITEMS), change.clone(), disorder, &rest(&[], &[]));
+            assert_eq!(found, [excuse], "{change:?}");
+            let waits =
+                excused(QueueProgress::of(ITEMS), change.clone(), vec![asks(1), put(1)], &rest(&[1], &[1]));
+            assert_eq!(waits, [excuse], "{change:?}");
+            let lost =
+                excused(NothingLost::of(ITEMS, AtLeastOnce), change.clone(), vec![put(1)], &rest(&[], &[]));
+            assert_eq!(lost, [excuse], "{change:?}");
+        }
+    }
+
+    #[test]
+    fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_excused() {
+        let both = vec![asks(1), put(1), put(2)];
+        let change = deleted(&claim(1), ADMIN, 2);
+        assert_eq!(excused(QueueProgress::of(ITEMS), change, both, &rest(&[1], &[1, 2])), [true, false]);
+    }
+
+    #[test]
+    fn what_an_administrator_takes_out_does_not_use_up_what_a_death_may_cost() {
+        let judge = || NothingLost::of(ITEMS, AtMostOnce);
+        let dies = vec![put(1), put(2), asks(1), gone(2), crashed(1)];
+        let lost = |more: Vec<Event>| {
+            let then = [dies.clone(), vec![deleted(&item(1), ADMIN, NOBODY)], more].concat();
+            excused(judge(), deleted(&item(9), ADMIN, NOBODY), then, &rest(&[], &[]))
+        };
+        assert_eq!(lost(vec![]), [true]);
+        assert_eq!(lost(vec![put(3), gone(3)]), [false, false, true]);
+    }
+
+    #[test]
+    fn a_put_that_was_none_is_excused_by_a_change_of_the_producers_own_znode() {
+        let then = || vec![notes(0, "puts", "7"), notes(0, "has put", "7")];
+        let by = |owner| {
+            let (path, by, mzxid) = ("/queue/putters/x".into(), session(ADMIN), Zxid::new(1, 1));
+            let data = "unlock".into();
+            let change = Event::Is(Fact::NodeWritten { path, by, owner: session(owner), data, mzxid });
+            excused(NothingLost::of(ITEMS, AtLeastOnce), change, then(), &rest(&[], &[]))
+        };
+        assert_eq!(by(0), [true]);
+        assert_eq!(by(1), [false]);
+    }
+
+    #[test]
+    fn what_is_written_to_a_claim_is_no_item() {
+        let (path, by, mzxid) = (claim(1).as_str().into(), session(ADMIN), Zxid::new(1, 1));
+        let written =
+            Event::Is(Fact::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
+        let found = resting(QueueProgress::of(ITEMS), vec![opened(1), asks(1), written], &rest(&[1], &[]));
+        assert_eq!(found, [Finding::Tested]);
     }
 }

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use zk_api::{EventType, Text};
 
 /// The deletion of a contender's znode wakes one client, or only such as ask for a share: these go on together.
+///
+/// Whoever loses its znode to an administrator may wait on where it waits, and others in its place. It excuses those who
+/// are woken with it, if without it they would go on together, or be one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersWakeTogether {
     lock: &'static str,
@@ -15,7 +18,6 @@ pub struct SharersWakeTogether {
     exclusive: &'static str,
     /// Whose newest znode is such a one.
     alone: BTreeSet<ActorId>,
-    meddled: bool,
     /// What was deleted last, and no znode was made since. A server that is behind fires its watches later, when those who
     /// were woken may ask for something else already: then that is not judged.
     deleted: Option<Text>,
@@ -25,7 +27,7 @@ impl SharersWakeTogether {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
         let crew = Crew::of(lock);
-        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), meddled: false, deleted: None }
+        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), deleted: None }
     }
 }
 
@@ -57,8 +59,7 @@ impl Promise for SharersWakeTogether {
                     }
                 }
             }
-            Event::Is(fact @ Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
-                self.meddled |= self.crew.loser(fact).is_some();
+            Event::Is(Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
                 self.deleted = Some(path.clone());
             }
             Event::Is(Fact::Fired { path, kind: EventType::NodeDeleted, woken })
@@ -69,7 +70,9 @@ impl Promise for SharersWakeTogether {
                     (0, _) => {}
                     (1, _) | (_, false) => found.push(Finding::Tested),
                     (n, true) => {
-                        let excuse = self.meddled.then_some(Assumption::NoAdministrator);
+                        let others = || woken().filter(|actor| !self.crew.is_robbed(**actor));
+                        let go_on = others().count() < 2 || !others().any(|actor| self.alone.contains(actor));
+                        let excuse = go_on.then_some(Assumption::NoAdministrator);
                         let what =
                             format!("the deletion of {path} woke {n} clients, and one that wants it alone");
                         found.push(broken(what, excuse));
@@ -118,5 +121,18 @@ mod tests {
         assert_eq!(judge(["b-read", "c-read"]), [Finding::Tested]);
         let what = "the deletion of /lock/a-write-0000000000 woke 2 clients, and one that wants it alone";
         assert_eq!(broken_by(&judge(["b-read", "c-write"])), [(what, None)]);
+    }
+
+    #[test]
+    fn who_waits_on_without_its_znode_excuses_those_in_its_place_and_nobody_else() {
+        let robbed = |p: u16| {
+            let node = format!("/lock/x-write-000000000{p}");
+            let waiting = (1..4).map(|p| created(&format!("/lock/x-write-000000000{p}"), p));
+            let before = (0..4).map(opened).chain(waiting).chain([deleted(&node, 99, p), deleted(W, 0, 0)]);
+            let events = before.chain([fired(W, NodeDeleted, &[1, 2])]).collect();
+            broken_by(&findings(SharersWakeTogether::of(LOCK, "-write-"), events))[0].1
+        };
+        assert_eq!(robbed(2), Some(Assumption::NoAdministrator));
+        assert_eq!(robbed(3), None);
     }
 }

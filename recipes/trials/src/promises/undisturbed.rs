@@ -1,42 +1,150 @@
-//! Promises that are owed as long as no administrator has changed anything.
+//! Promises that are owed as long as no administrator has changed what they are about.
 
-use crate::event::{Event, Fact};
-use crate::promise::{Assumption, Finding, Promise, Rest};
-use std::collections::BTreeSet;
-use zk_api::SessionId;
+use super::{below, parent, within};
+use crate::event::{ActorId, Event, Fact, Observation};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text};
 
 /// A promise of a recipe whose znodes carry what it knows, and that cannot make it anew: what an administrator has
-/// deleted or written before a violation excuses it, by [`Assumption::NoAdministrator`].
+/// deleted or written before a violation excuses it, by [`Assumption::NoAdministrator`], if it concerns what the violation
+/// is [about](crate::promise::Violation::about).
 ///
-/// What the change was and whom it concerned is not asked: a version that he has moved on or a claim that he has taken away
-/// has consequences for others, and much later. All znodes of a trial are the recipe's.
+/// Of znodes, a change concerns the one that was changed, all below it, and all that it lies below. It concerns an actor
+///
+/// - whose ephemeral znode it was, until it makes another one in that place, or beside it;
+/// - who makes an ephemeral znode in the place of the one that is gone: the former owner may take it for its own;
+/// - where the znode was nobody's: for good, or until the actor [has come to the end](Observation::Ends) of what it is
+///   a part of, if it lies [within](Undisturbed::within) the root; and never, if its loss is
+///   [borne](Undisturbed::sparing).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Undisturbed<P> {
+    /// Changes elsewhere do not matter.
+    root: Option<&'static str>,
+    /// Nobody's znodes below this one concern no actor.
+    spared: Option<&'static str>,
     promise: P,
-    /// Before the names, behind which nothing may stand that is none of theirs: where processes are taken for each other, it
-    /// would be the last one's.
-    disturbed: bool,
-    /// Those of actors; all others are administrators'.
-    sessions: BTreeSet<SessionId>,
+    /// Those of actors; all others are administrators'. Behind names nothing may stand that is none of theirs: where
+    /// processes are taken for each other, it would be the last one's.
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// What was changed, and whom that concerns.
+    changed: BTreeMap<Text, Concern>,
+}
+
+/// Whom a change concerns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Concern {
+    /// These.
+    Only(BTreeSet<ActorId>),
+    /// All but these, who are through with it.
+    AllBut(BTreeSet<ActorId>),
 }
 
 impl<P: Promise> Undisturbed<P> {
     /// Panics if the promise has assumptions of its own.
     pub fn of(promise: P) -> Self {
         assert!(promise.assumes().is_empty(), "{} says itself what excuses it", promise.name());
-        Undisturbed { promise, sessions: BTreeSet::new(), disturbed: false }
+        let (sessions, changed) = (BTreeMap::new(), BTreeMap::new());
+        Undisturbed { root: None, spared: None, promise, sessions, changed }
+    }
+
+    /// Where only changes of this znode, of what is below it and of those that it lies below can be to blame. Below it,
+    /// who has come to an end is through with what that was about.
+    pub fn within(self, root: &'static str) -> Self {
+        Undisturbed { root: Some(root), ..self }
+    }
+
+    /// Where everybody is to bear it that znodes below this one, which are nobody's, are gone or changed.
+    pub fn sparing(self, parent: &'static str) -> Self {
+        Undisturbed { spared: Some(parent), ..self }
+    }
+
+    fn take_note(&mut self, event: &Event) {
+        match event {
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
+            Event::Is(
+                Fact::NodeDeleted { path, by, owner, .. } | Fact::NodeWritten { path, by, owner, .. },
+            ) => {
+                let is_his = *by != SessionId::NONE && !self.sessions.contains_key(by);
+                if is_his && self.root.is_none_or(|root| are_related(root, path)) {
+                    self.change(path, *owner);
+                }
+            }
+            Event::Is(Fact::NodeCreated { path, by, .. }) => self.replace(path, *by),
+            Event::Is(_) => {}
+            Event::Says { actor, what: Observation::Ends { about, .. } } => self.end(*actor, about),
+            Event::Says { .. } => {}
+        }
+    }
+
+    fn change(&mut self, path: &Text, owner: SessionId) {
+        let nobody = Concern::Only(BTreeSet::new());
+        let before = self.changed.remove(path).unwrap_or(nobody);
+        let concern = match (before, self.sessions.get(&owner)) {
+            (Concern::Only(mut actors), Some(actor)) => {
+                actors.insert(*actor);
+                Concern::Only(actors)
+            }
+            (before, None) if self.spared.is_some_and(|parent| below(parent, path)) => before,
+            (_, None) | (Concern::AllBut(_), _) => Concern::AllBut(BTreeSet::new()),
+        };
+        self.changed.insert(path.clone(), concern);
+    }
+
+    /// A znode is made in the place of one that was changed, or beside it.
+    fn replace(&mut self, path: &Text, by: SessionId) {
+        let Some(actor) = self.sessions.get(&by) else { return };
+        for (changed, concern) in &mut self.changed {
+            let Concern::Only(actors) = concern else { continue };
+            if parent(changed) == parent(path) && !actors.remove(actor) && changed == path {
+                actors.insert(*actor);
+            }
+        }
+    }
+
+    /// An actor has come to the end of something.
+    fn end(&mut self, actor: ActorId, about: &str) {
+        let Some(root) = self.root else { return };
+        for (changed, concern) in &mut self.changed {
+            if let Concern::AllBut(actors) = concern
+                && below(root, changed)
+                && within(about, changed)
+            {
+                actors.insert(actor);
+            }
+        }
+    }
+
+    fn concerns(&self, about: &Subject) -> bool {
+        match about {
+            Subject::Unsaid => false,
+            Subject::Znodes(znodes) => {
+                let is_about = |changed: &Text| znodes.iter().any(|znode| are_related(znode, changed));
+                self.changed.keys().any(is_about)
+            }
+            Subject::Actors(actors) => self.changed.values().any(|concern| match concern {
+                Concern::Only(those) => actors.iter().any(|actor| those.contains(actor)),
+                Concern::AllBut(others) => actors.iter().any(|actor| !others.contains(actor)),
+            }),
+        }
     }
 
     fn excuses(&self, found: &mut [Finding]) {
-        if !self.disturbed {
-            return;
-        }
         for finding in found {
-            if let Finding::Broken(violation) = finding {
+            if let Finding::Broken(violation) = finding
+                && self.concerns(&violation.about)
+            {
                 violation.excuse.get_or_insert(Assumption::NoAdministrator);
             }
         }
     }
+}
+
+/// Whether one is the other, or lies below it.
+fn are_related(one: &str, other: &str) -> bool {
+    within(one, other) || within(other, one)
 }
 
 impl<P: Promise> Promise for Undisturbed<P> {
@@ -57,15 +165,7 @@ impl<P: Promise> Promise for Undisturbed<P> {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        match event {
-            Event::Is(Fact::SessionOpened { session, .. }) => {
-                self.sessions.insert(*session);
-            }
-            Event::Is(Fact::NodeDeleted { by, .. } | Fact::NodeWritten { by, .. }) => {
-                self.disturbed |= *by != SessionId::NONE && !self.sessions.contains(by);
-            }
-            Event::Is(_) | Event::Says { .. } => {}
-        }
+        self.take_note(event);
         let before = found.len();
         self.promise.see(event, found);
         self.excuses(&mut found[before..]);
@@ -80,40 +180,119 @@ impl<P: Promise> Promise for Undisturbed<P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::NoWaiterStuck;
     use super::super::testing::*;
+    use super::super::{Agreement, LiveMembersListed, NoFailure, NoWaiterStuck};
     use super::*;
+    use crate::event::End;
+
+    const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
+    const A: &str = "/group/a";
+    const B: &str = "/group/b";
+
+    fn writes(path: &str, p: u16, owner: SessionId) -> Event {
+        let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 7));
+        Event::Is(Fact::NodeWritten { path, by, owner, data: "abort".into(), mzxid })
+    }
+
+    fn fails(p: u16) -> Event {
+        Event::Is(Fact::Finished { actor: actor(p), end: End::Failed })
+    }
+
+    fn ends(p: u16, about: &str) -> Event {
+        Event::Says { actor: actor(p), what: Observation::ends("is through with", about, 0) }
+    }
+
+    /// Why the last one of these, which fails, is excused.
+    fn failed(judge: Undisturbed<NoFailure>, events: Vec<Event>) -> Option<Assumption> {
+        let opened = (0..3).map(opened).collect();
+        broken_by(&findings(judge, [opened, events].concat())).last().expect("somebody fails").1
+    }
 
     fn stuck_after(events: Vec<Event>) -> Option<Assumption> {
-        let rest = Rest { unfinished: vec![actor(0)], ..Rest::default() };
-        let found = resting(Undisturbed::of(NoWaiterStuck), [vec![opened(0)], events].concat(), &rest);
-        broken_by(&found)[0].1
-    }
-
-    fn writes(path: &str, p: u16) -> Event {
-        let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 7));
-        Event::Is(Fact::NodeWritten { path, by, data: "abort".into(), mzxid })
+        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+        let all = [vec![opened(0), opened(1)], events].concat();
+        let found = resting(Undisturbed::of(NoWaiterStuck).within("/tx"), all, &rest);
+        let excuses: Vec<_> = broken_by(&found).iter().map(|(_, excuse)| *excuse).collect();
+        assert_eq!(excuses[0], excuses[1]);
+        excuses[0]
     }
 
     #[test]
-    fn what_an_administrator_has_deleted_or_written_is_an_excuse() {
-        for change in [deleted("/tx/1", 99, 0), deleted("/tx/1", 99, 98), writes("/tx/1/p0", 99)] {
-            assert_eq!(stuck_after(vec![change]), Some(Assumption::NoAdministrator));
+    fn who_loses_its_znode_or_finds_other_data_in_it_is_excused_and_nobody_else() {
+        for change in [deleted(A, 99, 0), writes(A, 99, session(0))] {
+            assert_eq!(failed(Undisturbed::of(NoFailure), vec![change.clone(), fails(0)]), HIS);
+            assert_eq!(failed(Undisturbed::of(NoFailure), vec![change.clone(), fails(1)]), None);
+            assert_eq!(failed(Undisturbed::of(NoFailure), vec![fails(0), change]), None);
         }
     }
 
     #[test]
-    fn what_the_own_people_or_the_ensemble_do_is_none() {
-        for change in [deleted("/tx/1", 0, 0), vanished("/tx/1", 0), writes("/tx/1", 0)] {
-            assert_eq!(stuck_after(vec![change]), None);
+    fn who_has_made_another_znode_beside_it_is_excused_no_more() {
+        let after =
+            |made| failed(Undisturbed::of(NoFailure), vec![deleted(A, 99, 0), created(made, 0), fails(0)]);
+        assert_eq!([after(A), after(B), after("/claims/a")], [None, None, HIS]);
+    }
+
+    #[test]
+    fn who_takes_the_place_of_another_may_lose_it_to_that_one() {
+        let robbed = vec![deleted(A, 99, 0), created(A, 1)];
+        for p in [0, 1] {
+            assert_eq!(failed(Undisturbed::of(NoFailure), [robbed.clone(), vec![fails(p)]].concat()), HIS);
+        }
+        assert_eq!(failed(Undisturbed::of(NoFailure), [robbed, vec![fails(2)]].concat()), None);
+    }
+
+    #[test]
+    fn a_znode_that_is_nobodys_concerns_all_until_they_are_through_with_it_or_none_who_must_bear_it() {
+        let change = deleted("/tx/1/p0", 99, NOBODY);
+        let of = |events| failed(Undisturbed::of(NoFailure).within("/tx"), events);
+        assert_eq!(of(vec![change.clone(), fails(1)]), HIS);
+        assert_eq!(of(vec![change.clone(), ends(1, "/tx/2"), ends(0, "/tx/1"), fails(1)]), HIS);
+        assert_eq!(of(vec![change.clone(), ends(1, "/tx/1"), fails(1)]), None);
+        assert_eq!(of(vec![deleted("/sites/p0", 99, 0), fails(0)]), None);
+        let spared = || Undisturbed::of(NoFailure).sparing("/tx");
+        assert_eq!(failed(spared(), vec![change, fails(1)]), None);
+        assert_eq!(failed(spared(), vec![deleted("/tx", 99, NOBODY), ends(1, "/tx"), fails(1)]), HIS);
+    }
+
+    #[test]
+    fn who_waits_is_excused_with_whom_it_waits_for() {
+        let change = deleted("/tx/1/p0", 99, NOBODY);
+        assert_eq!(stuck_after(vec![change.clone()]), HIS);
+        assert_eq!(stuck_after(vec![change.clone(), ends(0, "/tx/1")]), HIS);
+        assert_eq!(stuck_after(vec![change, ends(0, "/tx/1"), ends(1, "/tx/1")]), None);
+        assert_eq!(stuck_after(vec![deleted("/sites/p1", 99, 1)]), None);
+    }
+
+    #[test]
+    fn what_the_own_people_or_the_ensemble_do_is_no_excuse() {
+        for change in [deleted("/tx/1", 0, NOBODY), vanished("/tx/1", 0), writes("/tx/1", 0, SessionId::NONE)]
+        {
+            assert_eq!(stuck_after(vec![change.clone()]), None);
+            // It is done, though its session has ended meanwhile.
+            assert_eq!(stuck_after(vec![closed(0), change]), None);
         }
     }
 
     #[test]
-    fn an_excuse_is_for_what_comes_after() {
-        let fails = |p| Event::Is(Fact::Finished { actor: actor(p), end: crate::event::End::Failed });
-        let events = vec![opened(0), fails(0), deleted("/tx/1", 99, 0), fails(1)];
-        let found = findings(Undisturbed::of(super::super::NoFailure), events);
-        assert_eq!(broken_by(&found), [("p0 fails", None), ("p1 fails", Some(Assumption::NoAdministrator))]);
+    fn of_znodes_a_change_concerns_itself_and_what_is_above_and_below() {
+        use super::super::commitment::testing::does;
+        let excuse = |path: &str| {
+            let events = vec![opened(0), deleted(path, 99, NOBODY), does(0, "commits"), does(1, "aborts")];
+            broken_by(&findings(Undisturbed::of(Agreement::of("/tx")), events))[0].1
+        };
+        assert_eq!(["/tx/1", "/tx/1/p0", "/tx"].map(excuse), [HIS; 3]);
+        assert_eq!(["/tx/2/p0", "/tx/11", "/sites/p0"].map(excuse), [None; 3]);
+    }
+
+    #[test]
+    fn a_member_is_unlisted_by_the_deletion_of_its_own_znode_alone() {
+        let joins = Event::Says { actor: actor(0), what: Observation::note("joins", A, 0) };
+        let rest = Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() };
+        let excuse = |change| {
+            let events = vec![opened(0), opened(1), joins.clone(), change];
+            broken_by(&resting(Undisturbed::of(LiveMembersListed::of("/group")), events, &rest))[0].1
+        };
+        assert_eq!([excuse(deleted(A, 99, 0)), excuse(deleted(B, 99, 1))], [HIS, None]);
     }
 }

@@ -299,7 +299,13 @@ mod tests {
         let (path, by, zxid) = (Text::from(format!("/c/{name}")), session(9), Zxid::new(1, zxid));
         let created =
             Event::Is(Fact::NodeCreated { path: path.clone(), by, owner: SessionId::NONE, czxid: zxid });
-        let written = Event::Is(Fact::NodeWritten { path, by, data: Data::from(value), mzxid: zxid });
+        let written = Event::Is(Fact::NodeWritten {
+            path,
+            by,
+            owner: SessionId::NONE,
+            data: Data::from(value),
+            mzxid: zxid,
+        });
         if is_new { vec![created, written] } else { vec![written] }
     }
 

@@ -1,7 +1,7 @@
 //! `voters-learn`.
 
 use super::commitment::{Told, told};
-use super::{below, broken};
+use super::{below, broken_at};
 use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise};
 use std::collections::BTreeSet;
@@ -65,7 +65,7 @@ impl Promise for VotersLearn {
                 match end {
                     End::Done => {
                         let what = format!("{actor} has voted in {transaction}, and ends without a decision");
-                        found.push(broken(what, None));
+                        found.push(broken_at(what, [&*transaction]));
                     }
                     End::SessionLost | End::Failed => {}
                 }

@@ -75,13 +75,13 @@ impl<K: QueueKind> Trial for OnTrial<K> {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let (delivery, woken) = (self.0.delivery(), OneWokenPerDeletion::of(QUEUE));
         vec![
-            Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery))),
+            Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery)).sparing(ITEMS)),
             Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
             Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
             Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
             if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
-            Box::new(Undisturbed::of(NoFailure)),
-            Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE))),
+            Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
+            Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
         ]
     }
 

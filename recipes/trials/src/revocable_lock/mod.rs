@@ -47,7 +47,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
     ]
 }
 
@@ -61,6 +61,6 @@ fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(Measured(NoForeignDelete::of(LOCK))),
-        Box::new(Undisturbed::of(NoFailure)),
+        Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
     ]
 }

@@ -1,7 +1,7 @@
 //! `two-phase-commit/children-one-by-one`: a part of the sites is taken for all.
 
 use super::published::{appears, by_votes, create};
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -28,7 +28,7 @@ impl CommitKind for ChildrenOneByOne {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn joins(&self) -> bool {

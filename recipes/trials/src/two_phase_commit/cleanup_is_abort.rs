@@ -1,6 +1,6 @@
 //! `two-phase-commit/cleanup-is-abort`: a transaction that is gone is taken for aborted.
 
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -27,7 +27,7 @@ impl CommitKind for CleanupIsAbort {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -1,7 +1,7 @@
 //! `two-phase-commit/empty-is-vote`: who has said nothing has agreed.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::Stop;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -29,7 +29,7 @@ impl CommitKind for EmptyIsVote {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn joins(&self) -> bool {

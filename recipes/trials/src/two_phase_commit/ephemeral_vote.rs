@@ -30,7 +30,7 @@ impl CommitKind for EphemeralVote {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -1,7 +1,7 @@
 //! `two-phase-commit/no-recovery`: nobody takes over from a coordinator, not even itself.
 
 use super::published::{Shown, read};
-use super::stage::{CommitKind, SAFE, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -39,7 +39,7 @@ impl CommitKind for NoRecovery {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn keeps(&self) -> &'static [&'static str] {

@@ -30,7 +30,7 @@ pub trait CommitKind: Send + Sync + 'static {
 
     /// What is promised.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_commitment(TRANSACTIONS)
+        promises::of_commitment(TRANSACTIONS, SITES)
     }
 
     /// Which engines find what is wrong with it.

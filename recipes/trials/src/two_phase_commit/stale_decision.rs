@@ -1,6 +1,6 @@
 //! `two-phase-commit/stale-decision`: a decision that cannot be read yet is taken for abort.
 
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::event::Resource;
 use crate::probe::Probe;
@@ -31,7 +31,7 @@ impl CommitKind for StaleDecision {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     /// Of 100 seeds, one sees it: the news must pass a server that is seconds behind.

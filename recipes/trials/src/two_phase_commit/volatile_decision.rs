@@ -30,7 +30,7 @@ impl CommitKind for VolatileDecision {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     /// Of 100 seeds, one sees it: a site must be gone as it is decided, and vote before the coordinator has told it.

@@ -1,7 +1,7 @@
 //! `two-phase-commit/vote-rewritten`: a vote is changed when its answer is lost.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -30,7 +30,7 @@ impl CommitKind for VoteRewritten {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn joins(&self) -> bool {

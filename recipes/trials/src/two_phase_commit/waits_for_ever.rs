@@ -1,7 +1,7 @@
 //! `two-phase-commit/waits-for-ever`: there is no rule for a site that is gone.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, SAFE, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
 use crate::common::Stop;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -31,7 +31,7 @@ impl CommitKind for WaitsForEver {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn found_by(&self) -> FoundBy {

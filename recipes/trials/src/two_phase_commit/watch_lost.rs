@@ -1,6 +1,6 @@
 //! `two-phase-commit/watch-lost`: a watch is not set again.
 
-use super::stage::{CommitKind, SAFE, Stage, TRANSACTIONS};
+use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -27,7 +27,7 @@ impl CommitKind for WatchLost {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS)
+        promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
     fn joins(&self) -> bool {
