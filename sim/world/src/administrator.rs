@@ -25,6 +25,8 @@ impl World<'_> {
     /// An administrator meddles with an ephemeral znode of an actor, the newest that it has below the trial's setup.
     pub fn meddle(&mut self, actor: ActorId, meddling: Meddling) {
         let owner = self.processes[usize::from(actor.process)].client.as_ref().map(|c| c.session());
+        // Who has no session yet owns nothing; what is nobody's is not an ephemeral znode.
+        let owner = owner.filter(|owner| *owner != SessionId::NONE);
         let Some(node) = owner.and_then(|owner| self.newest_ephemeral(owner)) else { return };
         self.once(match &meddling {
             Meddling::Delete if self.is_holding(actor) => "an administrator deleted a holder's znode",

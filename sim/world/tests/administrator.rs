@@ -76,3 +76,24 @@ fn administrators_come_only_where_a_scenario_has_them() {
     });
     assert!(runs.into_iter().any(|run| run.sometimes.keys().any(|case| case.contains("administrator"))));
 }
+
+#[test]
+fn who_has_no_session_has_nothing_to_lose() {
+    let kept = scripted(|zk, probe, part| async move {
+        if part.me.process == 0 {
+            let node = path("/t/kept");
+            zk.create(&node, Data::NULL, CreateMode::Persistent).await.expect("nothing is wrong yet");
+            zk.sleep(Duration::from_secs(4)).await;
+            say(
+                &probe,
+                if zk.exists(&node).await.is_ok_and(|stat| stat.is_some()) { "kept" } else { "gone" },
+            );
+        }
+        End::Done
+    });
+    // The other one stops before it is connected.
+    let stops = Fault::ClientPause { client: 1, when: When::Now, for_ms: 6000 };
+    let faults = [(0, stops), (3000, Fault::AdminDelete { client: 1, when: When::Now })];
+    let run = run_with(&kept, &Scenario { clients: 2, ..calm() }, 1, &faults);
+    assert_eq!(said(&run), ["kept"]);
+}

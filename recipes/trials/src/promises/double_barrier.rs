@@ -23,7 +23,7 @@ struct Rounds {
     size: i64,
     /// An administrator has changed what is no member's.
     shaken: bool,
-    /// He has deleted the znode of a member of the round that gathers.
+    /// Since the last round began, one has died whose znode he had deleted as it gathered.
     robbed: bool,
     crew: Crew,
     /// Whose session lives, crashed or not.
@@ -38,8 +38,11 @@ struct Rounds {
 struct Member {
     place: Place,
     registered: bool,
-    /// An administrator has deleted its znode since it arrived.
+    /// An administrator has deleted its znode, and it has made no new one; or that of the one by which it was counted to
+    /// its round. Until it arrives again.
     robbed: bool,
+    /// It was robbed in a round that ran, and has registered anew: those of that round may wait for it again as they leave.
+    missed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
 }
@@ -81,6 +84,7 @@ impl Rounds {
                 let member = self.members.remove(actor)?;
                 let counted = member.place == Place::Arriving && member.registered && member.round.is_none();
                 self.fallen += i64::from(counted);
+                self.robbed |= member.place == Place::Arriving && member.robbed;
                 None
             }
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
@@ -110,7 +114,6 @@ impl Rounds {
         let actor = self.crew.live.get(&owner);
         if let Some(member) = actor.and_then(|actor| self.members.get_mut(actor)) {
             member.robbed = true;
-            self.robbed |= member.place == Place::Arriving && member.round.is_none();
         }
     }
 
@@ -126,7 +129,14 @@ impl Rounds {
 
     fn register(&mut self, owner: SessionId, registered: bool) {
         if let Some(actor) = self.crew.live.get(&owner) {
-            self.members.entry(*actor).and_modify(|member| member.registered = registered);
+            self.members.entry(*actor).and_modify(|member| {
+                if registered && member.robbed && member.place == Place::Arriving {
+                    // Anew, for the round that gathers now.
+                    member.missed |= member.round.is_some();
+                    (member.robbed, member.round) = (false, None);
+                }
+                member.registered = registered;
+            });
         }
     }
 
@@ -134,7 +144,8 @@ impl Rounds {
         match what {
             "arrives at" => {
                 self.size = number;
-                let member = Member { place: Place::Arriving, registered: false, robbed: false, round: None };
+                let (registered, robbed, missed) = (false, false, false);
+                let member = Member { place: Place::Arriving, registered, robbed, missed, round: None };
                 self.members.insert(actor, member);
                 None
             }
@@ -173,8 +184,11 @@ impl Rounds {
         let robbed = std::mem::take(&mut self.robbed) || self.members.values().any(waits);
         let mut with = std::mem::take(&mut self.fallen);
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
+        let by_robbed = self.is_robbed(actor);
         for member in self.members.values_mut().filter(arriving) {
             with += i64::from(member.round.is_none());
+            // One that was robbed may come late, when those of another round gather.
+            member.robbed |= by_robbed && member.round.is_none();
             member.round.get_or_insert(round);
         }
         self.left = None;
@@ -306,7 +320,8 @@ impl Promise for RoundsDoNotMix {
                 Some(other) => {
                     let what =
                         format!("{actor} begins a round at {} while {other} is in another", self.0.parent);
-                    self.0.broken(what, self.0.is_robbed(other))
+                    // Who was robbed as it gathered is not counted to the round that it comes to be in.
+                    self.0.broken(what, self.0.is_robbed(other) || self.0.is_robbed(actor))
                 }
                 None => Finding::Tested,
             });
@@ -343,7 +358,7 @@ impl Promise for BarrierOpens {
         let runs = |round: Option<u32>| {
             stuck.iter().any(|(_, m)| m.place == Place::Inside && (round == m.round || round.is_none()))
         };
-        let robbed = stuck.iter().any(|(_, member)| member.robbed);
+        let robbed = stuck.iter().any(|(_, member)| member.robbed || member.missed);
         let before = found.len();
         for (actor, member) in &stuck {
             let what = match member.place {
@@ -487,6 +502,14 @@ mod tests {
     }
 
     #[test]
+    fn who_was_robbed_and_registers_anew_is_in_the_next_round() {
+        let missed = [passes(0), robs(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
+        let found = findings(EntersTogether::of(B), with(&[missed.clone(), passes(1), passes(0)]));
+        assert_eq!(found, [Finding::Tested, Finding::Tested]);
+        assert_eq!(excuse(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
+    }
+
+    #[test]
     fn who_leaves_behind_one_that_was_robbed_is_excused_and_behind_another_is_not() {
         let inside = [passes(0), passes(1)].concat();
         assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(1), leaves(0)]), HIS);
@@ -504,6 +527,11 @@ mod tests {
         let inside = [passes(0), passes(1)].concat();
         assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), robs(1), next.clone()]), HIS);
         assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, robs(0), next]), None);
+        let late = [robs(1), passes(0), passes(1)];
+        assert_eq!(excuse(RoundsDoNotMix::of(B), &late), HIS);
+        // Who seems to be in the round of one that was robbed.
+        let counted = [robs(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)];
+        assert_eq!(excuse(RoundsDoNotMix::of(B), &counted), HIS);
     }
 
     #[test]
@@ -511,6 +539,9 @@ mod tests {
         let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
         let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
         assert_eq!(waits(&[robs(1)]), HIS);
+        // As it leaves, for one that missed the round and is there again.
+        let leaves = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
+        assert_eq!(waits(&[passes(0), leaves, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
         let round =
             [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
         assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
