@@ -53,6 +53,8 @@ pub struct CheckConfig {
     pub time_limit: Option<Duration>,
     /// Give up after so many states.
     pub max_states: Option<u64>,
+    /// Give up once the process holds so many bytes in memory. Our own search alone.
+    pub max_memory: Option<u64>,
     /// Go no deeper.
     pub max_depth: Option<u32>,
 }
@@ -165,6 +167,7 @@ impl CheckConfig {
             livelock: true,
             time_limit: None,
             max_states: None,
+            max_memory: None,
             max_depth: None,
         }
     }

@@ -39,6 +39,7 @@ pub mod ensemble;
 pub mod link;
 pub mod livelock;
 mod memo;
+mod memory;
 pub mod message;
 pub mod model;
 pub mod monitors;

@@ -6,6 +6,7 @@ use crate::course::course_step;
 use crate::describe::describe;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
+use crate::memory;
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
@@ -144,11 +145,12 @@ impl Search<'_> {
     }
 
     fn has_run_out(&mut self, started: Instant) -> bool {
-        let limit = self.config.time_limit.filter(|limit| started.elapsed() >= *limit);
-        if let Some(limit) = limit {
-            self.found.ran_out = Some(format!("time: {} s", limit.as_secs_f32()));
-        }
-        limit.is_some()
+        let late = self.config.time_limit.filter(|limit| started.elapsed() >= *limit);
+        self.found.ran_out = match late {
+            Some(limit) => Some(format!("time: {} s", limit.as_secs_f32())),
+            None => memory::run_out(self.config.max_memory),
+        };
+        self.found.ran_out.is_some()
     }
 
     fn is_full(&mut self) -> bool {

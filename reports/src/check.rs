@@ -139,6 +139,8 @@ pub struct Limits {
     pub time_seconds: Option<f64>,
     /// After so many unique states.
     pub max_states: Option<u64>,
+    /// Once the process held so many bytes in memory.
+    pub max_memory: Option<u64>,
     /// So many steps from the start.
     pub max_depth: Option<u32>,
 }

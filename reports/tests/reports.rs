@@ -153,7 +153,12 @@ fn check() -> CheckReport {
             effects: false,
             true_zxids: false,
         },
-        limits: Limits { time_seconds: Some(60.0), max_states: None, max_depth: Some(9) },
+        limits: Limits {
+            time_seconds: Some(60.0),
+            max_states: None,
+            max_memory: Some(8_000_000_000),
+            max_depth: Some(9),
+        },
         verdict: Judgement::Violated,
         holds_in: "Service".into(),
         ran_out: None,

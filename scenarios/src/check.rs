@@ -11,19 +11,16 @@ use zk_reports::{
 };
 use zk_trials::trial::{About, AnyTrial, Bounds};
 
-/// Where a search gives up unless somebody says otherwise, so that it stays below some 8 GB.
+/// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
 ///
-/// It keeps a few words of every state it has seen, and the whole of those it has still to explore. With more
-/// clients these are larger, and more of all. Measured: 110 bytes a state with three clients, 680 with five, 4,500
-/// with ten.
-pub(crate) fn most_states(clients: u8) -> u64 {
-    match clients {
-        0..=3 => 60_000_000,
-        4 => 20_000_000,
-        5 => 10_000_000,
-        6..=8 => 3_000_000,
-        _ => 800_000,
-    }
+/// How much a state takes depends on what is explored. Measured: 70 to 250 bytes without lag, up to 1,800 where views lag.
+pub(crate) const MOST_GIGABYTES: u32 = 8;
+/// Where stateright's search gives up, which knows no limit of memory.
+pub(crate) const MOST_STATES_OF_STATERIGHT: u64 = 20_000_000;
+
+/// So many gigabytes.
+pub(crate) fn gigabytes(n: u32) -> u64 {
+    u64::from(n) * 1_000_000_000
 }
 
 /// What is explored unless somebody says otherwise: the trial's own bounds, with the reductions that a test has
@@ -33,8 +30,8 @@ pub(crate) fn most_states(clients: u8) -> u64 {
 /// be put to the test, and nobody would have asked for that.
 pub(crate) fn default_config(about: &About) -> CheckConfig {
     let bounds = Bounds { effects: true, ..about.bounds };
-    let max_states = Some(most_states(bounds.clients));
-    CheckConfig { reductions: about.reductions, effects: true, max_states, ..CheckConfig::new(bounds) }
+    let max_memory = Some(gigabytes(MOST_GIGABYTES));
+    CheckConfig { reductions: about.reductions, effects: true, max_memory, ..CheckConfig::new(bounds) }
 }
 
 /// Explores, and reports. `what` is the trial as it was asked for.
@@ -97,6 +94,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         limits: Limits {
             time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),
             max_states: config.max_states,
+            max_memory: config.max_memory,
             max_depth: config.max_depth,
         },
         verdict,
@@ -322,8 +320,7 @@ mod tests {
     fn every_promise_is_put_to_the_test_and_memory_is_guarded_unless_somebody_says_otherwise() {
         let config = default_config(&ABOUT);
         assert!(config.effects && config.bounds.effects);
-        assert_eq!(config.max_states, Some(60_000_000));
-        assert!((1..16).all(|clients| most_states(clients) >= most_states(clients + 1)));
+        assert_eq!((config.max_states, config.max_memory), (None, Some(8_000_000_000)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Checks of an ensemble.
 
 use crate::BadInput;
+use crate::check::{MOST_GIGABYTES, gigabytes};
 use crate::output::Format;
 use crate::typed::whole;
 use clap::{Args, ValueEnum};
@@ -21,9 +22,6 @@ Explores an ensemble of real servers over links that break, in every order of ev
 What is explored is the very protocol that runs elsewhere: elections, synchronisation, broadcast, over disks that lose
 what was not synced. In every state all invariants are looked at; afterwards, whether progress stays possible. The servers
 are peers without trees; with --whole-servers they have trees, sessions, files and a client.";
-
-/// Where a search gives up unless somebody says otherwise: about 8 GB.
-const MOST_STATES: u64 = 40_000_000;
 
 const SERVERS: &str = "What the servers are";
 const BOUNDS: &str = "Bounds: how many of each at most";
@@ -80,9 +78,12 @@ pub(crate) struct EnsembleArguments {
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = crate::command::duration)]
     time_limit: Option<Duration>,
+    /// Give up once it holds so many gigabytes in memory
+    #[arg(help_heading = LIMITS, long, value_name = "GB", allow_negative_numbers = true, default_value_t = MOST_GIGABYTES, value_parser = whole(1..=100_000u32))]
+    max_memory: u32,
     /// Give up after so many states
-    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, default_value_t = MOST_STATES, value_parser = whole(1..=u64::MAX))]
-    max_states: u64,
+    #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
+    max_states: Option<u64>,
     /// Go no deeper than so many steps
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
@@ -173,7 +174,8 @@ impl EnsembleArguments {
             // A refused link may be asked for for ever, if that is not merged.
             liveness: !self.no_liveness && !self.unmerged,
             time_limit: self.time_limit,
-            max_states: Some(self.max_states),
+            max_states: self.max_states,
+            max_memory: Some(gigabytes(self.max_memory)),
             max_depth: self.max_depth,
             ..EnsembleConfig::new(level, bounds)
         })
@@ -217,6 +219,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         limits: Limits {
             time_seconds: config.time_limit.map(|limit| limit.as_secs_f64()),
             max_states: config.max_states,
+            max_memory: config.max_memory,
             max_depth: config.max_depth,
         },
         verdict,

@@ -193,7 +193,9 @@ fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
 
 fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
     let about = trial.about();
-    let config = CheckConfig { max_states: Some(effort.max_states), ..default_config(&about) };
+    // Other trials have memory, too: states are a limit for each, and the same on every machine.
+    let config =
+        CheckConfig { max_states: Some(effort.max_states), max_memory: None, ..default_config(&about) };
     let check = |config: &CheckConfig| crate::check::check(about.name, trial, config, &mut |_| {});
     let model = check(&config);
     // A search for what is known to break stops there; what is known to hold needs one to the end.

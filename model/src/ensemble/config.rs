@@ -210,6 +210,8 @@ pub struct EnsembleConfig {
     pub time_limit: Option<Duration>,
     /// Give up after so many states.
     pub max_states: Option<u64>,
+    /// Give up once the process holds so many bytes in memory.
+    pub max_memory: Option<u64>,
     /// Go no deeper.
     pub max_depth: Option<u32>,
     /// By so many threads. What is found is the same.
@@ -230,6 +232,7 @@ impl EnsembleConfig {
             liveness: true,
             time_limit: None,
             max_states: None,
+            max_memory: None,
             max_depth: None,
             threads: 1,
         }

@@ -10,6 +10,7 @@ use super::state::State;
 use super::watch::{Watched, names};
 use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
 use crate::livelock::Edges;
+use crate::memory;
 use crate::quiet::quietly;
 use crate::tree::{Number, Tree};
 use std::time::Instant;
@@ -165,7 +166,8 @@ impl<N: Node> Search<'_, N> {
         let most = config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
         self.ran_out = match late {
             Some(limit) => Some(format!("time: {} s", limit.as_secs_f32())),
-            None => (self.tree.len() >= most).then(|| format!("states: {most}")),
+            None if self.tree.len() >= most => Some(format!("states: {most}")),
+            None => memory::run_out(config.max_memory),
         };
         self.ran_out.is_some()
     }

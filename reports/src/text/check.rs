@@ -61,6 +61,7 @@ pub(super) fn limits(out: &mut String, limits: &Limits) {
     let limits = [
         limits.time_seconds.map(|s| format!("{s} s")),
         limits.max_states.map(|n| format!("{} states", count(n))),
+        limits.max_memory.map(|bytes| format!("{} MB", count(bytes / 1_000_000))),
         limits.max_depth.map(|n| format!("depth {n}")),
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();

@@ -2,7 +2,7 @@
 
 use crate::BadInput;
 use crate::bad_input::did_you_mean;
-use crate::check::most_states;
+use crate::check::{MOST_GIGABYTES, MOST_STATES_OF_STATERIGHT, gigabytes};
 use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
@@ -365,7 +365,10 @@ pub(super) struct CheckArguments {
     /// Give up after so long, such as 90s, 5m or 1h
     #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Give up after so many states [default: what 8 GB hold]
+    /// Give up once it holds so many gigabytes in memory
+    #[arg(help_heading = LIMITS, long, value_name = "GB", allow_negative_numbers = true, default_value_t = MOST_GIGABYTES, value_parser = whole(1..=100_000u32))]
+    max_memory: u32,
+    /// Give up after so many states
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     max_states: Option<u64>,
     /// Go no deeper than so many steps
@@ -437,11 +440,14 @@ impl CheckArguments {
         config.true_zxids = self.true_zxids;
         config.livelock = !self.no_livelock;
         config.time_limit = self.time_limit;
-        config.max_states = Some(self.max_states.unwrap_or_else(|| most_states(config.bounds.clients)));
         config.max_depth = self.max_depth;
         config.engine = match self.engine {
             EngineName::Own => Engine::Own,
             EngineName::Stateright => Engine::Stateright,
+        };
+        (config.max_states, config.max_memory) = match config.engine {
+            Engine::Own => (self.max_states, Some(gigabytes(self.max_memory))),
+            Engine::Stateright => (Some(self.max_states.unwrap_or(MOST_STATES_OF_STATERIGHT)), None),
         };
         Ok(config)
     }
