@@ -540,8 +540,8 @@ mod tests {
         let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
         assert_eq!(waits(&[robs(1)]), HIS);
         // As it leaves, for one that missed the round and is there again.
-        let leaves = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
-        assert_eq!(waits(&[passes(0), leaves, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
+        let half = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
+        assert_eq!(waits(&[passes(0), half, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
         let round =
             [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
         assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
