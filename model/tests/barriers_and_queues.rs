@@ -53,3 +53,17 @@ fn what_an_administrator_breaks_is_excused_and_nothing_else_is() {
         assert_eq!(by_him > 0, name != "barrier", "{name}");
     }
 }
+
+#[test]
+fn a_double_barrier_owes_what_comes_after_the_round_in_which_an_administrator_has_robbed_a_member() {
+    for (name, bounds) in [
+        ("double-barrier", Bounds { rounds: 2, admin: 1, ..Bounds::clients(2) }),
+        ("double-barrier", Bounds { admin: 2, ..Bounds::clients(2) }),
+        ("double-barrier/newcomers", Bounds { rounds: 2, admin: 1, ..Bounds::clients(2) }),
+    ] {
+        let check = run(trial(name), &CheckConfig::new(bounds));
+        let broken = check.promises.iter().filter_map(|promise| promise.broken.as_ref());
+        let broken: Vec<_> = broken.map(|found| (&found.what, &found.steps)).collect();
+        assert!(check.verdict == Verdict::Holds, "{name} at {bounds:?}: {broken:#?}");
+    }
+}
