@@ -119,6 +119,8 @@ fn a_search_that_is_cut_is_undecided() {
     // Time is looked at now and then, so the search must be long enough.
     let config = changed(&full(2, 1, 1, 1), |config| config.time_limit = Some(Duration::ZERO));
     says(run(trial("lock"), &config).verdict, "time");
+    let config = changed(&full(2, 1, 1, 1), |config| config.max_memory = Some(1_000_000));
+    says(run(trial("lock"), &config).verdict, "memory: 1 MB");
     let full = run(trial("lock"), &full(2, 1, 0, 0));
     let enough = cut(|config| config.max_depth = Some(100));
     assert_eq!((full.verdict, enough), (Verdict::Holds, Verdict::Holds));

@@ -78,6 +78,11 @@ fn a_search_that_is_cut_short_is_undecided_and_says_nothing_of_progress() {
     assert_eq!(check.verdict, Verdict::Undecided { ran_out: "depth 5".into() });
     let unchecked = check.promises.iter().filter(|report| report.unchecked.is_some()).count();
     assert_eq!(unchecked, 2);
+    // Memory is looked at now and then, so the search must be long enough.
+    config = EnsembleConfig::new(Level::Whole, bounds(3, 1, 1, 1));
+    config.max_memory = Some(1_000_000);
+    let check = crate::explore_with::<PeerNode>(&config);
+    assert_eq!(check.verdict, Verdict::Undecided { ran_out: "memory: 1 MB".into() });
 }
 
 #[test]
