@@ -5,6 +5,7 @@ use crate::scene::Scene;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
@@ -57,6 +58,8 @@ pub struct CheckConfig {
     pub max_memory: Option<u64>,
     /// Go no deeper.
     pub max_depth: Option<u32>,
+    /// Give up as soon as somebody sets this.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 /// Which search explores the model.
@@ -169,6 +172,7 @@ impl CheckConfig {
             max_states: None,
             max_memory: None,
             max_depth: None,
+            stop: None,
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
 use crate::course::course_step;
 use crate::describe::describe;
+use crate::limits::Limits;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
-use crate::memory;
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
@@ -145,11 +145,9 @@ impl Search<'_> {
     }
 
     fn has_run_out(&mut self, started: Instant) -> bool {
-        let late = self.config.time_limit.filter(|limit| started.elapsed() >= *limit);
-        self.found.ran_out = match late {
-            Some(limit) => Some(format!("time: {} s", limit.as_secs_f32())),
-            None => memory::run_out(self.config.max_memory),
-        };
+        let CheckConfig { time_limit: time, max_memory: memory, stop, .. } = self.config;
+        let limits = Limits { time: *time, memory: *memory, stop: stop.as_ref() };
+        self.found.ran_out = limits.reached(started);
         self.found.ran_out.is_some()
     }
 

@@ -17,7 +17,9 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use zk_model::CheckConfig;
+use zk_model::ensemble::EnsembleConfig;
 use zk_reports::{
     check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, to_json, write_whole,
 };
@@ -149,7 +151,8 @@ fn completions(shell: clap_complete::Shell) -> Result<Answer, BadInput> {
 }
 
 fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Result<Answer, BadInput> {
-    let (trial, config) = configured(zoo, arguments)?;
+    let (trial, mut config) = configured(zoo, arguments)?;
+    config.stop = stop()?;
     let dir = outputs.report.as_deref();
     dir.map(prepare_report_dir).transpose()?;
     #[cfg(feature = "run")]
@@ -177,7 +180,7 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
 }
 
 fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
-    let config = arguments.config()?;
+    let config = EnsembleConfig { stop: stop()?, ..arguments.config()? };
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
     let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
@@ -192,6 +195,14 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
         Format::Json => to_json(&report),
     })?;
     Ok(report.verdict.answer())
+}
+
+/// Set when somebody wants the search to end: it tells then what it has come to.
+fn stop() -> Result<Option<Arc<AtomicBool>>, BadInput> {
+    #[cfg(feature = "run")]
+    return Ok(Some(crate::run::Interrupt::watch()?.flag()));
+    #[cfg(not(feature = "run"))]
+    return Ok(None);
 }
 
 /// How far a search is.
@@ -337,7 +348,8 @@ mod chaos {
         let seed = target.seed(arguments.seed)?;
         let file = &arguments.output;
         run::new_scenario_file(file)?;
-        let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit };
+        let stop = run::Interrupt::watch()?.flag();
+        let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit, stop };
         let mut progress = Progress::new(Format::Human, None);
         let shrunk = run::shrink(&target, seed, arguments.promise.as_deref(), effort, &mut |tried, best| {
             let size = || run::size(best);

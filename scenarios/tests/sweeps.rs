@@ -5,6 +5,7 @@ mod common;
 
 use common::{Ran, command, ran, zoocheck, zoocheck_in};
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -134,6 +135,30 @@ fn signal(child: &Child, name: &str) {
     // There is no such thing in the standard library.
     let id = child.id().to_string();
     assert!(Command::new("kill").args([name, &id]).status().expect("kill is there").success());
+}
+
+#[test]
+fn an_interrupted_search_says_what_it_has_come_to() {
+    for what in
+        ["check chubby --clients 4 --lag 1 --drops 2", "check ensemble --servers 3 --txns 3 --crashes 2"]
+    {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
+            .args(what.split(' '))
+            .args(["--format", "json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        // It tells how far it is once it waits for signals.
+        let mut told = [0; 1];
+        child.stderr.as_mut().expect("it is piped").read_exact(&mut told).expect("it goes on for long");
+        signal(&child, "-INT");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(3), "{what}: {output:?}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!((&report["verdict"], &report["ran_out"]), (&"undecided".into(), &"interrupted".into()));
+        assert!(report["states"].as_u64() > Some(1000) && report["exhaustive"] == false, "{report}");
+    }
 }
 
 #[test]

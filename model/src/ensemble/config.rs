@@ -3,6 +3,7 @@
 use crate::accept::Narrowed;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zk_proto::zab::PeerConfig;
 
@@ -214,6 +215,8 @@ pub struct EnsembleConfig {
     pub max_memory: Option<u64>,
     /// Go no deeper.
     pub max_depth: Option<u32>,
+    /// Give up as soon as somebody sets this.
+    pub stop: Option<Arc<AtomicBool>>,
     /// By so many threads. What is found is the same.
     pub threads: usize,
 }
@@ -234,6 +237,7 @@ impl EnsembleConfig {
             max_states: None,
             max_memory: None,
             max_depth: None,
+            stop: None,
             threads: 1,
         }
     }

@@ -9,8 +9,8 @@ use super::progress::{is_serving, look_for_progress};
 use super::state::State;
 use super::watch::{Watched, names};
 use crate::check::{Check, Counterexample, Progress, PromiseReport, Verdict};
+use crate::limits::Limits;
 use crate::livelock::Edges;
-use crate::memory;
 use crate::quiet::quietly;
 use crate::tree::{Number, Tree};
 use std::time::Instant;
@@ -162,12 +162,12 @@ impl<N: Node> Search<'_, N> {
 
     fn has_run_out(&mut self, started: Instant) -> bool {
         let config = &self.model.config;
-        let late = config.time_limit.filter(|limit| started.elapsed() >= *limit);
+        let limits =
+            Limits { time: config.time_limit, memory: config.max_memory, stop: config.stop.as_ref() };
         let most = config.max_states.unwrap_or(u64::MAX).min(u64::from(u32::MAX));
-        self.ran_out = match late {
-            Some(limit) => Some(format!("time: {} s", limit.as_secs_f32())),
-            None if self.tree.len() >= most => Some(format!("states: {most}")),
-            None => memory::run_out(config.max_memory),
+        self.ran_out = match limits.reached(started) {
+            None => (self.tree.len() >= most).then(|| format!("states: {most}")),
+            reached => reached,
         };
         self.ran_out.is_some()
     }

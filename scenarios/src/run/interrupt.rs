@@ -4,18 +4,19 @@ use crate::BadInput;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Whether Ctrl-C was pressed, or the machine that runs this is taken away.
 pub(crate) struct Interrupt {
     signal: Arc<AtomicUsize>,
+    seen: Arc<AtomicBool>,
 }
 
 impl Interrupt {
     /// From now on the first signal is seen here. The second ends the process, as ever: who sends two means it.
     pub(crate) fn watch() -> Result<Interrupt, BadInput> {
         let signal = Arc::new(AtomicUsize::new(0));
-        let again = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let again = Arc::new(AtomicBool::new(false));
         for number in [SIGINT, SIGTERM] {
             // In this order: the flag of the first signal is set behind the question whether it was.
             flag::register_conditional_default(number, again.clone())
@@ -23,7 +24,12 @@ impl Interrupt {
                 .and_then(|_| flag::register_usize(number, signal.clone(), number as usize))
                 .map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")))?;
         }
-        Ok(Interrupt { signal })
+        Ok(Interrupt { signal, seen: again })
+    }
+
+    /// Set when it comes, for who looks at that alone.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.seen.clone()
     }
 
     /// The signal's name.

@@ -8,18 +8,21 @@ use crate::BadInput;
 use crate::zoo::{is_file, shell_word};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_reports::prepare_file;
 use zk_trials::trial::AnyTrial;
 use zk_world::{Fault, Faults, OneRun, Run, RunOptions, Scenario, Schedule, TimedFault};
 
 /// How long to go on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Effort {
     /// Runs at most.
     pub(crate) tries: u64,
     /// Wall-clock time at most.
     pub(crate) time_limit: Duration,
+    /// Set when somebody wants it to end.
+    pub(crate) stop: Arc<AtomicBool>,
 }
 
 /// What came of it.
@@ -94,6 +97,7 @@ pub(crate) fn shrink(
         other_seeds: OTHER_SEEDS,
         most: effort.tries,
         until: Instant::now() + effort.time_limit,
+        stop: effort.stop,
         progress,
     };
     let done = shrinker.shrink();
@@ -136,6 +140,7 @@ struct Shrinker<'a> {
     other_seeds: u64,
     most: u64,
     until: Instant,
+    stop: Arc<AtomicBool>,
     progress: &'a mut dyn FnMut(u64, &Scenario),
 }
 
@@ -185,7 +190,7 @@ impl Shrinker<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.tries >= self.most || Instant::now() >= self.until
+        self.tries >= self.most || Instant::now() >= self.until || self.stop.load(Ordering::Relaxed)
     }
 
     fn one(&self) -> &OneRun {
@@ -549,11 +554,11 @@ mod tests {
     #[test]
     fn of_what_is_left_no_fault_can_be_left_out() {
         let zoo = crate::Zoo::default();
-        let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600) };
+        let effort = Effort { tries: 20_000, time_limit: Duration::from_secs(3600), stop: Arc::default() };
         let mut faults_left = 0;
         for (variant, seed) in [("lock/no-recheck", 0), ("barrier/no-recheck", 0), ("queue/lost-delete", 0)] {
             let target = Target::resolve(&zoo, variant, None, &[]).expect(variant);
-            let shrunk = shrink(&target, seed, None, effort, &mut |_, _| ()).expect(variant);
+            let shrunk = shrink(&target, seed, None, effort.clone(), &mut |_, _| ()).expect(variant);
             assert!(shrunk.done, "{variant}");
             let one = shrunk.scenario.run.clone().expect("one run");
             faults_left += one.schedule.faults.len();
