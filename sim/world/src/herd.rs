@@ -19,6 +19,7 @@ pub struct Herd {
 pub struct Waiting {
     waiting: BTreeSet<ActorId>,
     herds: BTreeMap<u16, Herd>,
+    granted: u64,
 }
 
 impl Waiting {
@@ -28,10 +29,11 @@ impl Waiting {
             Observation::Attempts { .. } => {
                 self.waiting.insert(actor);
             }
-            Observation::Granted { .. }
-            | Observation::Shares { .. }
-            | Observation::GivesUp { .. }
-            | Observation::Released { .. } => self.gone(actor),
+            Observation::Granted { .. } | Observation::Shares { .. } => {
+                self.granted += 1;
+                self.gone(actor);
+            }
+            Observation::GivesUp { .. } | Observation::Released { .. } => self.gone(actor),
             Observation::Enters { .. }
             | Observation::Leaves { .. }
             | Observation::Notes { .. }
@@ -56,9 +58,9 @@ impl Waiting {
         herd.most = herd.most.max(woken as u64);
     }
 
-    /// By how many waited.
-    pub fn finish(self) -> BTreeMap<u16, Herd> {
-        self.herds
+    /// By how many waited; and how often somebody was granted what he had asked for.
+    pub fn finish(self) -> (BTreeMap<u16, Herd>, u64) {
+        (self.herds, self.granted)
     }
 }
 
@@ -79,8 +81,10 @@ mod tests {
             .says(actor(0), &Observation::Granted { lock: "/lock".into(), node: "/n".into(), token: None });
         waiting.fired(2);
         waiting.fired(1);
-        let herds: Vec<_> = waiting.finish().into_iter().collect();
+        let (herds, granted) = waiting.finish();
+        let herds: Vec<_> = herds.into_iter().collect();
         let three = Herd { changes: 1, woken: 3, most: 3 };
         assert_eq!(herds, [(2, Herd { changes: 2, woken: 3, most: 2 }), (3, three)]);
+        assert_eq!(granted, 1);
     }
 }
