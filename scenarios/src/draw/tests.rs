@@ -6,8 +6,8 @@ use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{ArrowKind, PointKind};
 use zk_trials::event::End;
 
-const P0: ActorId = ActorId { process: 0, life: 0 };
-const AGAIN: ActorId = ActorId { process: 0, life: 1 };
+const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
+const AGAIN: ActorId = ActorId { process: 0, life: 1, thread: 0 };
 
 fn drawn(events: &[(u64, Event)]) -> Vec<(BarKind, u64, Option<u64>)> {
     let mut drawing = Drawing::new(Unit::Steps, vec!["s0".into()], 2, false);

@@ -81,7 +81,7 @@ impl Promise for ExclusionAmongLiveSessions {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.crew.see(event) {
-            self.actors.remove(&dead);
+            self.actors.retain(|actor, _| actor.main() != dead);
         }
         match event {
             Event::Says { actor, .. } if self.crew.is_dead(*actor) => {}
@@ -110,7 +110,7 @@ impl Promise for ExclusionAmongLiveSessions {
                 _ => {}
             },
             Event::Is(Fact::Finished { actor, .. }) => {
-                self.actors.remove(actor);
+                self.actors.retain(|other, _| other.main() != *actor);
             }
             Event::Is(_) => {}
         }

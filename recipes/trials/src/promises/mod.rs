@@ -157,8 +157,11 @@ struct Crew {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode another has deleted, whether that was an administrator, and who has made no new one since.
-    robbed: BTreeMap<ActorId, (Text, bool)>,
+    /// Whose znodes another has deleted, whether that was an administrator, and who has made no new one since.
+    robbed: BTreeMap<(ActorId, Text), bool>,
+    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one is no sign that who was
+    /// robbed has it.
+    threaded: BTreeSet<ActorId>,
 }
 
 impl Crew {
@@ -169,12 +172,21 @@ impl Crew {
             ended: BTreeSet::new(),
             crashed: BTreeSet::new(),
             robbed: BTreeMap::new(),
+            threaded: BTreeSet::new(),
         }
     }
 
     /// Takes note; gives who dies of it: by the end of the session, or by a crash.
     fn see(&mut self, event: &Event) -> Option<ActorId> {
-        let Event::Is(fact) = event else { return None };
+        let fact = match event {
+            Event::Is(fact) => fact,
+            Event::Says { actor, .. } => {
+                if actor.thread > 0 {
+                    self.threaded.insert(actor.main());
+                }
+                return None;
+            }
+        };
         match fact {
             Fact::SessionOpened { session, actor } => {
                 self.live.insert(*session, *actor);
@@ -183,7 +195,8 @@ impl Crew {
                 self.live.remove(session);
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
-                self.robbed.remove(actor);
+                self.threaded.remove(actor);
+                self.robbed.retain(|(robbed, _), _| robbed != actor);
                 return Some(*actor);
             }
             Fact::Crashed { actor } => {
@@ -193,36 +206,46 @@ impl Crew {
                 return Some(*actor);
             }
             Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
-                if let Some(actor) = self.live.get(by) {
-                    self.robbed.remove(actor);
+                if let Some(actor) = self.live.get(by).copied() {
+                    self.forgets_robbery(actor);
                 }
             }
             Fact::NodeDeleted { path, .. } => {
-                let by_administrator = self.victim(fact).is_some();
-                self.robbed.extend(self.loser(fact).map(|actor| (actor, (path.clone(), by_administrator))));
+                if let Some(actor) = self.loser(fact) {
+                    let by_administrator = self.victim(fact).is_some();
+                    self.forgets_robbery(actor);
+                    self.robbed.insert((actor, path.clone()), by_administrator);
+                }
             }
             _ => {}
         }
         None
     }
 
+    /// One thread has one znode at a time.
+    fn forgets_robbery(&mut self, actor: ActorId) {
+        if !self.threaded.contains(&actor) {
+            self.robbed.retain(|(robbed, _), _| *robbed != actor);
+        }
+    }
+
     /// Whose session has ended, or who crashed: what he says of the lock does not count.
     fn is_dead(&self, actor: ActorId) -> bool {
-        self.has_ended(actor) || self.crashed.contains(&actor)
+        self.has_ended(actor) || self.crashed.contains(&actor.main())
     }
 
     /// Whose session has ended, which a crash does not bring about at once.
     fn has_ended(&self, actor: ActorId) -> bool {
-        self.ended.contains(&actor)
+        self.ended.contains(&actor.main())
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.get(&actor).is_some_and(|(_, by_administrator)| *by_administrator)
+        self.robbed.iter().any(|((robbed, _), by_administrator)| *robbed == actor.main() && *by_administrator)
     }
 
     /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
     fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
+        self.robbed.contains_key(&(actor.main(), node.clone()))
     }
 
     fn knows(&self, session: SessionId) -> bool {
@@ -293,7 +316,7 @@ mod testing {
     pub const LOCK: &str = "/lock";
 
     pub fn actor(process: u16) -> ActorId {
-        ActorId { process, life: 0 }
+        ActorId { process, life: 0, thread: 0 }
     }
 
     pub fn session(process: u16) -> SessionId {

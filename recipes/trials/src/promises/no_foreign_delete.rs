@@ -1,21 +1,42 @@
 //! `no-foreign-delete`.
 
 use super::{Crew, broken, within};
-use crate::event::{Event, Fact};
+use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
-use zk_api::SessionId;
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Text};
 
-/// No session deletes the ephemeral znode of another.
+/// No session deletes the ephemeral znode of another, and no thread that by which another of its session holds the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoForeignDelete {
     lock: &'static str,
     crew: Crew,
+    /// By which znode a thread holds the lock, where several ask on one session.
+    held: BTreeMap<ActorId, Text>,
 }
 
 impl NoForeignDelete {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoForeignDelete { lock, crew: Crew::of(lock) }
+        NoForeignDelete { lock, crew: Crew::of(lock), held: BTreeMap::new() }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        match what {
+            Observation::Granted { lock, node, .. }
+                if **lock == *self.lock && self.crew.threaded.contains(&actor.main()) =>
+            {
+                self.held.insert(actor, node.clone());
+            }
+            Observation::Leaves { lock }
+            | Observation::Released { lock }
+            | Observation::GivesUp { lock, .. }
+                if **lock == *self.lock =>
+            {
+                self.held.remove(&actor);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -34,14 +55,25 @@ impl Promise for NoForeignDelete {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Is(Fact::NodeDeleted { path, by, owner, .. }) = event else {
-            self.crew.see(event);
+            if let Some(dead) = self.crew.see(event) {
+                self.held.retain(|actor, _| actor.main() != dead);
+            }
+            if let Event::Says { actor, what } = event {
+                self.hear(*actor, what);
+            }
             return;
         };
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
         if by == owner {
-            found.push(Finding::Tested);
+            let holds = |(_, node): &(&ActorId, &Text)| *node == path;
+            found.push(match self.held.iter().find(holds) {
+                Some((holder, _)) => {
+                    broken(format!("session {by} deleted {path}, by which {holder} holds the lock"), None)
+                }
+                None => Finding::Tested,
+            });
         } else {
             let excuse = (!self.crew.knows(*by)).then_some(Assumption::NoAdministrator);
             found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
