@@ -40,6 +40,23 @@ fn what_is_held_lasts_from_the_grant_to_the_release() {
 }
 
 #[test]
+fn what_two_threads_of_a_process_hold_are_two_bars() {
+    let lock = Text::from("/lock");
+    let second = |(at, event): (u64, Event)| match event {
+        Event::Says { actor, what } => (at, Event::Says { actor: actor.of_thread(1), what }),
+        event @ Event::Is(_) => (at, event),
+    };
+    let bars = drawn(&[
+        says(1, Observation::Enters { lock: lock.clone() }),
+        second(says(2, Observation::Enters { lock: lock.clone() })),
+        says(3, Observation::Leaves { lock }),
+        is(4, Fact::Crashed { actor: P0 }),
+    ]);
+    let both = [(BarKind::Critical, 1, Some(3)), (BarKind::Critical, 2, Some(4))];
+    assert_eq!(bars, [both[0], both[1], (BarKind::Down, 4, None)]);
+}
+
+#[test]
 fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
     let [one, other] = [SessionId(1), SessionId(2)];
     let bars = drawn(&[

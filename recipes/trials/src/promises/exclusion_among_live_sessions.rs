@@ -134,6 +134,19 @@ mod tests {
     }
 
     #[test]
+    fn two_threads_of_a_session_are_two_holders_and_end_together() {
+        let both = vec![opened(0), opened(1), granted(0), by_thread(1, granted(0))];
+        assert_eq!(broken_by(&judge(both.clone())), [("p0/1 holds /lock while p0 still holds it", None)]);
+        let next = |end: Event| judge([both.clone(), vec![end, granted(1)]].concat());
+        for end in [closed(0), crashed(0), finished(0)] {
+            assert_eq!(broken_by(&next(end)).len(), 1);
+        }
+        assert_eq!(broken_by(&next(by_thread(1, leaves(0)))).len(), 2);
+        let after = judge(vec![opened(0), closed(0), granted(0), by_thread(1, granted(0))]);
+        assert_eq!(broken_by(&after), []);
+    }
+
+    #[test]
     fn sharers_hold_it_together_and_nobody_holds_it_alone_beside_them() {
         let both = vec![opened(0), opened(1), attempts(0), attempts(1), shares(0), enters(0), shares(1)];
         let found = judge([both.clone(), vec![enters(1), granted(2)]].concat());

@@ -327,6 +327,14 @@ mod testing {
         Event::Says { actor: actor(process), what }
     }
 
+    /// The same, of another thread of its process.
+    pub fn by_thread(thread: u8, event: Event) -> Event {
+        match event {
+            Event::Says { actor, what } => Event::Says { actor: actor.of_thread(thread), what },
+            event @ Event::Is(_) => event,
+        }
+    }
+
     pub fn notes(p: u16, what: &str, about: &str) -> Event {
         says(p, Observation::note(what, about, 2))
     }

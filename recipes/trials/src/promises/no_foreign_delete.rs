@@ -105,4 +105,15 @@ mod tests {
         let events = vec![opened(0), deleted(A, 0, 0), vanished(A, 0)];
         assert_eq!(findings(NoForeignDelete::of(LOCK), events), [Finding::Tested]);
     }
+
+    #[test]
+    fn a_thread_that_deletes_what_another_holds_the_lock_by_breaks_it() {
+        let held = vec![opened(0), by_thread(1, attempts(0)), granted(0)];
+        let gone = deleted("/lock/a-lock-0000000000", 0, 0);
+        let judge = |more: Vec<Event>| findings(NoForeignDelete::of(LOCK), [held.clone(), more].concat());
+        let what = "session 0x1 deleted /lock/a-lock-0000000000, by which p0 holds the lock";
+        assert_eq!(broken_by(&judge(vec![gone.clone()])), [(what, None)]);
+        assert_eq!(judge(vec![leaves(0), gone.clone()]), [Finding::Tested]);
+        assert_eq!(judge(vec![closed(0), gone]), [Finding::Tested]);
+    }
 }

@@ -124,4 +124,15 @@ mod tests {
         assert_eq!(at_rest(vec![attempts(0)], &nodes), [Finding::Tested]);
         assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), [Finding::Tested]);
     }
+
+    #[test]
+    fn each_thread_of_a_session_may_have_one() {
+        let nodes = ["/lock/a-lock-0000000000", "/lock/b-lock-0000000001"];
+        let nodes = nodes.iter().map(|path| ((*path).into(), session(0))).collect();
+        let rest = Rest { nodes, sessions: vec![(session(0), actor(0))], ..Rest::default() };
+        let judge = |events| resting(NoOrphanZnode::of(LOCK), events, &rest);
+        assert_eq!(judge(vec![attempts(0), by_thread(1, attempts(0))]), [Finding::Tested]);
+        let what = "/lock/b-lock-0000000001 is one more of p0, for one attempt";
+        assert_eq!(broken_by(&judge(vec![by_thread(1, attempts(0))])), [(what, None)]);
+    }
 }
