@@ -20,7 +20,7 @@ impl LockKind for TwoThreads {
             summary: "The lock, for which two threads of each process ask on one session.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(1) },
+            bounds: Bounds { drops: 1, crashes: 1, lag: 1, ..Bounds::clients(1) },
             reductions: Reductions::default(),
         }
     }
