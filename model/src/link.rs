@@ -53,6 +53,8 @@ pub enum Phase {
 /// A write to an outside resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Write {
+    /// Which thread has sent it.
+    pub thread: u8,
     /// Where it goes.
     pub resource: Resource,
     /// What it shows.
@@ -354,7 +356,7 @@ impl At<'_> {
         if self.client.served {
             self.client.queue.extend(out.requests.iter().cloned());
         }
-        let write = |&(resource, token): &_| Write { resource, token, arrived: None };
+        let write = |&(thread, resource, token): &_| Write { thread, resource, token, arrived: None };
         self.client.writes.extend(out.writes.iter().map(write));
         self.events.extend(out.events.iter().cloned());
         self.unwatched.extend(out.unwatched.iter().cloned());

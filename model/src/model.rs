@@ -124,8 +124,9 @@ impl RecipeModel {
 
     /// The first state, in which each process has taken its first step, and what the promises say of that.
     pub fn init(&self) -> Taken {
-        let actors: Vec<ActorId> =
-            (0..self.bounds.clients).map(|process| ActorId { process: process.into(), life: 0 }).collect();
+        let actors: Vec<ActorId> = (0..self.bounds.clients)
+            .map(|process| ActorId { process: process.into(), life: 0, thread: 0 })
+            .collect();
         let symmetry = self.rules.symmetry;
         let eyes = if symmetry { actors.len() } else { 0 };
         let started: Vec<Moved> =
@@ -400,7 +401,8 @@ impl Turn<'_> {
 
     fn arrive(&mut self, me: u8, nth: u8) {
         let client = &self.state.clients[usize::from(me)];
-        let (actor, write) = (client.actor(), client.writes[usize::from(nth)]);
+        let write = client.writes[usize::from(nth)];
+        let actor = client.actor().of_thread(write.thread);
         let accepted = self.state.outside.write(write.resource, write.token);
         let (resource, token) = (write.resource, write.token);
         self.see(&List::new(vec![Event::Is(Fact::Wrote { resource, actor, token, accepted })]));

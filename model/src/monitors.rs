@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_promise_broken_with_an_excuse_can_still_be_broken_for_good_and_then_is_silent() {
-        let crash = [Event::Is(Fact::Crashed { actor: ActorId { process: 0, life: 0 } })];
+        let crash = [Event::Is(Fact::Crashed { actor: ActorId { process: 0, life: 0, thread: 0 } })];
         let fresh = || Monitors::new(vec![Box::new(NoCrash(0))], 0);
         let excuses = |findings: &Findings| findings.broken.iter().map(|(_, v)| v.excuse).collect::<Vec<_>>();
         let (monitors, first) = fresh().see(&crash);

@@ -11,8 +11,8 @@ use zk_trials::probe::{Probe, Task};
 pub struct ModelProbe(pub Arc<Shell>);
 
 impl Probe for ModelProbe {
-    fn observe(&self, what: Observation) {
-        self.0.observe(what);
+    fn observe_of(&self, thread: u8, what: Observation) {
+        self.0.observe(thread, what);
     }
 
     fn point(&self) -> Pending<()> {
@@ -23,8 +23,8 @@ impl Probe for ModelProbe {
         self.0.point()
     }
 
-    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
-        self.0.write(resource, token)
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        self.0.write(thread, resource, token)
     }
 
     fn guid(&self) -> Text {

@@ -71,8 +71,8 @@ pub struct Emitted {
     pub requests: Vec<Arc<Req>>,
     /// Observations, and the end of the actor's code.
     pub events: Vec<Event>,
-    /// Writes sent to the outside resources.
-    pub writes: Vec<(Resource, Option<Zxid>)>,
+    /// Writes sent to the outside resources, and by which thread.
+    pub writes: Vec<(u8, Resource, Option<Zxid>)>,
     /// Watches given up.
     pub unwatched: Vec<Watching>,
 }

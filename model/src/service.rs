@@ -19,6 +19,7 @@
 //! that is armed has seen no change before the client's last zxid, and it does not depend on the numbers. What
 //! is told follows from `set_watches`, the servers' own.
 
+mod fire;
 mod seal;
 mod view;
 
@@ -26,16 +27,13 @@ use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::shell::{Watching, watching_of};
 use crate::symmetry::process_of;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::Hash;
 use std::sync::Arc;
-use view::{Moment, View, Woken, kind_of, listed};
-use zk_api::{
-    AclList, Data, ErrorCode, EventType, Identity, Perms, Request, Response, SessionId, Text, WatchedEvent,
-    Zxid, split,
-};
+use view::{Moment, View, Woken, listed};
+use zk_api::{Data, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::Xid;
-use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
+use zk_proto::prepare::{Caller, TreeConfig, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
@@ -426,85 +424,6 @@ impl At<'_> {
         Fact::NodeWritten { path: path.clone(), by, owner, data, mzxid }
     }
 
-    /// Fires one change of a moment for these clients. It is told with all that it has woken so far, as a herd is one
-    /// wherever its members are connected; `told`: also if nobody is woken.
-    fn fire(&mut self, (at, nth): (usize, usize), clients: &[usize], told: bool) {
-        let moment = self.service.moments[at].clone();
-        let change = &moment.changes[nth];
-        let (mut own, mut parents) = (told, told);
-        for &client in clients {
-            let view = &mut self.service.views[client];
-            let is_here = view.connected && view.registers.is_none();
-            let before = if is_here { None } else { Some(view.now.watches.clone()) };
-            // Nobody has proven anything here.
-            let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
-            let fired = view.now.watches.fire_for(std::slice::from_ref(change), may_read);
-            let session = view.session;
-            for (_, event) in fired {
-                if let Some(before) = &before {
-                    let had = |path: &Text, kind| before.contains(path, client as u8, kind_of(kind));
-                    self.service.views[client].now.miss(&event, had);
-                    continue;
-                }
-                let woken = &mut self.service.woken[at][nth];
-                let (woken, more) = match event.path == change.path {
-                    true => (&mut woken.own, &mut own),
-                    false => (&mut woken.parents, &mut parents),
-                };
-                *more |= woken.insert(actor_of(session, client));
-                self.send(client, Message::Event(Arc::new(event)));
-            }
-        }
-        let Woken { own: by_own, parents: by_parents } = &self.service.woken[at][nth];
-        let mut fired = |path: Text, kind, woken: &BTreeSet<ActorId>, is_told| {
-            if is_told {
-                let woken = woken.iter().copied().collect();
-                self.events.push(Event::Is(Fact::Fired { path, kind, woken }));
-            }
-        };
-        fired(change.path.clone(), change.kind, by_own, own);
-        if matches!(change.kind, EventType::NodeCreated | EventType::NodeDeleted) {
-            let parent = split(&change.path).0.into();
-            fired(parent, EventType::NodeChildrenChanged, by_parents, parents);
-        }
-    }
-
-    /// Nobody lags more than is allowed.
-    fn hasten(&mut self) {
-        let Some(least) = self.service.last().checked_sub(self.rules.lag) else { return };
-        for client in 0..self.service.views.len() {
-            while self.service.serves(client) && self.service.views[client].now.at < least {
-                self.catch_up(client);
-            }
-            let Service { moments, views, .. } = &mut self.service;
-            let View { heard, unheard, .. } = &mut views[client];
-            for sight in heard.iter_mut().chain(unheard) {
-                while sight.at < least {
-                    sight.go_on_alone(client as u8, &moments[sight.at + 1]);
-                }
-            }
-        }
-    }
-
-    /// A client's server takes the next transaction; if that was the end of its session, it knows now.
-    fn catch_up(&mut self, client: usize) {
-        let last = self.service.last();
-        let view = &mut self.service.views[client];
-        if !view.served || view.now.at == last {
-            return;
-        }
-        view.now.at += 1;
-        let at = view.now.at;
-        let moment = &self.service.moments[at];
-        let (is_over, changes) = (moment.ends == Some(view.session), moment.changes.len());
-        for nth in 0..changes {
-            self.fire((at, nth), &[client], false);
-        }
-        if is_over {
-            self.close(client);
-        }
-    }
-
     fn expire(&mut self, client: usize) {
         let session = self.service.views[client].session;
         let body = close_session(self.service.tree(), &TREE, session, true);
@@ -595,7 +514,7 @@ impl At<'_> {
 
 /// Every process of a model has one life.
 fn actor_of(_session: SessionId, process: usize) -> ActorId {
-    ActorId { process: process as u16, life: 0 }
+    ActorId { process: process as u16, life: 0, thread: 0 }
 }
 
 /// Whether a transaction creates or sets something.

@@ -328,11 +328,11 @@ impl Shell {
         }
     }
 
-    /// The actor says something.
-    pub fn observe(&self, what: Observation) {
+    /// A thread of the actor says something.
+    pub fn observe(&self, thread: u8, what: Observation) {
         let mut inner = self.lock();
         if !inner.closed {
-            let actor = inner.actor;
+            let actor = inner.actor.of_thread(thread);
             inner.out.events.push(Event::Says { actor, what });
         }
     }
@@ -345,14 +345,14 @@ impl Shell {
     }
 
     /// A write to the outside resource. Without effects it comes to nothing, at once.
-    pub fn write(&self, resource: Resource, token: Option<zk_api::Zxid>) -> Pending<bool> {
+    pub fn write(&self, thread: u8, resource: Resource, token: Option<zk_api::Zxid>) -> Pending<bool> {
         let mut inner = self.lock();
         if !inner.effects {
             return Pending::ready(true);
         }
         let (completer, pending) = Pending::slot();
         if !inner.closed {
-            inner.out.writes.push((resource, token));
+            inner.out.writes.push((thread, resource, token));
             inner.writes.push(completer);
         }
         pending

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_process_knows_itself_in_every_shape() {
-        let actor = |process| ActorId { process, life: 0 };
+        let actor = |process| ActorId { process, life: 0, thread: 0 };
         for (me, other) in [(0, 1), (1, 0), (2, 0), (11, 1)] {
             let of = |process: usize| {
                 let actor = actor(process as u16);
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn others_are_not_told_apart() {
-        let session = |process| session_of(ActorId { process, life: 0 });
+        let session = |process| session_of(ActorId { process, life: 0, thread: 0 });
         assert_eq!(seen(0, &session(1)), seen(0, &session(2)));
         assert_ne!(seen(0, &session(1)), seen(0, &SessionId::NONE));
     }

@@ -83,7 +83,7 @@ enum What {
     Wrote(Resource),
 }
 
-const ME: ActorId = ActorId { process: 0, life: 0 };
+const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 
 fn what(event: &Event) -> Option<What> {
     match event {

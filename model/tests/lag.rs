@@ -42,7 +42,7 @@ struct Never {
     lacks_deletion: bool,
 }
 
-const ME: ActorId = ActorId { process: 0, life: 0 };
+const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 
 impl Promise for Never {
     fn name(&self) -> &'static str {

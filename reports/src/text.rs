@@ -172,13 +172,13 @@ pub(crate) fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> Stri
     }
 }
 
-/// Servers and client processes that a text names, such as `s0`, `p1` and `p1.2`, without the lives of a process:
-/// each once, in order.
+/// Servers and client processes that a text names, such as `s0`, `p1`, `p1.2` and `p1/1`, without the lives and threads of
+/// a process: each once, in order.
 pub fn named_in(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
     for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '(' | ')')) {
-        // `p1's`, and a life behind a point.
-        let name = word.split(['\'', '.']).next().unwrap_or_default();
+        // `p1's`, a life behind a point, and a thread behind a stroke.
+        let name = word.split(['\'', '.', '/']).next().unwrap_or_default();
         let number = name.strip_prefix(['s', 'p']).unwrap_or_default();
         let is_name = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
         if is_name && !names.contains(&name) {

@@ -21,7 +21,7 @@ pub(crate) struct Drawing {
     /// The lane of what is outside, if anybody writes there.
     resource: Option<usize>,
     /// What goes on, by its lane, its kind and its name: its number.
-    open: BTreeMap<(usize, BarKind, String), usize>,
+    open: BTreeMap<(usize, BarKind, u8, String), usize>,
 }
 
 impl Drawing {
@@ -66,7 +66,12 @@ impl Drawing {
 
     /// Something begins to last, unless it lasts already.
     pub(crate) fn begin(&mut self, at: u64, lane: usize, kind: BarKind, name: &str, label: String) {
-        let key = (lane, kind, name.to_string());
+        self.begin_of(at, (lane, 0), kind, name, label);
+    }
+
+    /// The same of a thread.
+    fn begin_of(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str, label: String) {
+        let key = (lane, kind, thread, name.to_string());
         if self.open.contains_key(&key) {
             return;
         }
@@ -77,7 +82,12 @@ impl Drawing {
 
     /// It is over.
     pub(crate) fn end(&mut self, at: u64, lane: usize, kind: BarKind, name: &str) {
-        if let Some(bar) = self.open.remove(&(lane, kind, name.to_string())) {
+        self.end_of(at, (lane, 0), kind, name);
+    }
+
+    /// The same of a thread.
+    fn end_of(&mut self, at: u64, (lane, thread): (usize, u8), kind: BarKind, name: &str) {
+        if let Some(bar) = self.open.remove(&(lane, kind, thread, name.to_string())) {
             self.diagram.bars[bar].until = Some(at);
         }
     }
@@ -85,8 +95,8 @@ impl Drawing {
     /// All of these kinds are over on a lane.
     pub(crate) fn end_all(&mut self, at: u64, lane: usize, kinds: &[BarKind]) {
         let over: Vec<_> =
-            self.open.keys().filter(|(on, kind, _)| *on == lane && kinds.contains(kind)).cloned().collect();
-        over.iter().for_each(|(lane, kind, name)| self.end(at, *lane, *kind, name));
+            self.open.keys().filter(|(on, kind, ..)| *on == lane && kinds.contains(kind)).cloned().collect();
+        over.iter().for_each(|(lane, kind, thread, name)| self.end_of(at, (*lane, *thread), *kind, name));
     }
 
     /// What a promise sees.
@@ -102,23 +112,24 @@ impl Drawing {
     }
 
     fn says(&mut self, at: u64, lane: usize, actor: ActorId, what: &Observation) {
+        let of = (lane, actor.thread);
         match what {
             Observation::Granted { lock, .. } | Observation::Shares { lock, .. } => {
                 let label = format!("{actor} believes that it holds {lock}");
-                self.begin(at, lane, BarKind::Holds, lock, label);
+                self.begin_of(at, of, BarKind::Holds, lock, label);
             }
             Observation::Released { lock } | Observation::GivesUp { lock, .. } => {
-                self.end(at, lane, BarKind::Holds, lock);
+                self.end_of(at, of, BarKind::Holds, lock);
             }
             Observation::Enters { lock } => {
                 let label = format!("{actor} is in the critical section of {lock}");
-                self.begin(at, lane, BarKind::Critical, lock, label);
+                self.begin_of(at, of, BarKind::Critical, lock, label);
             }
-            Observation::Leaves { lock } => self.end(at, lane, BarKind::Critical, lock),
+            Observation::Leaves { lock } => self.end_of(at, of, BarKind::Critical, lock),
             Observation::Begins { what, about, .. } => {
-                self.begin(at, lane, BarKind::Critical, about, format!("{actor} {what} {about}"));
+                self.begin_of(at, of, BarKind::Critical, about, format!("{actor} {what} {about}"));
             }
-            Observation::Ends { about, .. } => self.end(at, lane, BarKind::Critical, about),
+            Observation::Ends { about, .. } => self.end_of(at, of, BarKind::Critical, about),
             Observation::Attempts { .. } | Observation::Notes { .. } => {}
         }
     }

@@ -143,7 +143,10 @@ fn pure_crates_are_without_clock_chance_threads_and_output() {
             let code = text.split("#[cfg(test)]").next().unwrap_or_default();
             for (number, line) in code.lines().enumerate().filter(|_| !is_test) {
                 for word in IMPURE {
-                    assert!(!says(line, word), "{}:{}: {word}", path.display(), number + 1);
+                    // Those of a process on trial are a number.
+                    let is_number = word == "thread" && !says(line, "std") && !line.contains("thread::");
+                    let is_said = says(line, word) && !is_number;
+                    assert!(!is_said, "{}:{}: {word}", path.display(), number + 1);
                 }
             }
         }

@@ -3,27 +3,50 @@
 use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};
 
 /// One life of one client process. A process that crashes and starts again is another actor.
+///
+/// Where several threads of a process each ask for something on its one session, each is an actor of its own in what it says
+/// and writes ([`Probe::thread`](crate::probe::Probe::thread)). Sessions, connections, crashes and pauses are the process's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActorId {
     /// Which process, from 0.
     pub process: u16,
     /// Which of its lives, from 0.
     pub life: u8,
+    /// Which of its threads; 0 is the main one, and the process.
+    pub thread: u8,
 }
 
-/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. In a
-/// model each process has one life, and the number is the process.
-impl std::hash::Hash for ActorId {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        state.write_u16(self.process ^ u16::from(self.life) << 8);
+impl ActorId {
+    /// The process itself, whose session, connection and fate are those of all its threads.
+    pub fn main(self) -> ActorId {
+        self.of_thread(0)
+    }
+
+    /// A thread of the same life.
+    pub fn of_thread(self, thread: u8) -> ActorId {
+        ActorId { thread, ..self }
     }
 }
 
+/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. In a
+/// model each process has one life, and the number is the process, with the thread above it.
+impl std::hash::Hash for ActorId {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        state.write_u16(self.process ^ u16::from(self.life) << 8 ^ u16::from(self.thread) << 8);
+    }
+}
+
+/// As `p1`, in its third life as `p1.2`; its second thread as `p1/1`.
 impl std::fmt::Display for ActorId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "p{}", self.process)?;
         match self.life {
-            0 => write!(f, "p{}", self.process),
-            life => write!(f, "p{}.{life}", self.process),
+            0 => {}
+            life => write!(f, ".{life}")?,
+        }
+        match self.thread {
+            0 => Ok(()),
+            thread => write!(f, "/{thread}"),
         }
     }
 }

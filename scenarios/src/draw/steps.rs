@@ -17,8 +17,10 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
     let opened = events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { .. })));
     for process in (0..clients).filter(|_| !opened) {
         // All have their sessions from the start.
-        let (actor, session) =
-            (ActorId { process: process.into(), life: 0 }, zk_api::SessionId(i64::from(process) + 1));
+        let (actor, session) = (
+            ActorId { process: process.into(), life: 0, thread: 0 },
+            zk_api::SessionId(i64::from(process) + 1),
+        );
         drawing.event(0, &Event::Is(Fact::SessionOpened { session, actor }));
     }
     for (nth, line) in example.steps.iter().enumerate() {

@@ -6,8 +6,8 @@ use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{ArrowKind, PointKind};
 use zk_trials::event::End;
 
-const P0: ActorId = ActorId { process: 0, life: 0 };
-const AGAIN: ActorId = ActorId { process: 0, life: 1 };
+const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
+const AGAIN: ActorId = ActorId { process: 0, life: 1, thread: 0 };
 
 fn drawn(events: &[(u64, Event)]) -> Vec<(BarKind, u64, Option<u64>)> {
     let mut drawing = Drawing::new(Unit::Steps, vec!["s0".into()], 2, false);
@@ -37,6 +37,23 @@ fn what_is_held_lasts_from_the_grant_to_the_release() {
         says(6, Observation::Released { lock }),
     ]);
     assert_eq!(bars, [(BarKind::Holds, 2, Some(6)), (BarKind::Critical, 3, Some(5))]);
+}
+
+#[test]
+fn what_two_threads_of_a_process_hold_are_two_bars() {
+    let lock = Text::from("/lock");
+    let second = |(at, event): (u64, Event)| match event {
+        Event::Says { actor, what } => (at, Event::Says { actor: actor.of_thread(1), what }),
+        event @ Event::Is(_) => (at, event),
+    };
+    let bars = drawn(&[
+        says(1, Observation::Enters { lock: lock.clone() }),
+        second(says(2, Observation::Enters { lock: lock.clone() })),
+        says(3, Observation::Leaves { lock }),
+        is(4, Fact::Crashed { actor: P0 }),
+    ]);
+    let both = [(BarKind::Critical, 1, Some(3)), (BarKind::Critical, 2, Some(4))];
+    assert_eq!(bars, [both[0], both[1], (BarKind::Down, 4, None)]);
 }
 
 #[test]

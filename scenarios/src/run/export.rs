@@ -123,7 +123,7 @@ fn with_own_guids(step: &CourseStep, clients: u8) -> CourseStep {
 /// The same path with the world's guids for a model's, where they are words of their own.
 fn renamed(path: &str, clients: u8) -> Text {
     let own = |word: &str| {
-        let actors = (0..clients).map(|process| ActorId { process: process.into(), life: 0 });
+        let actors = (0..clients).map(|process| ActorId { process: process.into(), life: 0, thread: 0 });
         let mut guids = actors.flat_map(|actor| (0..GUIDS).map(move |nth| (actor, nth)));
         guids.find(|(actor, nth)| *zk_model::symmetry::guid(*actor, *nth) == *word)
     };

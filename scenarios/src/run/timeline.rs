@@ -55,7 +55,7 @@ pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> V
     }
     let line = |told: Told| {
         // Wall time, in the same columns as a replay's.
-        format!("{:>9.3}s  {:<4}{}", told.virtual_ns as f64 / 1e9, told.who, told.what)
+        format!("{:>9.3}s  {:<3} {}", told.virtual_ns as f64 / 1e9, told.who, told.what)
     };
     teller.told.into_iter().map(line).collect()
 }

@@ -79,7 +79,7 @@ impl World<'_> {
             return process.mailbox.clone();
         }
         let life = process.actor.life.saturating_add(1);
-        let mailbox = self.begin_session(ActorId { process: self.scenario.clients, life });
+        let mailbox = self.begin_session(ActorId { process: self.scenario.clients, life, thread: 0 });
         // Nobody waits for him.
         self.processes[usize::from(self.scenario.clients)].finished = Some(End::Done);
         mailbox

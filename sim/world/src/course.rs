@@ -91,7 +91,7 @@ impl World<'_> {
         let mut mailboxes = Vec::new();
         for process in 0..self.scenario.clients {
             self.processes[usize::from(process)].comes_back = false;
-            mailboxes.push(self.begin_session(ActorId { process, life: 0 }));
+            mailboxes.push(self.begin_session(ActorId { process, life: 0, thread: 0 }));
             self.connects(process)?;
         }
         for (process, mailbox) in (0..).zip(mailboxes) {

@@ -367,6 +367,11 @@ impl Bytes {
     pub fn actor(&mut self, v: ActorId) {
         self.process(v.process);
         self.byte(v.life);
+        // No life is the last of 256 and said so: what it is a mark of comes behind it.
+        if v.thread > 0 {
+            self.byte(u8::MAX);
+            self.byte(v.thread);
+        }
     }
 
     pub fn observation(&mut self, v: &Observation) {

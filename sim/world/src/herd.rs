@@ -47,6 +47,11 @@ impl Waiting {
         self.waiting.remove(&actor);
     }
 
+    /// A process has ended, and all its threads.
+    pub fn ended(&mut self, actor: ActorId) {
+        self.waiting.retain(|other| other.main() != actor);
+    }
+
     /// A change wakes so many.
     pub fn fired(&mut self, woken: usize) {
         if woken == 0 || self.waiting.is_empty() {
@@ -70,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_change_counts_for_as_many_as_wait() {
-        let actor = |process| ActorId { process, life: 0 };
+        let actor = |process| ActorId { process, life: 0, thread: 0 };
         let mut waiting = Waiting::default();
         let asks = Observation::Attempts { lock: "/lock".into() };
         waiting.fired(1);

@@ -206,12 +206,12 @@ impl Knowledge {
 
     /// An actor is gone.
     pub fn ended(&mut self, actor: ActorId) {
-        self.holding.retain(|(holder, _)| *holder != actor);
+        self.holding.retain(|(holder, _)| holder.main() != actor.main());
     }
 
-    /// Whether an actor holds anything.
+    /// Whether a thread of this life holds anything.
     pub fn is_holding(&self, actor: ActorId) -> bool {
-        self.holding.iter().any(|(holder, _)| *holder == actor)
+        self.holding.iter().any(|(holder, _)| holder.main() == actor.main())
     }
 
     /// A change of a znode, and for a creation or deletion that of its parent's children.

@@ -24,7 +24,7 @@ const POLLS_PER_TURN: u32 = 20_000;
 impl World<'_> {
     /// The process that makes the trial's znodes begins.
     pub fn begin_setup(&mut self) {
-        let actor = ActorId { process: self.scenario.clients, life: 0 };
+        let actor = ActorId { process: self.scenario.clients, life: 0, thread: 0 };
         let zk = SimClient(self.begin_session(actor));
         let paths = self.setup.clone();
         let code = async move {
@@ -54,7 +54,7 @@ impl World<'_> {
         let spread_ms = [1, 50, 500, 3000][self.choices.below(Stream::Swarm, 3, 4) as usize];
         for process in 0..self.scenario.clients {
             let after = self.choices.below(Stream::Start, process.into(), spread_ms * MS);
-            let actor = ActorId { process, life: 0 };
+            let actor = ActorId { process, life: 0, thread: 0 };
             self.queue.push(self.now + after, Happening::Begin { actor });
         }
         for (index, fault) in self.schedule.faults.iter().enumerate() {
@@ -196,8 +196,10 @@ impl World<'_> {
             Ask::Write { completer, .. } if !self.effects => {
                 completer.complete(true);
             }
-            Ask::Write { resource, token, completer } => self.write(actor, resource, token, completer),
-            Ask::Observe(what) => self.observed(actor, what),
+            Ask::Write { thread, resource, token, completer } => {
+                self.write(actor.of_thread(thread), resource, token, completer);
+            }
+            Ask::Observe { thread, what } => self.observed(actor.of_thread(thread), what),
             Ask::Spawn(task) => {
                 let code = async move {
                     task.await;
@@ -272,14 +274,17 @@ impl World<'_> {
             | Observation::Begins { about: what, .. } => {
                 // Once for each grant, though most are told twice.
                 if !self.is_holding(actor) {
-                    self.aimed_at(actor, When::NextGrant);
+                    self.aimed_at(actor.main(), When::NextGrant);
                 }
                 self.knowledge.holds(actor, what.clone());
             }
             Observation::Leaves { lock: what } | Observation::Ends { about: what, .. } => {
                 self.knowledge.left(actor, what);
-                let process = &mut self.processes[usize::from(actor.process)];
-                process.rounds_left = process.rounds_left.saturating_sub(1);
+                // Each thread goes through all the rounds.
+                if actor.thread == 0 {
+                    let process = &mut self.processes[usize::from(actor.process)];
+                    process.rounds_left = process.rounds_left.saturating_sub(1);
+                }
             }
             Observation::Released { lock } => self.knowledge.left(actor, lock),
             Observation::Attempts { .. } | Observation::GivesUp { .. } | Observation::Notes { .. } => {}

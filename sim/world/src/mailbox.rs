@@ -19,8 +19,8 @@ pub enum Ask {
     Sleep { duration: Duration, completer: Completer<()> },
     Point { completer: Completer<()> },
     Work { completer: Completer<()> },
-    Write { resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
-    Observe(Observation),
+    Write { thread: u8, resource: Resource, token: Option<Zxid>, completer: Completer<bool> },
+    Observe { thread: u8, what: Observation },
     Spawn(Task),
 }
 
@@ -148,12 +148,12 @@ mod tests {
     use super::*;
 
     fn mailbox() -> Mailbox {
-        Mailbox::new(ActorId { process: 1, life: 0 })
+        Mailbox::new(ActorId { process: 1, life: 0, thread: 0 })
     }
 
     #[test]
     fn guids_are_unlike_and_fit_for_names() {
-        let of = |process, life| Mailbox::new(ActorId { process, life });
+        let of = |process, life| Mailbox::new(ActorId { process, life, thread: 0 });
         let all = [of(1, 0).guid(), of(1, 1).guid(), of(2, 0).guid()];
         let again = mailbox();
         assert_eq!(again.guid(), all[0]);

@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn names_of_connections_are_never_used_again() {
         let mut network = Network::default();
-        let actor = ActorId { process: 0, life: 0 };
+        let actor = ActorId { process: 0, life: 0, thread: 0 };
         let first = network.open(actor, 0);
         let conn = network.conn(first).unwrap();
         (conn.client_open, conn.server_open) = (false, false);

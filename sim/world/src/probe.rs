@@ -11,8 +11,8 @@ use zk_trials::probe::{Probe, Task};
 pub struct SimProbe(pub Arc<Mailbox>);
 
 impl Probe for SimProbe {
-    fn observe(&self, what: Observation) {
-        self.0.ask(Ask::Observe(what));
+    fn observe_of(&self, thread: u8, what: Observation) {
+        self.0.ask(Ask::Observe { thread, what });
     }
 
     fn point(&self) -> Pending<()> {
@@ -27,9 +27,9 @@ impl Probe for SimProbe {
         pending
     }
 
-    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let (completer, pending) = Pending::slot();
-        self.0.ask(Ask::Write { resource, token, completer });
+        self.0.ask(Ask::Write { thread, resource, token, completer });
         pending
     }
 

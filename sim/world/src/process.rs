@@ -64,7 +64,7 @@ pub enum Armed {
 impl Process {
     /// A process that has not begun.
     pub fn new(id: u16, scenario: &Scenario, choices: &mut Choices) -> Process {
-        let actor = ActorId { process: id, life: 0 };
+        let actor = ActorId { process: id, life: 0, thread: 0 };
         let offset_ms = choices.below(Stream::Clock, 256 + u64::from(id), 4001) as i64 - 2000;
         Process {
             actor,
@@ -87,9 +87,9 @@ impl Process {
         }
     }
 
-    /// Whether the process is there, and in this life.
+    /// Whether the process is there, and in this life; whichever thread it is.
     pub fn is(&self, actor: ActorId) -> bool {
-        self.actor == actor && self.client.is_some()
+        self.actor == actor.main() && self.client.is_some()
     }
 
     /// Whether nothing more is to come of it.

@@ -452,7 +452,7 @@ mod tests {
             digest(&What::ToServer { conn, message: &message })
         };
         assert_ne!(asked("/a"), asked("/b"));
-        let actor = ActorId { process: 1, life: 0 };
+        let actor = ActorId { process: 1, life: 0, thread: 0 };
         assert_ne!(digest(&What::Is(&Fact::Paused { actor })), digest(&What::Is(&Fact::Resumed { actor })));
     }
 }

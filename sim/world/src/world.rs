@@ -493,7 +493,7 @@ impl<'a> World<'a> {
             self.note(Place::World, &What::Is(&fact));
             match &fact {
                 Fact::Fired { woken, .. } => self.waiting.fired(woken.len()),
-                Fact::Finished { actor, .. } | Fact::Crashed { actor } => self.waiting.gone(*actor),
+                Fact::Finished { actor, .. } | Fact::Crashed { actor } => self.waiting.ended(*actor),
                 _ => {}
             }
             watch!(self.judge, see(self.now, &Event::Is(fact)));

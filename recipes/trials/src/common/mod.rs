@@ -4,6 +4,9 @@ pub mod plain;
 pub mod rounds;
 
 use crate::event::End;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 use zk_api::{Call, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZooKeeper};
 use zk_recipes::RecipeError;
@@ -102,4 +105,52 @@ impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
         all.extend_from_slice(locals);
         self.zk.checkpoint(label, &all);
     }
+}
+
+/// A session without checkpoints, for several threads of a process: where one of them is tells nothing of where others are.
+#[derive(Clone, Debug)]
+pub struct Unmarked<Z>(pub Z);
+
+impl<Z: ZooKeeper> ZooKeeper for Unmarked<Z> {
+    fn submit(&self, request: Request) -> Call {
+        self.0.submit(request)
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.0.sleep(duration)
+    }
+    fn session(&self) -> SessionId {
+        self.0.session()
+    }
+    fn state(&self) -> KeeperState {
+        self.0.state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.0.state_change()
+    }
+}
+
+/// Goes on with both until both have come to their ends.
+pub async fn both<A: Future, B: Future>(one: A, two: B) -> (A::Output, B::Output) {
+    let (mut one, mut two) = (pin!(one), pin!(two));
+    let (mut first, mut second) = (None, None);
+    poll_fn(|cx| {
+        if first.is_none()
+            && let Poll::Ready(done) = one.as_mut().poll(cx)
+        {
+            first = Some(done);
+        }
+        if second.is_none()
+            && let Poll::Ready(done) = two.as_mut().poll(cx)
+        {
+            second = Some(done);
+        }
+        match (first.take(), second.take()) {
+            (Some(one), Some(two)) => Poll::Ready((one, two)),
+            (one, two) => {
+                (first, second) = (one, two);
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }

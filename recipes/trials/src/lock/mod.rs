@@ -19,8 +19,10 @@
 //! | `lock/no-watch-after-loss` | `no_watch_after_loss` | a lost connection loses the watch |
 //! | `lock/adopts-ghost` | `adopts_ghost` | takes up the znode of its former session |
 //! | `lock/fails-at-loss` | `fails_at_loss` | a lost connection ends the attempt |
+//! | `lock/two-threads` | `two_threads` | nothing: the recipe, by two threads on each session |
+//! | `lock/session-as-guid` | `session_as_guid` | a second thread takes up the first one's znode |
 //!
-//! `stage` is what they have in common: attempts and the critical section.
+//! `stage` is what they have in common: attempts and the critical section; `threads` those of several threads.
 
 mod adopts_ghost;
 mod fails_at_loss;
@@ -35,9 +37,12 @@ mod no_watch_after_loss;
 mod null_is_held;
 mod read_then_watch;
 mod release_once;
+mod session_as_guid;
 mod simple;
 mod simple_looped;
 mod stage;
+mod threads;
+mod two_threads;
 mod watch_lost;
 
 pub use crate::common::{InRound, Stop};
@@ -54,9 +59,12 @@ pub use no_watch_after_loss::NoWatchAfterLoss;
 pub use null_is_held::NullIsHeld;
 pub use read_then_watch::ReadThenWatch;
 pub use release_once::ReleaseOnce;
+pub use session_as_guid::SessionAsGuid;
 pub use simple::Simple;
 pub use simple_looped::SimpleLooped;
 pub use stage::{LOCK, LockKind, OnTrial, Stage};
+pub use threads::InTwoThreads;
+pub use two_threads::TwoThreads;
 pub use watch_lost::WatchLost;
 
 use crate::trial::AnyTrial;
@@ -82,5 +90,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(NoWatchAfterLoss)),
         Arc::new(OnTrial(AdoptsGhost)),
         Arc::new(OnTrial(FailsAtLoss)),
+        Arc::new(InTwoThreads(TwoThreads)),
+        Arc::new(InTwoThreads(SessionAsGuid)),
     ]
 }

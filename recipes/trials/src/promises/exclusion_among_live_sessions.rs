@@ -81,7 +81,7 @@ impl Promise for ExclusionAmongLiveSessions {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.crew.see(event) {
-            self.actors.remove(&dead);
+            self.actors.retain(|actor, _| actor.main() != dead);
         }
         match event {
             Event::Says { actor, .. } if self.crew.is_dead(*actor) => {}
@@ -110,7 +110,7 @@ impl Promise for ExclusionAmongLiveSessions {
                 _ => {}
             },
             Event::Is(Fact::Finished { actor, .. }) => {
-                self.actors.remove(actor);
+                self.actors.retain(|other, _| other.main() != *actor);
             }
             Event::Is(_) => {}
         }
@@ -131,6 +131,19 @@ mod tests {
         let found = judge(vec![opened(0), opened(1), attempts(0), attempts(1), granted(0), granted(1)]);
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 holds /lock while p0 still holds it", None)]);
+    }
+
+    #[test]
+    fn two_threads_of_a_session_are_two_holders_and_end_together() {
+        let both = vec![opened(0), opened(1), granted(0), by_thread(1, granted(0))];
+        assert_eq!(broken_by(&judge(both.clone())), [("p0/1 holds /lock while p0 still holds it", None)]);
+        let next = |end: Event| judge([both.clone(), vec![end, granted(1)]].concat());
+        for end in [closed(0), crashed(0), finished(0)] {
+            assert_eq!(broken_by(&next(end)).len(), 1);
+        }
+        assert_eq!(broken_by(&next(by_thread(1, leaves(0)))).len(), 2);
+        let after = judge(vec![opened(0), closed(0), granted(0), by_thread(1, granted(0))]);
+        assert_eq!(broken_by(&after), []);
     }
 
     #[test]

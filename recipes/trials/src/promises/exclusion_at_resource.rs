@@ -73,13 +73,13 @@ impl AtResource {
                 };
             }
             Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
-                self.asking.remove(actor);
+                self.asking.retain(|other| other.main() != *actor);
             }
             Event::Is(fact) => {
-                if let Some(actor) = dies.or(self.crew.loser(fact))
-                    && self.asking.contains(&actor)
-                {
-                    self.put_last(actor);
+                if let Some(actor) = dies.or(self.crew.loser(fact)) {
+                    // Of several threads one can have been granted it, as it stands before the others.
+                    let asking = self.asking.iter().filter(|other| other.main() == actor);
+                    asking.copied().collect::<Vec<_>>().into_iter().for_each(|actor| self.put_last(actor));
                 }
             }
         }

@@ -162,9 +162,12 @@ struct Crew {
     ended: BTreeSet<ActorId>,
     /// Who crashed while their session lives.
     crashed: BTreeSet<ActorId>,
-    /// Whose znode another has deleted, and whether that was an administrator: who has made no new one beside it since,
+    /// Whose znodes another has deleted, and whether that was an administrator: who has made no new one beside it since,
     /// and has not begun another attempt or been granted the lock by another.
-    robbed: BTreeMap<ActorId, (Text, bool)>,
+    robbed: BTreeMap<(ActorId, Text), bool>,
+    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt, is no
+    /// sign that who was robbed has it.
+    threaded: BTreeSet<ActorId>,
 }
 
 impl Crew {
@@ -176,6 +179,7 @@ impl Crew {
             ended: BTreeSet::new(),
             crashed: BTreeSet::new(),
             robbed: BTreeMap::new(),
+            threaded: BTreeSet::new(),
         }
     }
 
@@ -184,6 +188,9 @@ impl Crew {
         let fact = match event {
             Event::Is(fact) => fact,
             Event::Says { actor, what } => {
+                if actor.thread > 0 {
+                    self.threaded.insert(actor.main());
+                }
                 self.hear(*actor, what);
                 return None;
             }
@@ -197,7 +204,8 @@ impl Crew {
                 self.live.remove(session);
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
-                self.robbed.remove(actor);
+                self.threaded.remove(actor);
+                self.robbed.retain(|(robbed, _), _| robbed != actor);
                 return Some(*actor);
             }
             Fact::Crashed { actor } => {
@@ -207,15 +215,16 @@ impl Crew {
                 return Some(*actor);
             }
             Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
-                if let Some(actor) = self.live.get(by)
-                    && self.robbed.get(actor).is_some_and(|(robbed, _)| parent(robbed) == parent(path))
-                {
-                    self.robbed.remove(actor);
+                if let Some(actor) = self.live.get(by).copied() {
+                    self.forgets_robbery(actor, |robbed| parent(robbed) == parent(path));
                 }
             }
             Fact::NodeDeleted { path, .. } => {
-                let by_administrator = self.victim(fact).is_some();
-                self.robbed.extend(self.loser(fact).map(|actor| (actor, (path.clone(), by_administrator))));
+                if let Some(actor) = self.loser(fact) {
+                    let by_administrator = self.victim(fact).is_some();
+                    self.forgets_robbery(actor, |_| true);
+                    self.robbed.insert((actor, path.clone()), by_administrator);
+                }
             }
             _ => {}
         }
@@ -237,27 +246,34 @@ impl Crew {
             | Observation::Ends { .. } => false,
         };
         if by_another {
-            self.robbed.remove(&actor);
+            self.forgets_robbery(actor.main(), |_| true);
+        }
+    }
+
+    /// One thread has one znode at a time.
+    fn forgets_robbery(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
+        if !self.threaded.contains(&actor) {
+            self.robbed.retain(|(robbed, node), _| *robbed != actor || !of(node));
         }
     }
 
     /// Whose session has ended, or who crashed: what he says of the lock does not count.
     fn is_dead(&self, actor: ActorId) -> bool {
-        self.has_ended(actor) || self.crashed.contains(&actor)
+        self.has_ended(actor) || self.crashed.contains(&actor.main())
     }
 
     /// Whose session has ended, which a crash does not bring about at once.
     fn has_ended(&self, actor: ActorId) -> bool {
-        self.ended.contains(&actor)
+        self.ended.contains(&actor.main())
     }
 
     fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.get(&actor).is_some_and(|(_, by_administrator)| *by_administrator)
+        self.robbed.iter().any(|((robbed, _), by_administrator)| *robbed == actor.main() && *by_administrator)
     }
 
     /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
     fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.get(&actor).is_some_and(|(robbed, _)| robbed == node)
+        self.robbed.contains_key(&(actor.main(), node.clone()))
     }
 
     /// Whether a session is, or was, an actor's.
@@ -348,7 +364,7 @@ mod testing {
     pub const NOBODY: u16 = 98;
 
     pub fn actor(process: u16) -> ActorId {
-        ActorId { process, life: 0 }
+        ActorId { process, life: 0, thread: 0 }
     }
 
     pub fn session(process: u16) -> SessionId {
@@ -357,6 +373,14 @@ mod testing {
 
     fn says(process: u16, what: Observation) -> Event {
         Event::Says { actor: actor(process), what }
+    }
+
+    /// The same, of another thread of its process.
+    pub fn by_thread(thread: u8, event: Event) -> Event {
+        match event {
+            Event::Says { actor, what } => Event::Says { actor: actor.of_thread(thread), what },
+            event @ Event::Is(_) => event,
+        }
     }
 
     pub fn notes(p: u16, what: &str, about: &str) -> Event {

@@ -1,21 +1,42 @@
 //! `no-foreign-delete`.
 
 use super::{Crew, broken, within};
-use crate::event::{Event, Fact};
+use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
-use zk_api::SessionId;
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Text};
 
-/// No session deletes the ephemeral znode of another.
+/// No session deletes the ephemeral znode of another, and no thread that by which another of its session holds the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoForeignDelete {
     lock: &'static str,
     crew: Crew,
+    /// By which znode a thread holds the lock, where several ask on one session.
+    held: BTreeMap<ActorId, Text>,
 }
 
 impl NoForeignDelete {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoForeignDelete { lock, crew: Crew::of(lock) }
+        NoForeignDelete { lock, crew: Crew::of(lock), held: BTreeMap::new() }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        match what {
+            Observation::Granted { lock, node, .. }
+                if **lock == *self.lock && self.crew.threaded.contains(&actor.main()) =>
+            {
+                self.held.insert(actor, node.clone());
+            }
+            Observation::Leaves { lock }
+            | Observation::Released { lock }
+            | Observation::GivesUp { lock, .. }
+                if **lock == *self.lock =>
+            {
+                self.held.remove(&actor);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -34,14 +55,25 @@ impl Promise for NoForeignDelete {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Is(Fact::NodeDeleted { path, by, owner, .. }) = event else {
-            self.crew.see(event);
+            if let Some(dead) = self.crew.see(event) {
+                self.held.retain(|actor, _| actor.main() != dead);
+            }
+            if let Event::Says { actor, what } = event {
+                self.hear(*actor, what);
+            }
             return;
         };
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
         if by == owner {
-            found.push(Finding::Tested);
+            let holds = |(_, node): &(&ActorId, &Text)| *node == path;
+            found.push(match self.held.iter().find(holds) {
+                Some((holder, _)) => {
+                    broken(format!("session {by} deleted {path}, by which {holder} holds the lock"), None)
+                }
+                None => Finding::Tested,
+            });
         } else {
             let excuse = (!self.crew.knows(*by)).then_some(Assumption::NoAdministrator);
             found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
@@ -72,5 +104,16 @@ mod tests {
     fn deleting_ones_own_is_a_test_it_passes_and_expiry_is_none() {
         let events = vec![opened(0), deleted(A, 0, 0), vanished(A, 0)];
         assert_eq!(findings(NoForeignDelete::of(LOCK), events), [Finding::Tested]);
+    }
+
+    #[test]
+    fn a_thread_that_deletes_what_another_holds_the_lock_by_breaks_it() {
+        let held = vec![opened(0), by_thread(1, attempts(0)), granted(0)];
+        let gone = deleted("/lock/a-lock-0000000000", 0, 0);
+        let judge = |more: Vec<Event>| findings(NoForeignDelete::of(LOCK), [held.clone(), more].concat());
+        let what = "session 0x1 deleted /lock/a-lock-0000000000, by which p0 holds the lock";
+        assert_eq!(broken_by(&judge(vec![gone.clone()])), [(what, None)]);
+        assert_eq!(judge(vec![leaves(0), gone.clone()]), [Finding::Tested]);
+        assert_eq!(judge(vec![closed(0), gone]), [Finding::Tested]);
     }
 }

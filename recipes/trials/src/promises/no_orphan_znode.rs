@@ -3,7 +3,7 @@
 use super::{below, broken};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
 
 /// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most.
@@ -52,7 +52,7 @@ impl Promise for NoOrphanZnode {
                 _ => {}
             },
             Event::Is(Fact::Finished { actor, .. }) => {
-                self.attempting.remove(actor);
+                self.attempting.retain(|other| other.main() != *actor);
             }
             Event::Is(_) => {}
         }
@@ -65,12 +65,16 @@ impl Promise for NoOrphanZnode {
             let (_, actor) = rest.sessions.iter().find(|(session, _)| session == owner)?;
             Some((path, *actor))
         });
-        let (mut standing, mut clean) = (BTreeSet::new(), true);
+        let (mut standing, mut clean) = (BTreeMap::new(), true);
         for (path, actor) in owned {
-            if !self.attempting.contains(&actor) {
+            // Each of its threads may try by itself.
+            let attempts = self.attempting.iter().filter(|other| other.main() == actor).count();
+            let stand = standing.entry(actor).or_insert(0);
+            *stand += 1;
+            if attempts == 0 {
                 found.push(broken(format!("{path} is left of {actor}, which does not try any more"), None));
                 clean = false;
-            } else if !standing.insert(actor) {
+            } else if *stand > attempts {
                 found.push(broken(format!("{path} is one more of {actor}, for one attempt"), None));
                 clean = false;
             }
@@ -119,5 +123,16 @@ mod tests {
         let nodes = [("/lock/a-lock-0000000000", 0), ("/lock/b-lock-0000000001", 7)];
         assert_eq!(at_rest(vec![attempts(0)], &nodes), [Finding::Tested]);
         assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), [Finding::Tested]);
+    }
+
+    #[test]
+    fn each_thread_of_a_session_may_have_one() {
+        let nodes = ["/lock/a-lock-0000000000", "/lock/b-lock-0000000001"];
+        let nodes = nodes.iter().map(|path| ((*path).into(), session(0))).collect();
+        let rest = Rest { nodes, sessions: vec![(session(0), actor(0))], ..Rest::default() };
+        let judge = |events| resting(NoOrphanZnode::of(LOCK), events, &rest);
+        assert_eq!(judge(vec![attempts(0), by_thread(1, attempts(0))]), [Finding::Tested]);
+        let what = "/lock/b-lock-0000000001 is one more of p0, for one attempt";
+        assert_eq!(broken_by(&judge(vec![by_thread(1, attempts(0))])), [(what, None)]);
     }
 }

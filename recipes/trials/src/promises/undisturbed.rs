@@ -74,7 +74,7 @@ impl<P: Promise> Undisturbed<P> {
             }
             Event::Is(Fact::NodeCreated { path, by, .. }) => self.replace(path, *by),
             Event::Is(_) => {}
-            Event::Says { actor, what: Observation::Ends { about, .. } } => self.end(*actor, about),
+            Event::Says { actor, what: Observation::Ends { about, .. } } => self.end(actor.main(), about),
             Event::Says { .. } => {}
         }
     }
@@ -125,8 +125,8 @@ impl<P: Promise> Undisturbed<P> {
                 self.changed.keys().any(is_about)
             }
             Subject::Actors(actors) => self.changed.values().any(|concern| match concern {
-                Concern::Only(those) => actors.iter().any(|actor| those.contains(actor)),
-                Concern::AllBut(others) => actors.iter().any(|actor| !others.contains(actor)),
+                Concern::Only(those) => actors.iter().any(|actor| those.contains(&actor.main())),
+                Concern::AllBut(others) => actors.iter().any(|actor| !others.contains(&actor.main())),
             }),
         }
     }

@@ -32,6 +32,7 @@ pub struct Client {
 /// A write on its way to an outside resource.
 pub struct Write {
     pub by: usize,
+    pub thread: u8,
     pub resource: Resource,
     pub token: Option<Zxid>,
     pub answer: Completer<bool>,
@@ -40,7 +41,7 @@ pub struct Write {
 impl Client {
     pub fn new(process: u16) -> Client {
         Client {
-            actor: ActorId { process, life: 0 },
+            actor: ActorId { process, life: 0, thread: 0 },
             session: SessionId(i64::from(process) + 1),
             state: KeeperState::SyncConnected,
             connected: true,
@@ -101,9 +102,9 @@ impl ZooKeeper for Desk {
 }
 
 impl Probe for Desk {
-    fn observe(&self, what: Observation) {
+    fn observe_of(&self, thread: u8, what: Observation) {
         let mut outside = open(&self.outside);
-        let actor = outside.clients[self.me].actor;
+        let actor = outside.clients[self.me].actor.of_thread(thread);
         outside.events.push(Event::Says { actor, what });
     }
 
@@ -117,9 +118,9 @@ impl Probe for Desk {
         self.point()
     }
 
-    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let (answer, written) = Pending::slot();
-        open(&self.outside).writes.push(Write { by: self.me, resource, token, answer });
+        open(&self.outside).writes.push(Write { by: self.me, thread, resource, token, answer });
         written
     }
 

@@ -102,7 +102,7 @@ impl Run {
         };
         let outside = Arc::new(Mutex::new(outside));
         let actors = (0..bounds.clients).map(|process| {
-            let me = ActorId { process: process.into(), life: 0 };
+            let me = ActorId { process: process.into(), life: 0, thread: 0 };
             let part =
                 Part { me, clients: bounds.clients.into(), rounds: bounds.rounds, effects: bounds.effects };
             let desk = Arc::new(Desk { outside: outside.clone(), me: process.into() });
@@ -327,7 +327,7 @@ impl Outside {
     fn write(&mut self, at: usize) -> usize {
         let write = self.writes.remove(at);
         let accepted = self.resources.write(write.resource, write.token);
-        let actor = self.clients[write.by].actor;
+        let actor = self.clients[write.by].actor.of_thread(write.thread);
         let (resource, token) = (write.resource, write.token);
         self.events.push(Event::Is(Fact::Wrote { resource, actor, token, accepted }));
         write.answer.complete(accepted);

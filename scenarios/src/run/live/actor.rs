@@ -83,8 +83,8 @@ impl LiveProbe {
 }
 
 impl Probe for LiveProbe {
-    fn observe(&self, what: Observation) {
-        self.course.tell(&Event::Says { actor: self.me, what });
+    fn observe_of(&self, thread: u8, what: Observation) {
+        self.course.tell(&Event::Says { actor: self.me.of_thread(thread), what });
     }
 
     fn point(&self) -> Pending<()> {
@@ -100,9 +100,10 @@ impl Probe for LiveProbe {
     }
 
     /// Mostly there soon, at times late.
-    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+    fn write_of(&self, thread: u8, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
         let (completer, answer) = Pending::slot();
-        let (course, me, under_way) = (self.course.clone(), self.me, self.course.begin());
+        let (course, me) = (self.course.clone(), self.me.of_thread(thread));
+        let under_way = self.course.begin();
         let is_late = chance().is_multiple_of(16);
         let there = share(if is_late { course.timeout } else { Duration::from_millis(20) });
         // Of no life: it arrives though its writer has gone.

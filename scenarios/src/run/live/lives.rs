@@ -24,7 +24,7 @@ pub(super) async fn process(course: Arc<Course>, trial: Arc<dyn AnyTrial>, run: 
             return;
         }
         let client = session(&course).await;
-        let me = ActorId { process: number, life };
+        let me = ActorId { process: number, life, thread: 0 };
         course.begins(me, &client);
         let tasks = Tasks::default();
         let zk = Arc::new(LiveZk { client, course: course.clone() });

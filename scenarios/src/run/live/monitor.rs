@@ -244,11 +244,11 @@ impl Watching {
         match event {
             Event::Says { actor, what: Observation::Granted { .. } } => {
                 self.happened.grants += 1;
-                if let Some(life) = self.lives.get_mut(actor) {
+                if let Some(life) = self.lives.get_mut(&actor.main()) {
                     life.granted = Some(at);
                 }
             }
-            Event::Says { actor, what: Observation::Leaves { .. } } => {
+            Event::Says { actor, what: Observation::Leaves { .. } } if actor.thread == 0 => {
                 *self.rounds_done.entry(actor.process).or_default() += 1;
             }
             Event::Is(Fact::SessionOpened { actor, .. }) => {
@@ -343,10 +343,10 @@ impl Watched {
     }
 }
 
-/// Who does it.
+/// Which process does it.
 fn actor_of(event: &Event) -> Option<ActorId> {
     match event {
-        Event::Says { actor, .. } | Event::Is(Fact::Wrote { actor, .. }) => Some(*actor),
+        Event::Says { actor, .. } | Event::Is(Fact::Wrote { actor, .. }) => Some(actor.main()),
         Event::Is(_) => None,
     }
 }

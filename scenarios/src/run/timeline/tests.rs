@@ -6,8 +6,8 @@ use zk_api::Zxid;
 use zk_trials::promise::Assumption;
 use zk_world::Fault;
 
-const P0: ActorId = ActorId { process: 0, life: 0 };
-const P1: ActorId = ActorId { process: 1, life: 0 };
+const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
+const P1: ActorId = ActorId { process: 1, life: 0, thread: 0 };
 
 fn is(at_ns: u64, fact: Fact) -> Moment {
     Moment { at_ns, place: Place::World, what: Happening::Is(fact) }

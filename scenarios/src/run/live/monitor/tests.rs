@@ -9,7 +9,7 @@ use zk_trials::promises;
 const LOCK: &str = "/lock";
 
 fn actor(process: u16) -> ActorId {
-    ActorId { process, life: 0 }
+    ActorId { process, life: 0, thread: 0 }
 }
 
 fn says(process: u16, what: Observation) -> Event {
