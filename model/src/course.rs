@@ -15,25 +15,25 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
     };
     vec![match action {
         Action::Deliver(me) if is_nobodys(before, me) => return Vec::new(),
-        Action::Deliver(me) => CourseStep::Deliver(me),
+        Action::Deliver(me) => CourseStep::Deliver(me.into()),
         Action::Serve(me) if model.reductions.eager => {
-            return vec![CourseStep::Serve(me), CourseStep::DeliverAnswers(me)];
+            return vec![CourseStep::Serve(me.into()), CourseStep::DeliverAnswers(me.into())];
         }
-        Action::Serve(me) => CourseStep::Serve(me),
-        Action::ServeGhost(me) => CourseStep::ServeLost(me),
-        Action::Point(me, nth) => CourseStep::Point(me, nth),
-        Action::Timer(me, nth) => CourseStep::Timer(me, nth),
-        Action::Arrive(me, nth) => CourseStep::Arrive(me, of_its_kind(before, me, nth)),
-        Action::Take(me, nth) => CourseStep::Learn(me, of_its_kind(before, me, nth)),
-        Action::Reconnect(me) => CourseStep::Reconnect(me),
-        Action::Register(me) => CourseStep::Register(me),
-        Action::CatchUp(me) => CourseStep::CatchUp(me),
-        Action::Resume(me) => CourseStep::Resume(me),
-        Action::Expire(me) => CourseStep::Expire(me),
-        Action::FalseEnd(me) => CourseStep::FalseEnd(me),
-        Action::Drop(me, ghosts) => CourseStep::Drop(me, ghosts),
-        Action::Crash(me) => CourseStep::Crash(me),
-        Action::Pause(me) => CourseStep::Pause(me),
+        Action::Serve(me) => CourseStep::Serve(me.into()),
+        Action::ServeGhost(me) => CourseStep::ServeLost(me.into()),
+        Action::Point(me, nth) => CourseStep::Point(me.into(), nth),
+        Action::Timer(me, nth) => CourseStep::Timer(me.into(), nth),
+        Action::Arrive(me, nth) => CourseStep::Arrive(me.into(), of_its_kind(before, me, nth)),
+        Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
+        Action::Reconnect(me) => CourseStep::Reconnect(me.into()),
+        Action::Register(me) => CourseStep::Register(me.into()),
+        Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
+        Action::Resume(me) => CourseStep::Resume(me.into()),
+        Action::Expire(me) => CourseStep::Expire(me.into()),
+        Action::FalseEnd(me) => CourseStep::FalseEnd(me.into()),
+        Action::Drop(me, ghosts) => CourseStep::Drop(me.into(), ghosts),
+        Action::Crash(me) => CourseStep::Crash(me.into()),
+        Action::Pause(me) => CourseStep::Pause(me.into()),
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
         Action::Set(nth, text) => CourseStep::Set(administered(nth), model.text(text)),
     }]

@@ -125,7 +125,7 @@ impl RecipeModel {
     /// The first state, in which each process has taken its first step, and what the promises say of that.
     pub fn init(&self) -> Taken {
         let actors: Vec<ActorId> =
-            (0..self.bounds.clients).map(|process| ActorId { process, life: 0 }).collect();
+            (0..self.bounds.clients).map(|process| ActorId { process: process.into(), life: 0 }).collect();
         let symmetry = self.rules.symmetry;
         let eyes = if symmetry { actors.len() } else { 0 };
         let started: Vec<Moved> =

@@ -306,7 +306,7 @@ impl Replayer {
     fn replay(&self, before: &Node, now: Option<(&Input, KeeperState)>) -> Step {
         let Setup { clients, rounds, effects, keys, symmetry, .. } = self.setup;
         let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry));
-        let part = Part { me: before.actor, clients, rounds, effects };
+        let part = Part { me: before.actor, clients: clients.into(), rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut run = Run { tasks: Vec::new(), end: None, shell: shell.clone() };
         let ran = quietly(|| {

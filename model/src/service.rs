@@ -555,7 +555,7 @@ impl At<'_> {
 
 /// Every process of a model has one life.
 fn actor_of(_session: SessionId, process: usize) -> ActorId {
-    ActorId { process: process as u8, life: 0 }
+    ActorId { process: process as u16, life: 0 }
 }
 
 /// Whether a transaction creates or sets something.

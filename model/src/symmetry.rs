@@ -173,7 +173,7 @@ mod tests {
         let actor = |process| ActorId { process, life: 0 };
         for (me, other) in [(0, 1), (1, 0), (2, 0), (11, 1)] {
             let of = |process: usize| {
-                let actor = actor(process as u8);
+                let actor = actor(process as u16);
                 (actor, session_of(actor), format!("/lock/{}-lock-0000000003", guid(actor, 0)))
             };
             assert_eq!(seen(me, &of(me)), seen(0, &of(0)));

@@ -53,7 +53,7 @@ impl Trial for Meets {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        let node = |process: u8| ZPath::parse(&format!("/a/{process}")).expect("a path");
+        let node = |process: u16| ZPath::parse(&format!("/a/{process}")).expect("a path");
         let (own, other) = (node(part.me.process), node(1 - part.me.process));
         let first = part.me.process == 0;
         match self.0 {

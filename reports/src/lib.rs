@@ -30,6 +30,7 @@ mod diagram;
 mod ensemble;
 mod exhaust;
 mod files;
+mod herd;
 mod html;
 mod judge;
 mod junit;
@@ -55,6 +56,7 @@ pub use files::{
     FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_live_dir,
     write_so_far, write_whole,
 };
+pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial, herd_markdown, herd_text};
 pub use html::{check_html, ensemble_html, judge_html, live_html, mutants_html, sweep_html};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};

@@ -23,7 +23,7 @@ pub struct LiveReport {
     /// The servers, as they were given.
     pub connect: String,
     /// Client processes.
-    pub clients: u8,
+    pub clients: u16,
     /// How often each was to do what it does.
     pub rounds: u8,
     /// The session timeout that the ensemble has granted.

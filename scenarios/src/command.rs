@@ -227,7 +227,7 @@ mod chaos {
     use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
-    use crate::judge::{JudgeArguments, JudgeFormat};
+    use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::run::{self, Target};
     use std::io::Write as _;
@@ -235,8 +235,9 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, exhaust_text, judge_html, judge_markdown, judge_text, mermaid,
-        mutants_html, mutants_text, prepare_report_dir, replay_text, to_json, write_whole,
+        Lines, ReplayReport, count, exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown,
+        judge_text, mermaid, mutants_html, mutants_text, prepare_report_dir, replay_text, to_json,
+        write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
@@ -246,6 +247,9 @@ mod chaos {
 
     /// Judges trials, and tells where engines and catalogue agree.
     pub(super) fn judge(zoo: &Zoo, arguments: &JudgeArguments) -> Result<Answer, BadInput> {
+        if let Some(contenders) = &arguments.herd {
+            return herd(zoo, arguments, contenders);
+        }
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::new(arguments.format.progress(), Some(total));
@@ -261,6 +265,21 @@ mod chaos {
             JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
             JudgeFormat::Json => to_json(&report),
             JudgeFormat::Markdown => judge_markdown(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    /// Tells how many clients a release wakes.
+    fn herd(zoo: &Zoo, arguments: &JudgeArguments, contenders: &Contenders) -> Result<Answer, BadInput> {
+        let mut progress = Progress::new(arguments.format.progress(), None);
+        let report = crate::judge::herd(zoo, arguments, contenders, &mut |done, total| {
+            progress.at(done, String::new, || format!("{done} of {total} runs"));
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            JudgeFormat::Human => herd_text(&report),
+            JudgeFormat::Json => to_json(&report),
+            JudgeFormat::Markdown => herd_markdown(&report),
         })?;
         Ok(report.answer)
     }

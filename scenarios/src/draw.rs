@@ -26,7 +26,7 @@ pub(crate) struct Drawing {
 
 impl Drawing {
     /// Nothing has happened yet. `servers` are their names.
-    pub(crate) fn new(unit: Unit, servers: Vec<String>, clients: u8, writes: bool) -> Drawing {
+    pub(crate) fn new(unit: Unit, servers: Vec<String>, clients: u16, writes: bool) -> Drawing {
         let lane = |name: String, kind| Lane { name, kind };
         let (servers_number, clients_number) = (servers.len(), usize::from(clients));
         let mut lanes: Vec<Lane> = servers.into_iter().map(|name| lane(name, LaneKind::Server)).collect();
@@ -43,7 +43,7 @@ impl Drawing {
     }
 
     /// The lane of a client process. An administrator has none.
-    pub(crate) fn client(&self, process: u8) -> Option<usize> {
+    pub(crate) fn client(&self, process: u16) -> Option<usize> {
         let process = usize::from(process);
         (process < self.clients).then_some(self.servers + process)
     }

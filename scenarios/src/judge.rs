@@ -1,5 +1,9 @@
 //! Every trial by both engines, against what the catalogue expects of it.
 
+mod herd;
+
+pub(crate) use herd::{Contenders, herd};
+
 use crate::check::default_config;
 use crate::output::Format;
 use crate::run::{SeedRange, Target, default_jobs, sweep};
@@ -53,6 +57,9 @@ pub(crate) struct JudgeArguments {
     /// Tell promise by promise
     #[arg(long)]
     pub(crate) promises: bool,
+    /// Instead: how many clients a release wakes, where so many contend
+    #[arg(long, value_name = "N,…", allow_negative_numbers = true, num_args = 0..=1, require_equals = true, default_missing_value = herd::CONTENDERS, conflicts_with_all = ["seeds", "max_states", "scenario", "report", "promises"])]
+    pub(crate) herd: Option<herd::Contenders>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: JudgeFormat,
@@ -129,19 +136,38 @@ pub(crate) fn judge(
 ) -> Result<JudgeReport, BadInput> {
     let began = Instant::now();
     let trials = trials(zoo, what)?;
+    let results = each_of(&trials, effort.jobs, |trial| judge_one(zoo, trial, effort), progress);
+    let trials = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(JudgeReport {
+        schema: JUDGE_SCHEMA.into(),
+        what: what.to_vec(),
+        seeds: effort.seeds,
+        max_states: effort.max_states,
+        answer: worst(trials.iter().map(|trial| trial.answer)),
+        trials,
+        wall_seconds: began.elapsed().as_secs_f64(),
+    })
+}
+
+/// Does this with each, so many at a time. `progress` learns how many are done.
+fn each_of<T: Sync, R: Send>(
+    items: &[T],
+    jobs: usize,
+    work: impl Fn(&T) -> R + Sync,
+    progress: &mut dyn FnMut(u64),
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<JudgedTrial, BadInput>>>> =
-        Mutex::new(trials.iter().map(|_| None).collect());
+    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..effort.jobs.clamp(1, trials.len().max(1)) {
-            let (sender, next, results, trials) = (sender.clone(), &next, &results, &trials);
+        for _ in 0..jobs.clamp(1, items.len().max(1)) {
+            let (sender, next, results, work) = (sender.clone(), &next, &results, &work);
             scope.spawn(move || {
-                while let Some((nth, trial)) = {
+                while let Some((nth, item)) = {
                     let nth = next.fetch_add(1, Ordering::Relaxed);
-                    trials.get(nth).map(|trial| (nth, trial))
+                    items.get(nth).map(|item| (nth, item))
                 } {
-                    let result = judge_one(zoo, trial, effort);
+                    let result = work(item);
                     results.lock().expect("nobody panics with it")[nth] = Some(result);
                     // The one who listens may be gone.
                     let _ = sender.send(());
@@ -154,17 +180,7 @@ pub(crate) fn judge(
         }
     });
     let results = results.into_inner().expect("nobody panicked with it");
-    let trials =
-        results.into_iter().map(|result| result.expect("each was judged")).collect::<Result<Vec<_>, _>>()?;
-    Ok(JudgeReport {
-        schema: JUDGE_SCHEMA.into(),
-        what: what.to_vec(),
-        seeds: effort.seeds,
-        max_states: effort.max_states,
-        answer: worst(trials.iter().map(|trial| trial.answer)),
-        trials,
-        wall_seconds: began.elapsed().as_secs_f64(),
-    })
+    results.into_iter().map(|result| result.expect("each was done")).collect()
 }
 
 fn worst(answers: impl Iterator<Item = Answer>) -> Answer {

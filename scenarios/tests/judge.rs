@@ -125,6 +125,32 @@ fn everything_is_as_catalogued_and_the_published_table_is_that_of_a_run() {
 }
 
 #[test]
+fn the_published_table_of_herds_is_that_of_a_run() {
+    let ran = zoocheck("judge --herd=20,1,2,5,10 --format markdown");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let published = include_str!("../../ARCHITECTURE.md");
+    for line in ran.stdout.lines() {
+        let begins = line.strip_suffix('|').expect("a row of a table");
+        assert!(
+            published.contains(&format!("\n{begins}|")),
+            "ARCHITECTURE.md lacks this line of a run:\n{line}"
+        );
+    }
+    let ran = zoocheck("judge lock/simple --herd=10 --format json");
+    let report: zoocheck::reports::HerdReport =
+        serde_json::from_value(ran.json("zoocheck-herd-1.json")).expect("one");
+    let run = report.trials[0].runs[0];
+    assert_eq!((run.granted, run.woken, run.most), (10, 45, 9));
+}
+
+#[test]
+fn a_recipe_that_grants_nothing_has_no_herd_to_count() {
+    let ran = zoocheck("judge queue --herd=3");
+    assert_eq!(ran.status, 3, "{}", ran.stdout);
+    assert!(ran.stdout.contains("* queue: 0 of 3 were granted what they asked for"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_name_that_nobody_has_is_told() {
     let error = Zoo::default().judge(&["lok"], 1).expect_err("there is none");
     assert!(error.to_string().contains("did you mean 'lock'?"), "{error}");

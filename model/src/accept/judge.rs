@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
             return Err(Rejection { step: 0, why: Why::Record, what });
         }
         let actors: Vec<ActorId> =
-            (0..later.sessions.len()).map(|n| ActorId { process: n as u8, life: 0 }).collect();
+            (0..later.sessions.len()).map(|n| ActorId { process: n as u16, life: 0 }).collect();
         let lag = if narrowed == Some(Narrowed::NoLag) { 0 } else { usize::MAX };
         let lying_syncs = narrowed != Some(Narrowed::SyncsTellTheTruth);
         let rules = Rules {

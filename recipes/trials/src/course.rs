@@ -10,39 +10,39 @@ use zk_api::Text;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CourseStep {
     /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
-    Deliver(u8),
+    Deliver(u16),
     /// All answers on their way reach it, and what comes before them.
-    DeliverAnswers(u8),
+    DeliverAnswers(u16),
     /// Its next request is served.
-    Serve(u8),
+    Serve(u16),
     /// The next write of a connection that it has lost is served.
-    ServeLost(u8),
+    ServeLost(u16),
     /// Its scheduling point of this number, of those it waits for, passes.
-    Point(u8, u8),
+    Point(u16, u8),
     /// Its timer of this number fires.
-    Timer(u8, u8),
+    Timer(u16, u8),
     /// Of its writes to outside resources that are on their way, the one of this number arrives.
-    Arrive(u8, u8),
+    Arrive(u16, u8),
     /// Of its writes that have arrived while it was paused, it learns of the one of this number.
-    Learn(u8, u8),
+    Learn(u16, u8),
     /// It finds a server again, or learns that its session is dead.
-    Reconnect(u8),
+    Reconnect(u16),
     /// The watches that it registers again come to its server.
-    Register(u8),
+    Register(u16),
     /// Its server applies one transaction more.
-    CatchUp(u8),
+    CatchUp(u16),
     /// Its session expires.
-    Expire(u8),
+    Expire(u16),
     /// It is told that its session is dead, which lives.
-    FalseEnd(u8),
+    FalseEnd(u16),
     /// Its connection drops; so many of its writes are still in flight.
-    Drop(u8, u8),
+    Drop(u16, u8),
     /// It crashes.
-    Crash(u8),
+    Crash(u16),
     /// It is paused.
-    Pause(u8),
+    Pause(u16),
     /// It goes on after a pause.
-    Resume(u8),
+    Resume(u16),
     /// An administrator deletes a znode.
     Delete(Text),
     /// He sets a znode's data to a text.
@@ -51,7 +51,7 @@ pub enum CourseStep {
 
 impl CourseStep {
     /// The process that it is a step of; none for an administrator's.
-    pub fn process(&self) -> Option<u8> {
+    pub fn process(&self) -> Option<u16> {
         match *self {
             CourseStep::Deliver(p)
             | CourseStep::DeliverAnswers(p)
@@ -159,7 +159,7 @@ mod tests {
             CourseStep::Serve(2),
             CourseStep::ServeLost(3),
             CourseStep::Point(0, 1),
-            CourseStep::Timer(255, 2),
+            CourseStep::Timer(999, 2),
             CourseStep::Arrive(0, 0),
             CourseStep::Learn(0, 7),
             CourseStep::Reconnect(4),
@@ -182,9 +182,17 @@ mod tests {
 
     #[test]
     fn what_is_no_step_is_refused() {
-        for bad in
-            ["", "serve", "serve 0", "serve p", "serve p256", "drop p0", "serve p0 1", "point p0 x", "set /a"]
-        {
+        for bad in [
+            "",
+            "serve",
+            "serve 0",
+            "serve p",
+            "serve p65536",
+            "drop p0",
+            "serve p0 1",
+            "point p0 x",
+            "set /a",
+        ] {
             bad.parse::<CourseStep>().expect_err(bad);
         }
     }

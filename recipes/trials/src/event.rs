@@ -6,15 +6,16 @@ use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActorId {
     /// Which process, from 0.
-    pub process: u8,
+    pub process: u16,
     /// Which of its lives, from 0.
     pub life: u8,
 }
 
-/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors.
+/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. In a
+/// model each process has one life, and the number is the process.
 impl std::hash::Hash for ActorId {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        state.write_u16(u16::from_le_bytes([self.process, self.life]));
+        state.write_u16(self.process ^ u16::from(self.life) << 8);
     }
 }
 

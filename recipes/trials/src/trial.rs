@@ -154,7 +154,7 @@ pub struct Part {
     /// Who it is.
     pub me: ActorId,
     /// How many client processes there are.
-    pub clients: u8,
+    pub clients: u16,
     /// How often it is to do what it does.
     pub rounds: u8,
     /// Whether it is to write to the outside resources while it holds what it holds. It costs a model many

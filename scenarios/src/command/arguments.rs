@@ -16,6 +16,8 @@ use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
 #[cfg(feature = "run")]
 use zk_reports::Lines;
+#[cfg(feature = "live")]
+use zk_world::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
 WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
@@ -164,8 +166,8 @@ pub(super) struct RunArguments {
     pub(super) connect: Option<String>,
     /// Client processes, each with a session [default: the scenario's]
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=250u8), requires = "connect")]
-    pub(super) clients: Option<u8>,
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS), requires = "connect")]
+    pub(super) clients: Option<u16>,
     /// How often each client does what it does [default: the scenario's]
     #[cfg(feature = "live")]
     #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect")]

@@ -13,11 +13,12 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
     let scenes = &example.scenes;
     let events = || scenes.iter().flat_map(|scene| &scene.events);
     let writes = events().any(|event| matches!(event, Event::Is(Fact::Wrote { .. })));
-    let mut drawing = Drawing::new(Unit::Steps, vec!["ensemble".into()], clients, writes);
+    let mut drawing = Drawing::new(Unit::Steps, vec!["ensemble".into()], clients.into(), writes);
     let opened = events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { .. })));
     for process in (0..clients).filter(|_| !opened) {
         // All have their sessions from the start.
-        let (actor, session) = (ActorId { process, life: 0 }, zk_api::SessionId(i64::from(process) + 1));
+        let (actor, session) =
+            (ActorId { process: process.into(), life: 0 }, zk_api::SessionId(i64::from(process) + 1));
         drawing.event(0, &Event::Is(Fact::SessionOpened { session, actor }));
     }
     for (nth, line) in example.steps.iter().enumerate() {
@@ -53,7 +54,7 @@ fn step(drawing: &mut Drawing, at: u64, line: &str, scene: Option<&Scene>) {
     let kind = if suffers { PointKind::Fault } else { PointKind::Says };
     drawing.point(Point { paths: paths.clone(), ..point(at, kind, line.into()) });
     let Some(scene) = scene else { return };
-    if let Some(lane) = scene.process.and_then(|process| drawing.client(process)) {
+    if let Some(lane) = scene.process.and_then(|process| drawing.client(process.into())) {
         let arrow = |from, to, sent: u32, kind| Arrow {
             from,
             to,

@@ -140,7 +140,7 @@ fn heals(drawing: &mut Drawing, at: u64) {
 }
 
 /// A message. `asked` are a client's requests by its process and their number.
-fn crosses(drawing: &mut Drawing, crossing: &Crossing, asked: &mut BTreeMap<(u8, i32), Request>) {
+fn crosses(drawing: &mut Drawing, crossing: &Crossing, asked: &mut BTreeMap<(u16, i32), Request>) {
     let lane = |place: Place| match place {
         Place::Server(id) => Some((usize::from(id), None)),
         Place::Client(actor) => drawing.client(actor.process).map(|lane| (lane, Some(actor.process))),

@@ -96,7 +96,7 @@ fn scenario(
     Scenario {
         recipe: name.into(),
         about: format!("{name} breaks {promise}: a counterexample of the model, step by step."),
-        clients,
+        clients: clients.into(),
         rounds: config.bounds.rounds,
         servers: 1,
         observers: if lag > 0 { clients.saturating_mul(connections(clients, example)) } else { 0 },
@@ -123,7 +123,7 @@ fn with_own_guids(step: &CourseStep, clients: u8) -> CourseStep {
 /// The same path with the world's guids for a model's, where they are words of their own.
 fn renamed(path: &str, clients: u8) -> Text {
     let own = |word: &str| {
-        let actors = (0..clients).map(|process| ActorId { process, life: 0 });
+        let actors = (0..clients).map(|process| ActorId { process: process.into(), life: 0 });
         let mut guids = actors.flat_map(|actor| (0..GUIDS).map(move |nth| (actor, nth)));
         guids.find(|(actor, nth)| *zk_model::symmetry::guid(*actor, *nth) == *word)
     };
@@ -141,7 +141,7 @@ fn renamed(path: &str, clients: u8) -> Text {
 /// How many connections a client has at most.
 fn connections(clients: u8, example: &Counterexample) -> u8 {
     let again = |p| example.course.iter().filter(|step| **step == CourseStep::Reconnect(p)).count();
-    let most = (0..clients).map(again).max().unwrap_or(0);
+    let most = (0..clients.into()).map(again).max().unwrap_or(0);
     u8::try_from(most + 1).unwrap_or(u8::MAX)
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct LiveRun {
     /// `HOST:PORT[,HOST:PORT…]`.
     pub(crate) connect: String,
     /// Client processes.
-    pub(crate) clients: u8,
+    pub(crate) clients: u16,
     /// How often each does what it does.
     pub(crate) rounds: u8,
     /// The run is stopped after so long.

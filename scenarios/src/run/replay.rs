@@ -159,6 +159,7 @@ mod tests {
             timeline: Vec::new(),
             choices: BTreeMap::new(),
             herd: BTreeMap::new(),
+            granted: 0,
             crossings: Vec::new(),
         };
         let report = report(&target, run.clone(), false);

@@ -268,7 +268,7 @@ mod tests {
     fn an_impossible_value_is_found_in_its_line() {
         let budget = "step-budget = 9223372036854775808\n";
         assert!(error(budget).starts_with("x.toml:1: step-budget: "), "{}", error(budget));
-        assert_eq!(error("rounds = 1\nclients = 0\n"), "x.toml:2: clients: 0; it must be from 1 to 250");
+        assert_eq!(error("rounds = 1\nclients = 0\n"), "x.toml:2: clients: 0; it must be from 1 to 1000");
         let faults = "[faults]\n# too many\ndrops = 100000\n";
         assert_eq!(error(faults), "x.toml:3: faults.drops: 100000; it must be from 0 to 1000");
     }
@@ -299,7 +299,7 @@ mod tests {
         assert!(bad("clients").contains("expected KEY=VALUE"));
         assert!(bad("clients=x").contains("no value in TOML"));
         assert!(bad("clients=\"x\"").contains("invalid type"));
-        assert!(bad("clients=251").contains("from 1 to 250"));
+        assert!(bad("clients=1001").contains("from 1 to 1000"));
         assert!(bad("faults=3").contains("unknown key"));
         assert!(bad("recipe=\"x\"").contains("WHAT"));
         assert!(bad("clients=").contains("no value"));

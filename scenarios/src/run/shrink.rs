@@ -145,7 +145,7 @@ const OTHER_SEEDS: u64 = 24;
 
 /// The same where nothing else is left to try, and there are more clients than a reader can hold in the head.
 const MANY_OTHER_SEEDS: u64 = 400;
-const FEW_CLIENTS: u8 = 3;
+const FEW_CLIENTS: u16 = 3;
 
 impl Shrinker<'_> {
     /// Goes through all that could be smaller until nothing is. `false` if a limit came first.
@@ -321,7 +321,7 @@ impl Shrinker<'_> {
 }
 
 /// The fault as it is without a client; `None` if it was that one's.
-fn without_client(timed: &TimedFault, gone: u8) -> Option<TimedFault> {
+fn without_client(timed: &TimedFault, gone: u16) -> Option<TimedFault> {
     let mut timed = timed.clone();
     let client = match &mut timed.fault {
         Fault::Drop { client, .. }

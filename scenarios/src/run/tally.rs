@@ -18,7 +18,7 @@ const DETERMINISM_ABOUT: &str = "One seed gives one run, to the byte.";
 pub(super) struct Tally {
     results: BTreeMap<String, Entry>,
     sometimes: BTreeMap<&'static str, (u64, u64)>,
-    herd: BTreeMap<u8, Herd>,
+    herd: BTreeMap<u16, Herd>,
     failures: Vec<Failure>,
     runs: u64,
     virtual_ns: u64,
@@ -146,7 +146,7 @@ impl Tally {
 
     /// How many a change woke, by how many waited.
     fn herd(&self) -> Vec<HerdPoint> {
-        let point = |(contenders, herd): (&u8, &Herd)| HerdPoint {
+        let point = |(contenders, herd): (&u16, &Herd)| HerdPoint {
             contenders: (*contenders).into(),
             changes: herd.changes,
             woken: herd.woken,

@@ -128,14 +128,14 @@ impl Target {
         {
             first.push_str(&format!(" With {}.", set.join(", ")));
         }
-        let plural = |n: u8, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+        let plural = |n: u16, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
         let size = format!(
             "{} × {}, {}{}, session timeout {} ms, work {}–{} ms, latency {}–{} ms",
             plural(s.clients, "client"),
-            plural(s.rounds, "round"),
+            plural(s.rounds.into(), "round"),
             match s.observers {
-                0 => plural(s.servers, "server"),
-                n => format!("{} and {}", plural(s.servers, "server"), plural(n, "observer")),
+                0 => plural(s.servers.into(), "server"),
+                n => format!("{} and {}", plural(s.servers.into(), "server"), plural(n.into(), "observer")),
             },
             match s.sync {
                 SyncRule::AsShipped => "",

@@ -25,10 +25,10 @@ pub(super) struct Plan {
 enum Step {
     /// Strikes nobody in particular.
     Server(Fault),
-    Drop(u8, When, Loss),
-    Expire(u8),
-    ExpireOwner(u8),
-    SlowLink(u8, u64, u64),
+    Drop(u16, When, Loss),
+    Expire(u16),
+    ExpireOwner(u16),
+    SlowLink(u16, u64, u64),
     /// Not for a server to do.
     Not(&'static str),
 }
@@ -158,7 +158,7 @@ impl Step {
 
     /// What is to be done, with these sessions; nothing where it is not for a server.
     fn fault(self, sessions: &[Target]) -> Result<Option<Fault>, String> {
-        let session = |client: u8| {
+        let session = |client: u16| {
             let found = sessions.get(usize::from(client)).copied();
             found.ok_or_else(|| format!("client {client} is not there, of {} sessions", sessions.len()))
         };

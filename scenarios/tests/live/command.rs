@@ -83,7 +83,7 @@ fn a_command_line_that_makes_no_sense_is_one_line() {
         ("run lock --connect a:1,b", "found 'b'"),
         ("run lock --connect 127.0.0.1:1 --seeds 4", "cannot be used with"),
         ("run lock --clients 4", "--connect"),
-        ("run lock --connect 127.0.0.1:1 --clients 0", "from 1 to 250"),
+        ("run lock --connect 127.0.0.1:1 --clients 0", "from 1 to 1000"),
         ("run lok --connect 127.0.0.1:1", "did you mean 'lock'?"),
     ] {
         let ran = zoocheck(arguments);

@@ -109,13 +109,13 @@ pub enum Expected {
 }
 
 /// How a trial is swept.
-fn scenario(zoo: &Zoo, name: &str, clients: u8, faults: Faults) -> Scenario {
+fn scenario(zoo: &Zoo, name: &str, clients: u16, faults: Faults) -> Scenario {
     let scenario = zoo.scenario(name).expect("it is there");
     Scenario { clients, rounds: 2, fault_seconds: 15, faults, ..scenario }
 }
 
 /// Checks and sweeps.
-pub fn judge(trial: impl Trial, config: &CheckConfig, clients: u8, faults: Faults, expected: &Expected) {
+pub fn judge(trial: impl Trial, config: &CheckConfig, clients: u16, faults: Faults, expected: &Expected) {
     let name = trial.about().name;
     let zoo = Zoo::empty().with(trial);
     let scenario = scenario(&zoo, name, clients, faults);

@@ -46,7 +46,7 @@ impl Promise for Whole {
     }
 }
 
-fn half(name: &str, process: u8) -> Op {
+fn half(name: &str, process: u16) -> Op {
     let path = format!("{ROOT}/{name}-{process}").into();
     Op::Create { path, data: Data::NULL, acl: open_acl(), mode: CreateMode::Persistent, stat: false }
 }
@@ -63,7 +63,7 @@ async fn make(zk: &impl ZooKeeper, ops: Vec<Op>) -> Result<(), End> {
 }
 
 impl Pairs {
-    async fn watch(&self, zk: &impl ZooKeeper, probe: &impl Probe, clients: u8) -> Result<(), End> {
+    async fn watch(&self, zk: &impl ZooKeeper, probe: &impl Probe, clients: u16) -> Result<(), End> {
         let mut watch = insist(zk, || zk.add_watch(&path(ROOT), AddWatchMode::PersistentRecursive)).await?;
         loop {
             let (synced, names) = (zk.sync(&path(ROOT)), zk.children(&path(ROOT)));

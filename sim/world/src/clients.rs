@@ -127,7 +127,7 @@ impl World<'_> {
     }
 
     /// Steps a client's session and does what it wants done.
-    pub fn client_event(&mut self, process: u8, event: ClientEvent) {
+    pub fn client_event(&mut self, process: u16, event: ClientEvent) {
         let p = &mut self.processes[usize::from(process)];
         let now_ms = p.clock.now_ms(self.now);
         let Some(client) = &mut p.client else { return };
@@ -147,7 +147,7 @@ impl World<'_> {
         self.client_out = out;
     }
 
-    fn client_output(&mut self, process: u8, output: ClientOutput) {
+    fn client_output(&mut self, process: u16, output: ClientOutput) {
         match output {
             ClientOutput::Open { server } => self.open(process, server.0),
             ClientOutput::Send { conn, message } => self.send_to_server(conn, message),
@@ -182,7 +182,7 @@ impl World<'_> {
 
     fn complete(
         &mut self,
-        process: u8,
+        process: u16,
         call: CallId,
         result: Result<Response, Error>,
         watch: Option<WatchId>,
@@ -200,7 +200,7 @@ impl World<'_> {
         completer.complete(result);
     }
 
-    fn client_state(&mut self, process: u8, state: KeeperState) {
+    fn client_state(&mut self, process: u16, state: KeeperState) {
         let p = &mut self.processes[usize::from(process)];
         let Some(client) = &p.client else { return };
         let (actor, session) = (p.actor, client.session());
@@ -225,7 +225,7 @@ impl World<'_> {
         }
     }
 
-    fn open(&mut self, process: u8, server: u8) {
+    fn open(&mut self, process: u16, server: u8) {
         let actor = self.processes[usize::from(process)].actor;
         let conn = self.network.open(actor, server);
         self.processes[usize::from(process)].opening = Some(conn);
@@ -277,7 +277,7 @@ impl World<'_> {
     }
 
     /// What was to happen as the process sends this request.
-    fn disarm(&mut self, process: u8, request: &Request) -> Option<Armed> {
+    fn disarm(&mut self, process: u16, request: &Request) -> Option<Armed> {
         let p = &mut self.processes[usize::from(process)];
         if p.armed.is_empty() {
             return None;
@@ -305,7 +305,7 @@ impl World<'_> {
         self.network.forget_closed(id);
     }
 
-    fn tell_server(&mut self, id: ConnId, process: u8, server: u8) {
+    fn tell_server(&mut self, id: ConnId, process: u16, server: u8) {
         let at = self.now + self.latency(process, server, true);
         let Some(conn) = self.network.conn(id) else { return };
         if !conn.silent {
@@ -352,7 +352,7 @@ impl World<'_> {
     }
 
     /// A connection of a process has dropped: what still gets through is settled, and both ends are to learn of it.
-    pub fn drops_now(&mut self, id: ConnId, process: u8) {
+    pub fn drops_now(&mut self, id: ConnId, process: u16) {
         let Some(conn) = self.network.conn(id) else { return };
         let server = conn.server;
         self.tell_server(id, process, server);

@@ -181,7 +181,7 @@ impl World<'_> {
         }
     }
 
-    fn client(&self, process: u8) -> ActorId {
+    fn client(&self, process: u16) -> ActorId {
         self.processes[usize::from(process)].actor
     }
 
@@ -261,7 +261,7 @@ impl World<'_> {
         Some(request)
     }
 
-    fn serve_next(&mut self, p: u8) -> Result<(), String> {
+    fn serve_next(&mut self, p: u16) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
         loop {
             match self.take_to_server(conn) {
@@ -273,7 +273,7 @@ impl World<'_> {
     }
 
     /// Reads are nobody's business any more.
-    fn serve_lost(&mut self, p: u8) -> Result<(), String> {
+    fn serve_lost(&mut self, p: u16) -> Result<(), String> {
         loop {
             let lost = self.queue.events().find_map(|h| match h {
                 Happening::AtServer { conn, .. } if self.network.was_of(*conn, p) => Some(*conn),
@@ -287,13 +287,13 @@ impl World<'_> {
         }
     }
 
-    fn register(&mut self, p: u8) -> Result<(), String> {
+    fn register(&mut self, p: u16) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
         let is = |h: &Happening| matches!(h, Happening::AtServer { conn: c, message: ToServer::SetWatches { .. }, .. } if *c == conn);
         self.take(is, "no watches are to be registered")
     }
 
-    fn answer_is_coming(&self, p: u8) -> bool {
+    fn answer_is_coming(&self, p: u16) -> bool {
         let Some(conn) = self.network.of_process(p).first().copied() else { return false };
         self.queue.events().any(|h| {
             matches!(h, Happening::AtClient { conn: c, message: ToClient::Reply { .. }, .. } if *c == conn)
@@ -301,7 +301,7 @@ impl World<'_> {
     }
 
     /// The next message that concerns the process: an answer, an event that it waits for, or the end of the connection.
-    fn deliver(&mut self, p: u8) -> Result<(), String> {
+    fn deliver(&mut self, p: u16) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
         while let Some(oldest) = self.next_on(conn, false) {
             let is = |h: &Happening| matches!(h, Happening::AtClient { conn: c, number, .. } if *c == conn && *number == oldest);
@@ -329,13 +329,13 @@ impl World<'_> {
         )
     }
 
-    fn watches_waited_for(&self, p: u8) -> usize {
+    fn watches_waited_for(&self, p: u16) -> usize {
         let watches = self.processes[usize::from(p)].watches.values();
         watches.filter(|completer| !completer.is_abandoned()).count()
     }
 
     /// It opens connections until a server says whether its session lives.
-    fn connects(&mut self, p: u8) -> Result<(), String> {
+    fn connects(&mut self, p: u16) -> Result<(), String> {
         let state =
             |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
         for _ in 0..EVENTS_PER_STEP {
@@ -366,7 +366,7 @@ impl World<'_> {
         Err("it finds no server".to_owned())
     }
 
-    fn wake(&mut self, p: u8, nth: u8, sleeps: bool) -> Result<(), String> {
+    fn wake(&mut self, p: u16, nth: u8, sleeps: bool) -> Result<(), String> {
         let is = |h: &&Happening| {
             matches!(h, Happening::Wake { actor, sleeps: s, completer }
                 if actor.process == p && *s == sleeps && !completer.is_abandoned())
@@ -406,7 +406,7 @@ impl World<'_> {
         Err("the sleep is too long".to_owned())
     }
 
-    fn arrive(&mut self, p: u8, nth: u8) -> Result<(), String> {
+    fn arrive(&mut self, p: u16, nth: u8) -> Result<(), String> {
         let is = |h: &Happening| matches!(h, Happening::WriteArrives { actor, .. } if actor.process == p);
         let mut writes = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = writes.nth(usize::from(nth)).ok_or("no such write is on its way")?;
@@ -426,7 +426,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn learn(&mut self, p: u8, nth: u8) -> Result<(), String> {
+    fn learn(&mut self, p: u16, nth: u8) -> Result<(), String> {
         let is = |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
         let mut answers = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = answers.nth(usize::from(nth)).ok_or("no such write has arrived")?;
@@ -435,7 +435,7 @@ impl World<'_> {
         Ok(())
     }
 
-    fn expire_of(&mut self, p: u8) -> Result<(), String> {
+    fn expire_of(&mut self, p: u16) -> Result<(), String> {
         let session = self.knowledge.sessions().find(|(_, actor)| actor.process == p);
         let (session, _) = session.ok_or("it has no session that lives")?;
         self.note(Place::World, &What::Fault(&Fault::Expire { client: p }));
@@ -445,7 +445,7 @@ impl World<'_> {
     }
 
     /// The client learns of it at once.
-    fn drop_of(&mut self, p: u8, in_flight: u8) -> Result<(), String> {
+    fn drop_of(&mut self, p: u16, in_flight: u8) -> Result<(), String> {
         let id = *self.network.of_process(p).first().ok_or("it has no connection")?;
         let write = |h: &Happening| match h {
             Happening::AtServer { conn, number, message: ToServer::Request { request, .. } }

@@ -354,8 +354,18 @@ impl Bytes {
         }
     }
 
+    /// In one byte, or two from 128 on: seven bits each, the lowest first, and a set eighth bit says that there is another.
+    fn process(&mut self, v: u16) {
+        let mut rest = v;
+        while rest >= 0x80 {
+            self.byte(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        self.byte(rest as u8);
+    }
+
     pub fn actor(&mut self, v: ActorId) {
-        self.byte(v.process);
+        self.process(v.process);
         self.byte(v.life);
     }
 
@@ -478,17 +488,17 @@ impl Bytes {
             Fault::ClockJump { node: Node::Server(id), by_ms } => self.fault_at(10, id, &[by_ms as u64]),
             Fault::ClockJump { node: Node::Client(id), by_ms } => self.fault_at(11, id, &[by_ms as u64]),
             Fault::LeaderCrash { down_ms, mid_sync } => {
-                self.fault_at(12, 0, &[down_ms, mid_sync.into()]);
+                self.fault_at(12, 0u8, &[down_ms, mid_sync.into()]);
             }
             Fault::Partition { ref cut, for_ms } => {
-                self.fault_at(13, 0, &[for_ms]);
+                self.fault_at(13, 0u8, &[for_ms]);
                 self.list(cut, |b, [from, to]| {
                     b.byte(*from);
                     b.byte(*to);
                 });
             }
             Fault::ServerPause { server, for_ms } => self.fault_at(14, server, &[for_ms]),
-            Fault::LeaderPause { for_ms } => self.fault_at(15, 0, &[for_ms]),
+            Fault::LeaderPause { for_ms } => self.fault_at(15, 0u8, &[for_ms]),
             Fault::ServerLag { server, factor, for_ms } => {
                 self.fault_at(16, server, &[factor.into(), for_ms]);
             }
@@ -507,9 +517,9 @@ impl Bytes {
         }
     }
 
-    fn fault_at(&mut self, tag: u8, node: u8, values: &[u64]) {
+    fn fault_at(&mut self, tag: u8, node: impl Into<u16>, values: &[u64]) {
         self.byte(tag);
-        self.byte(node);
+        self.process(node.into());
         values.iter().for_each(|value| self.u64(*value));
     }
 

@@ -27,7 +27,7 @@ pub struct Executor {
 }
 
 struct Task {
-    process: u8,
+    process: u16,
     code: Code,
     flag: Arc<Flag>,
     waker: Waker,
@@ -71,7 +71,7 @@ impl Executor {
     }
 
     /// Adds a task of a process, ready to run.
-    pub fn spawn(&mut self, process: u8, code: Code) {
+    pub fn spawn(&mut self, process: u16, code: Code) {
         let id = self.next;
         self.next += 1;
         let flag = Arc::new(Flag { id, queued: AtomicBool::new(false), ready: self.ready.clone() });
@@ -86,7 +86,7 @@ impl Executor {
     }
 
     /// Picks one of the ready tasks: the task and its process. A choice, where there is more than one.
-    pub fn pick(&mut self, choices: &mut Choices) -> Option<(TaskId, u8)> {
+    pub fn pick(&mut self, choices: &mut Choices) -> Option<(TaskId, u16)> {
         loop {
             let mut ready = self.ready();
             let at = match ready.len() {
@@ -123,7 +123,7 @@ impl Executor {
     }
 
     /// Drops all tasks of a process, in the order in which they began.
-    pub fn kill(&mut self, process: u8) {
+    pub fn kill(&mut self, process: u16) {
         let ids: Vec<TaskId> =
             self.tasks.iter().filter(|(_, t)| t.process == process).map(|(id, _)| *id).collect();
         for id in ids {

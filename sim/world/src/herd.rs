@@ -18,7 +18,8 @@ pub struct Herd {
 #[derive(Debug, Default)]
 pub struct Waiting {
     waiting: BTreeSet<ActorId>,
-    herds: BTreeMap<u8, Herd>,
+    herds: BTreeMap<u16, Herd>,
+    granted: u64,
 }
 
 impl Waiting {
@@ -28,10 +29,11 @@ impl Waiting {
             Observation::Attempts { .. } => {
                 self.waiting.insert(actor);
             }
-            Observation::Granted { .. }
-            | Observation::Shares { .. }
-            | Observation::GivesUp { .. }
-            | Observation::Released { .. } => self.gone(actor),
+            Observation::Granted { .. } | Observation::Shares { .. } => {
+                self.granted += 1;
+                self.gone(actor);
+            }
+            Observation::GivesUp { .. } | Observation::Released { .. } => self.gone(actor),
             Observation::Enters { .. }
             | Observation::Leaves { .. }
             | Observation::Notes { .. }
@@ -50,15 +52,15 @@ impl Waiting {
         if woken == 0 || self.waiting.is_empty() {
             return;
         }
-        let herd = self.herds.entry(self.waiting.len() as u8).or_default();
+        let herd = self.herds.entry(self.waiting.len() as u16).or_default();
         herd.changes += 1;
         herd.woken += woken as u64;
         herd.most = herd.most.max(woken as u64);
     }
 
-    /// By how many waited.
-    pub fn finish(self) -> BTreeMap<u8, Herd> {
-        self.herds
+    /// By how many waited; and how often somebody was granted what he had asked for.
+    pub fn finish(self) -> (BTreeMap<u16, Herd>, u64) {
+        (self.herds, self.granted)
     }
 }
 
@@ -79,8 +81,10 @@ mod tests {
             .says(actor(0), &Observation::Granted { lock: "/lock".into(), node: "/n".into(), token: None });
         waiting.fired(2);
         waiting.fired(1);
-        let herds: Vec<_> = waiting.finish().into_iter().collect();
+        let (herds, granted) = waiting.finish();
+        let herds: Vec<_> = herds.into_iter().collect();
         let three = Herd { changes: 1, woken: 3, most: 3 };
         assert_eq!(herds, [(2, Herd { changes: 2, woken: 3, most: 2 }), (3, three)]);
+        assert_eq!(granted, 1);
     }
 }

@@ -82,6 +82,6 @@ pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
 pub use mailbox::guid;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
-pub use scenario::{Faults, OneRun, Scenario, ScenarioError, SyncRule};
+pub use scenario::{Faults, MOST_CLIENTS, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};
 pub use zk_watched::Invariant;

@@ -71,7 +71,7 @@ impl World<'_> {
     }
 
     /// The code of a life begins.
-    pub fn begin_actor(&mut self, process: u8, mailbox: Arc<Mailbox>) {
+    pub fn begin_actor(&mut self, process: u16, mailbox: Arc<Mailbox>) {
         let Process { actor, rounds_left: rounds, .. } = self.processes[usize::from(process)];
         let part = Part { me: actor, clients: self.scenario.clients, rounds, effects: self.effects };
         let (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>) =
@@ -95,7 +95,7 @@ impl World<'_> {
     }
 
     /// The servers that a process connects to, in the order in which it tries them.
-    fn servers_of(&mut self, process: u8) -> Vec<ServerId> {
+    fn servers_of(&mut self, process: u16) -> Vec<ServerId> {
         if self.scenario.lag() > 0 {
             return self.scenario.own_observers(process).map(ServerId).collect();
         }
@@ -132,7 +132,7 @@ impl World<'_> {
         }
     }
 
-    fn run_task(&mut self, task: TaskId, process: u8) {
+    fn run_task(&mut self, task: TaskId, process: u16) {
         self.watched.report.tested(Invariant::NoPanic);
         let polled = self.executor.poll(task);
         self.serve(process);
@@ -149,7 +149,7 @@ impl World<'_> {
         }
     }
 
-    fn spun(&mut self, process: u8) {
+    fn spun(&mut self, process: u16) {
         let actor = self.processes[usize::from(process)].actor;
         self.watched.report.broken(Invariant::NoSpin, format!("{actor} does not end its turn"));
         self.tell_broken();
@@ -157,7 +157,7 @@ impl World<'_> {
     }
 
     /// Serves what the process's tasks have asked for, in the order in which they did.
-    fn serve(&mut self, process: u8) {
+    fn serve(&mut self, process: u16) {
         let mut asks = Vec::new();
         self.processes[usize::from(process)].mailbox.take(&mut asks);
         for ask in asks {
@@ -165,7 +165,7 @@ impl World<'_> {
         }
     }
 
-    fn serve_one(&mut self, process: u8, ask: Ask) {
+    fn serve_one(&mut self, process: u16, ask: Ask) {
         let p = &mut self.processes[usize::from(process)];
         let actor = p.actor;
         match ask {
@@ -213,7 +213,7 @@ impl World<'_> {
     }
 
     /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
-    fn work(&mut self, process: u8) -> u64 {
+    fn work(&mut self, process: u16) -> u64 {
         let [least, most] = self.work_ns;
         let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
         // Some is over at once, so that a release meets those who are just about to look.
@@ -234,7 +234,7 @@ impl World<'_> {
         self.queue.push(self.now + after, happening);
     }
 
-    fn travel(&mut self, process: u8) -> u64 {
+    fn travel(&mut self, process: u16) -> u64 {
         let long = self.choices.below(Stream::Write, process.into(), 64) < self.long_writes;
         let x = self.choices.below(Stream::Write, process.into(), 1 << 16);
         if long && self.phase == Phase::Faults {
@@ -288,7 +288,7 @@ impl World<'_> {
     }
 
     /// The main task of a life has ended.
-    fn finished(&mut self, process: u8, end: End) {
+    fn finished(&mut self, process: u16, end: End) {
         if self.phase == Phase::Setup {
             self.begin_actors();
             self.processes[usize::from(process)].finished = Some(end);
@@ -309,14 +309,14 @@ impl World<'_> {
     }
 
     /// The process crashes; its session lives on until it expires.
-    pub fn crash_process(&mut self, process: u8) {
+    pub fn crash_process(&mut self, process: u16) {
         let actor = self.processes[usize::from(process)].actor;
         self.end_life(process);
         self.fact(Fact::Crashed { actor });
     }
 
     /// Tasks, session and connections of a life are gone.
-    fn end_life(&mut self, process: u8) {
+    fn end_life(&mut self, process: u16) {
         for conn in self.network.of_process(process) {
             self.close_by_client(conn);
         }
@@ -335,7 +335,7 @@ impl World<'_> {
     }
 
     /// The process begins another life after a while, if there is anything left to do.
-    pub fn come_back(&mut self, process: u8, after_ns: u64) {
+    pub fn come_back(&mut self, process: u16, after_ns: u64) {
         let p = &mut self.processes[usize::from(process)];
         let Some(life) = p.actor.life.checked_add(1) else { return };
         // Whoever follows a course has one life, as in a model.
@@ -347,7 +347,7 @@ impl World<'_> {
     }
 
     /// Purges the watches that nobody waits for any more.
-    fn purge_watches(&mut self, process: u8) {
+    fn purge_watches(&mut self, process: u16) {
         let p = &self.processes[usize::from(process)];
         if p.watches.values().all(|completer| !completer.is_abandoned()) {
             return;

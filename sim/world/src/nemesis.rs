@@ -110,7 +110,7 @@ impl World<'_> {
     }
 
     /// A fault strikes a client now, or as soon as it does what the fault waits for.
-    fn aim(&mut self, client: u8, when: When, armed: Armed) {
+    fn aim(&mut self, client: u16, when: When, armed: Armed) {
         if client >= self.scenario.clients {
             return;
         }
@@ -185,7 +185,7 @@ impl World<'_> {
         }
     }
 
-    fn slow_link(&mut self, client: u8, factor: u32, for_ms: u64) {
+    fn slow_link(&mut self, client: u16, factor: u32, for_ms: u64) {
         if client < self.scenario.clients {
             let until_ns = self.now + for_ms * MS;
             let process = &mut self.processes[usize::from(client)];
@@ -196,14 +196,14 @@ impl World<'_> {
     }
 
     /// A while of slow messages ends, unless another one has begun.
-    pub fn slow_link_ends(&mut self, client: u8, until_ns: u64) {
+    pub fn slow_link_ends(&mut self, client: u16, until_ns: u64) {
         let process = &mut self.processes[usize::from(client)];
         if process.slow_until_ns == until_ns {
             process.slow_factor = 1;
         }
     }
 
-    fn expire(&mut self, client: u8) {
+    fn expire(&mut self, client: u16) {
         if client >= self.scenario.clients {
             return;
         }

@@ -157,12 +157,12 @@ impl Network {
     }
 
     /// Whether it is a process's, which has not closed it.
-    pub fn is_open_of(&self, id: ConnId, process: u8) -> bool {
+    pub fn is_open_of(&self, id: ConnId, process: u16) -> bool {
         self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && conn.client_open)
     }
 
     /// Whether it was a process's, which has closed it, and its server has not.
-    pub fn was_of(&self, id: ConnId, process: u8) -> bool {
+    pub fn was_of(&self, id: ConnId, process: u16) -> bool {
         self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && !conn.client_open)
     }
 
@@ -179,7 +179,7 @@ impl Network {
     }
 
     /// The connections of a process that it has not closed.
-    pub fn of_process(&self, process: u8) -> Vec<ConnId> {
+    pub fn of_process(&self, process: u16) -> Vec<ConnId> {
         self.conns
             .iter()
             .filter(|(_, c)| c.actor.process == process && c.client_open)

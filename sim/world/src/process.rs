@@ -63,7 +63,7 @@ pub enum Armed {
 
 impl Process {
     /// A process that has not begun.
-    pub fn new(id: u8, scenario: &Scenario, choices: &mut Choices) -> Process {
+    pub fn new(id: u16, scenario: &Scenario, choices: &mut Choices) -> Process {
         let actor = ActorId { process: id, life: 0 };
         let offset_ms = choices.below(Stream::Clock, 256 + u64::from(id), 4001) as i64 - 2000;
         Process {

@@ -79,7 +79,9 @@ pub struct Run {
     /// The messages, in the order in which they were sent, if the trace was asked for.
     pub crossings: Vec<Crossing>,
     /// How many a change woke, by how many waited for something.
-    pub herd: BTreeMap<u8, Herd>,
+    pub herd: BTreeMap<u16, Herd>,
+    /// How often somebody was granted what he had asked for.
+    pub granted: u64,
     /// What clients saw, and in which order things took effect, if it was asked for.
     pub visible: Vec<Step>,
     /// The choices drawn, if they were asked for.
@@ -147,6 +149,7 @@ fn run_here(
     let mut world = World::new(trial, scenario, seed, schedule, options);
     world.run();
     world.end();
+    let (herd, granted) = std::mem::take(&mut world.waiting).finish();
     let (digest, trace, timeline, crossings) = world.trace.finish();
     let (mut tested, violations) = world.judge.finish();
     tested.extend(world.watched.report.by_name());
@@ -170,7 +173,8 @@ fn run_here(
         trace,
         timeline,
         crossings,
-        herd: world.waiting.finish(),
+        herd,
+        granted,
         visible: world.visible.unwrap_or_default(),
         choices: world.choices.into_record(),
     }

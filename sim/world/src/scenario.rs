@@ -5,6 +5,9 @@ use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// More clients than a scenario can have would be numbers that the reports are not made for.
+pub const MOST_CLIENTS: u16 = 1000;
+
 /// How large a run is and which faults it may have. A seed draws a run from it.
 ///
 /// All keys are optional in a file; unknown ones are errors. `validate` says which value is impossible.
@@ -15,8 +18,8 @@ pub struct Scenario {
     pub recipe: String,
     /// What the scenario is for, in one sentence.
     pub about: String,
-    /// Client processes, 1 to 250.
-    pub clients: u8,
+    /// Client processes, 1 to 1,000.
+    pub clients: u16,
     /// How often each client does what it does.
     pub rounds: u8,
     /// Servers that vote, 1 to 5.
@@ -237,7 +240,7 @@ impl Scenario {
     /// Checks that every value is possible.
     pub fn validate(&self) -> Result<(), ScenarioError> {
         let s = self;
-        within("clients", s.clients.into(), 1, 250)?;
+        within("clients", s.clients.into(), 1, MOST_CLIENTS.into())?;
         within("rounds", s.rounds.into(), 1, 100)?;
         within("servers", s.servers.into(), 1, 5)?;
         s.validate_observers()?;
@@ -284,10 +287,11 @@ impl Scenario {
     }
 
     /// In such a course, the observers of a client; of who is no client, the server that leads.
-    pub fn own_observers(&self, process: u8) -> Range<u8> {
-        let each = self.observers / self.clients;
+    pub fn own_observers(&self, process: u16) -> Range<u8> {
+        let (each, voters) = (u16::from(self.observers) / self.clients, u16::from(self.servers));
+        let from = |process: u16| u8::try_from(voters + process * each).expect("observers for each client");
         match process < self.clients {
-            true => self.servers + process * each..self.servers + (process + 1) * each,
+            true => from(process)..from(process + 1),
             false => 0..self.servers,
         }
     }
@@ -297,7 +301,7 @@ impl Scenario {
             return within("observers", self.observers.into(), 0, 2);
         }
         within("servers", self.servers.into(), 1, 1)?;
-        let divides = self.observers > 0 && self.observers.is_multiple_of(self.clients);
+        let divides = self.observers > 0 && u16::from(self.observers).is_multiple_of(self.clients);
         if divides && self.observers <= 250 {
             return Ok(());
         }
@@ -383,7 +387,7 @@ mod tests {
             change(&mut scenario);
             scenario.validate().unwrap_err().to_string()
         };
-        assert_eq!(says(|s| s.clients = 251), "clients: 251; it must be from 1 to 250");
+        assert_eq!(says(|s| s.clients = 1001), "clients: 1001; it must be from 1 to 1000");
         assert_eq!(says(|s| s.servers = 6), "servers: 6; it must be from 1 to 5");
         assert_eq!(says(|s| s.work_ms = [9, 3]), "work-ms: the least, 9, is more than the most, 3");
         assert_eq!(

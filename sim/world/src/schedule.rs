@@ -37,24 +37,24 @@ pub enum Fault {
     /// For a while, syncs of the server's disk take `sync_ms`.
     SlowSync { server: u8, sync_ms: u64, for_ms: u64 },
     /// The client's connection drops.
-    Drop { client: u8, when: When, what: Loss },
+    Drop { client: u16, when: When, what: Loss },
     /// For a while, messages from and to the client take `factor` times as long.
-    SlowLink { client: u8, factor: u32, for_ms: u64 },
+    SlowLink { client: u16, factor: u32, for_ms: u64 },
     /// The server ends the client's session although the client is well.
-    Expire { client: u8 },
+    Expire { client: u16 },
     /// As the client next looks at a znode that belongs to another session, that session ends: what it finds is
     /// older, or newer, than what it has just seen elsewhere.
-    ExpireOwner { reader: u8 },
+    ExpireOwner { reader: u16 },
     /// The client's process crashes, and starts again with a new session after a while.
     ClientCrash {
-        client: u8,
+        client: u16,
         #[serde(default)]
         when: When,
         restart_after_ms: u64,
     },
     /// The client's process stops, then goes on as if nothing had been.
     ClientPause {
-        client: u8,
+        client: u16,
         #[serde(default)]
         when: When,
         for_ms: u64,
@@ -100,13 +100,13 @@ pub enum Fault {
     DiskFull { server: u8, for_ms: u64, down_ms: u64 },
     /// An administrator deletes the newest ephemeral znode that the client has below the trial's setup, if any.
     AdminDelete {
-        client: u8,
+        client: u16,
         #[serde(default)]
         when: When,
     },
     /// The same, but he sets its data.
     AdminWrite {
-        client: u8,
+        client: u16,
         #[serde(default)]
         when: When,
         data: String,
@@ -120,7 +120,7 @@ pub enum Node {
     /// A server's.
     Server(u8),
     /// A client's.
-    Client(u8),
+    Client(u16),
 }
 
 /// When a fault of a client strikes. One that is aimed waits, from its time on, for the client to do something;
@@ -295,8 +295,8 @@ impl Draw<'_> {
         span * x * x * x / 1_000_000_000
     }
 
-    fn client(&mut self) -> u8 {
-        self.below(self.scenario.clients.into()) as u8
+    fn client(&mut self) -> u16 {
+        self.below(self.scenario.clients.into()) as u16
     }
 
     fn server(&mut self) -> u8 {

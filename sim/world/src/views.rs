@@ -30,7 +30,7 @@ pub struct Views {
 }
 
 impl Views {
-    pub fn new(lag: u8, clients: u8) -> Views {
+    pub fn new(lag: u8, clients: u16) -> Views {
         Views { lag: lag.into(), holds: false, unwritten: 0, early: vec![0; clients.into()] }
     }
 }
@@ -65,7 +65,7 @@ impl World<'_> {
     }
 
     /// The observer that a client is connected to.
-    fn observer_of(&self, p: u8) -> Option<u8> {
+    fn observer_of(&self, p: u16) -> Option<u8> {
         let conn = *self.network.of_process(p).last()?;
         self.network.ends(conn).map(|(_, server)| server)
     }
@@ -121,7 +121,7 @@ impl World<'_> {
     }
 
     /// A client's server applies one transaction more. That of one that has no connection has it when it is asked.
-    pub fn catch_up(&mut self, p: u8) -> Result<(), String> {
+    pub fn catch_up(&mut self, p: u16) -> Result<(), String> {
         match self.observer_of(p) {
             None => Ok(()),
             Some(server) => match self.goes_on(server)? {
@@ -140,14 +140,14 @@ impl World<'_> {
         Ok(())
     }
 
-    fn answers_on_their_way(&self, p: u8) -> usize {
+    fn answers_on_their_way(&self, p: u16) -> usize {
         let conns = self.network.of_process(p);
         let is = |h: &&Happening| matches!(h, Happening::AtClient { conn, message: ToClient::Reply { .. }, .. } if conns.contains(conn));
         self.queue.events().filter(is).count()
     }
 
     /// Whether the next request of a client is a write of which it will not hear, as its connection is lost before.
-    pub fn is_never_answered(&self, p: u8, rest: &[Step]) -> bool {
+    pub fn is_never_answered(&self, p: u16, rest: &[Step]) -> bool {
         let conns = self.network.of_process(p);
         let to_it = |h: &&Happening| match h {
             Happening::AtClient { conn, message, .. } => {
@@ -173,7 +173,7 @@ impl World<'_> {
         false
     }
 
-    fn next_is_write(&self, p: u8) -> bool {
+    fn next_is_write(&self, p: u16) -> bool {
         let Some(conn) = self.network.of_process(p).first().copied() else { return false };
         let request = |h: &Happening| match h {
             Happening::AtServer { conn: c, number, message: ToServer::Request { request, .. } }
@@ -189,8 +189,8 @@ impl World<'_> {
     /// What a client has asked comes to its answer: a write when its server has it, and all before it.
     pub fn comes_to_an_answer(
         &mut self,
-        p: u8,
-        serve: impl FnOnce(&mut Self, u8) -> Result<(), String>,
+        p: u16,
+        serve: impl FnOnce(&mut Self, u16) -> Result<(), String>,
     ) -> Result<(), String> {
         let before = self.answers_on_their_way(p);
         serve(self, p)?;
@@ -207,9 +207,9 @@ impl World<'_> {
     /// A write of a lost connection is served. `early`: before the course comes to it, as its session moves on.
     pub fn proposes_lost(
         &mut self,
-        p: u8,
+        p: u16,
         early: bool,
-        serve: impl FnOnce(&mut Self, u8) -> Result<(), String>,
+        serve: impl FnOnce(&mut Self, u16) -> Result<(), String>,
     ) -> Result<(), String> {
         let of_process = usize::from(p);
         if !early && self.views().early[of_process] > 0 {
@@ -236,7 +236,7 @@ impl World<'_> {
     }
 
     /// The servers that may be a client's next are not behind what it knows.
-    pub fn next_servers_know(&mut self, p: u8) -> Result<(), String> {
+    pub fn next_servers_know(&mut self, p: u16) -> Result<(), String> {
         let Some(known) = self.processes[usize::from(p)].client.as_ref().map(|client| client.last_zxid())
         else {
             return Ok(());
@@ -254,7 +254,7 @@ impl World<'_> {
 
     /// A client that waits for its next server has it go on until that one knows what the leader says. False if there is
     /// nothing to go on with.
-    pub fn next_server_goes_on(&mut self, p: u8) -> Result<bool, String> {
+    pub fn next_server_goes_on(&mut self, p: u16) -> Result<bool, String> {
         match self.observer_of(p) {
             Some(server) if self.views.is_some() => self.goes_on(server),
             Some(_) | None => Ok(false),

@@ -7,13 +7,13 @@ use zk_proto::txn::Txn;
 use zk_proto::visible::{Cause, Step};
 
 impl World<'_> {
-    fn session_of(&self, process: u8) -> SessionId {
+    fn session_of(&self, process: u16) -> SessionId {
         let client = self.processes[usize::from(process)].client.as_ref();
         client.map(|client| client.session()).unwrap_or_default()
     }
 
     /// A message reaches a client.
-    pub fn sees_message(&mut self, process: u8, message: &ToClient) {
+    pub fn sees_message(&mut self, process: u16, message: &ToClient) {
         let session = self.session_of(process);
         let Some(steps) = &mut self.visible else { return };
         match message {
@@ -39,7 +39,7 @@ impl World<'_> {
     }
 
     /// A client sends something.
-    pub fn sees_sent(&mut self, process: u8, message: &ToServer) {
+    pub fn sees_sent(&mut self, process: u16, message: &ToServer) {
         let session = self.session_of(process);
         let Some(steps) = &mut self.visible else { return };
         match message {

@@ -189,7 +189,7 @@ pub enum Happening {
         until_ns: u64,
     },
     SlowLinkEnds {
-        client: u8,
+        client: u16,
         until_ns: u64,
     },
     /// Faults are over.
@@ -501,7 +501,7 @@ impl<'a> World<'a> {
     }
 
     /// How long a message from or to a client travels.
-    pub fn latency(&mut self, process: u8, server: u8, to_server: bool) -> u64 {
+    pub fn latency(&mut self, process: u16, server: u8, to_server: bool) -> u64 {
         let [least, most] = self.latency_ns;
         let link = u64::from(server) << 9 | u64::from(process) << 1 | u64::from(to_server);
         let x = self.choices.below(Stream::Latency, link, 1 << 16);

@@ -13,7 +13,7 @@ use zk_world::course::{Course, Step};
 use zk_world::order::Order;
 use zk_world::{OneRun, Run, RunOptions, Scenario, Schedule, run};
 
-fn course(clients: u8, steps: &[&str]) -> Scenario {
+fn course(clients: u16, steps: &[&str]) -> Scenario {
     let steps = steps.iter().map(|step| Step(step.parse().expect(step))).collect();
     let one = OneRun {
         seed: 0,

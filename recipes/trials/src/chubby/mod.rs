@@ -71,7 +71,7 @@ where
     Z: ZooKeeper + Clone + 'static,
     P: Probe + Clone + 'static,
 {
-    match (stage.part().me.process + stage.round()) % 3 {
+    match (stage.part().me.process + u16::from(stage.round())) % 3 {
         1 => Mode::Shared,
         _ => Mode::Exclusive,
     }

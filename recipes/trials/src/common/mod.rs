@@ -62,14 +62,14 @@ pub struct InRound<Z> {
 
 #[derive(Clone, Debug)]
 enum Known {
-    Round(u8),
+    Number(i64),
     Text(Text),
 }
 
 impl<Z> InRound<Z> {
     /// In a round, counted from 0.
-    pub fn new(zk: Z, round: u8) -> InRound<Z> {
-        InRound { zk, known: Known::Round(round) }
+    pub fn new(zk: Z, round: impl Into<i64>) -> InRound<Z> {
+        InRound { zk, known: Known::Number(round.into()) }
     }
 
     /// Where a text is needed again.
@@ -96,7 +96,7 @@ impl<Z: ZooKeeper> ZooKeeper for InRound<Z> {
     }
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
         let mut all = vec![match &self.known {
-            Known::Round(round) => Local::Number((*round).into()),
+            Known::Number(number) => Local::Number(*number),
             Known::Text(text) => Local::Text(text),
         }];
         all.extend_from_slice(locals);

@@ -13,7 +13,7 @@ pub struct Published {
     about: fn() -> About,
     scenario: &'static [(&'static str, &'static str)],
     /// How many clients there are beyond those that a round needs.
-    spare: u8,
+    spare: u16,
     steps: How,
 }
 
@@ -35,7 +35,7 @@ impl DoubleBarrierKind for Published {
         self.scenario
     }
 
-    fn size(&self, clients: u8) -> u8 {
+    fn size(&self, clients: u16) -> u16 {
         clients.saturating_sub(self.spare).max(1)
     }
 

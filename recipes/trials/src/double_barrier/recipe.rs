@@ -46,7 +46,7 @@ impl DoubleBarrierKind for Newcomers {
         }
     }
 
-    fn size(&self, clients: u8) -> u8 {
+    fn size(&self, clients: u16) -> u16 {
         clients.saturating_sub(1).max(1)
     }
 

@@ -32,7 +32,7 @@ pub trait DoubleBarrierKind: Send + Sync + 'static {
     }
 
     /// How many members a round needs where there are so many clients.
-    fn size(&self, clients: u8) -> u8 {
+    fn size(&self, clients: u16) -> u16 {
         clients
     }
 
@@ -103,7 +103,7 @@ pub struct Stage<Z, P> {
     zk: InRound<Z>,
     probe: P,
     part: Part,
-    size: u8,
+    size: u16,
 }
 
 impl<Z, P> Stage<Z, P>

@@ -232,7 +232,7 @@ where
 }
 
 /// A member's name: that of its process, whatever life it is in. In the last round it says that it stays.
-pub fn name(process: u8, stays: bool) -> Text {
+pub fn name(process: u16, stays: bool) -> Text {
     let stays = if stays { "!" } else { "" };
     format!("p{process}{stays}").as_str().into()
 }

@@ -99,12 +99,12 @@ mod tests {
     const A: &str = "/lock/a-n-0000000000";
     const B: &str = "/lock/b-n-0000000001";
 
-    fn announces(p: u8) -> Event {
+    fn announces(p: u16) -> Event {
         let (path, by, mzxid) = (LOCK.into(), session(p), Zxid::new(1, 9));
         Event::Is(Fact::NodeWritten { path, by, owner: SessionId::NONE, data: Data::NULL, mzxid })
     }
 
-    fn finds(p: u8, node: &str) -> Event {
+    fn finds(p: u16, node: &str) -> Event {
         Event::Says { actor: actor(p), what: Observation::note("finds", node, 0) }
     }
 

@@ -266,16 +266,16 @@ mod tests {
     fn down() -> Event {
         deleted(NODE, 9, 9)
     }
-    fn comes(p: u8) -> Event {
+    fn comes(p: u16) -> Event {
         notes(p, "comes to", NODE)
     }
-    fn sees(p: u8) -> Event {
+    fn sees(p: u16) -> Event {
         notes(p, "sees", NODE)
     }
-    fn passes(p: u8) -> Event {
+    fn passes(p: u16) -> Event {
         notes(p, "passes", NODE)
     }
-    fn waiting(p: u8) -> Rest {
+    fn waiting(p: u16) -> Rest {
         Rest { unfinished: vec![actor(p)], sessions: vec![(SessionId(1), actor(p))], ..Rest::default() }
     }
 

@@ -62,16 +62,16 @@ pub(super) mod testing {
 
     pub const TX: &str = "/tx/1";
 
-    fn says(p: u8, what: Observation) -> Event {
+    fn says(p: u16, what: Observation) -> Event {
         Event::Says { actor: actor(p), what }
     }
     pub fn proposes(sites: i64) -> Event {
         says(0, Observation::note("proposes", TX, sites))
     }
-    pub fn impatient(p: u8) -> Event {
+    pub fn impatient(p: u16) -> Event {
         says(p, Observation::note("waits no longer for the others in", TX, 2))
     }
-    pub fn does(p: u8, what: &str) -> Event {
+    pub fn does(p: u16, what: &str) -> Event {
         says(p, Observation::ends(what, TX, p.into()))
     }
     pub fn written(path: &str, data: &str) -> Event {

@@ -381,17 +381,17 @@ mod tests {
 
     const B: &str = "/barrier";
 
-    fn says(p: u8, what: &str) -> Event {
+    fn says(p: u16, what: &str) -> Event {
         notes(p, what, B)
     }
     /// Arrives, and has registered.
-    fn arrives(p: u8) -> Vec<Event> {
+    fn arrives(p: u16) -> Vec<Event> {
         vec![says(p, "arrives at"), created(&format!("/barrier/p{p}"), p)]
     }
-    fn passes(p: u8) -> Vec<Event> {
+    fn passes(p: u16) -> Vec<Event> {
         vec![says(p, "passes")]
     }
-    fn leaves(p: u8) -> Vec<Event> {
+    fn leaves(p: u16) -> Vec<Event> {
         vec![says(p, "asks to leave"), deleted(&format!("/barrier/p{p}"), p, p), says(p, "has left")]
     }
     fn both() -> Vec<Event> {
@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
-        let rest = |unfinished: &[u8]| Rest {
+        let rest = |unfinished: &[u16]| Rest {
             unfinished: unfinished.iter().map(|p| actor(*p)).collect(),
             ..Rest::default()
         };
@@ -479,7 +479,7 @@ mod tests {
 
     const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
 
-    fn robs(p: u8) -> Vec<Event> {
+    fn robs(p: u16) -> Vec<Event> {
         vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
     }
     fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {

@@ -77,7 +77,7 @@ mod tests {
         Event::Says { actor: actor(0), what: Observation::note(what, NODE, 0) }
     }
 
-    fn rests(events: Vec<Event>, nodes: &[(&str, u8)]) -> Vec<Finding> {
+    fn rests(events: Vec<Event>, nodes: &[(&str, u16)]) -> Vec<Finding> {
         let mut promise = LiveMembersListed::of(LOCK);
         let mut found = Vec::new();
         events.iter().for_each(|event| promise.see(event, &mut found));

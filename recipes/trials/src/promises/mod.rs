@@ -344,82 +344,82 @@ mod testing {
 
     pub const LOCK: &str = "/lock";
     /// In the place of an administrator's or of nobody's process.
-    pub const ADMIN: u8 = 99;
-    pub const NOBODY: u8 = 98;
+    pub const ADMIN: u16 = 99;
+    pub const NOBODY: u16 = 98;
 
-    pub fn actor(process: u8) -> ActorId {
+    pub fn actor(process: u16) -> ActorId {
         ActorId { process, life: 0 }
     }
 
-    pub fn session(process: u8) -> SessionId {
+    pub fn session(process: u16) -> SessionId {
         SessionId(i64::from(process) + 1)
     }
 
-    fn says(process: u8, what: Observation) -> Event {
+    fn says(process: u16, what: Observation) -> Event {
         Event::Says { actor: actor(process), what }
     }
 
-    pub fn notes(p: u8, what: &str, about: &str) -> Event {
+    pub fn notes(p: u16, what: &str, about: &str) -> Event {
         says(p, Observation::note(what, about, 2))
     }
-    pub fn opened(p: u8) -> Event {
+    pub fn opened(p: u16) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })
     }
-    pub fn closed(p: u8) -> Event {
+    pub fn closed(p: u16) -> Event {
         Event::Is(Fact::SessionClosed { session: session(p), actor: actor(p), expired: true })
     }
-    pub fn crashed(p: u8) -> Event {
+    pub fn crashed(p: u16) -> Event {
         Event::Is(Fact::Crashed { actor: actor(p) })
     }
-    pub fn attempts(p: u8) -> Event {
+    pub fn attempts(p: u16) -> Event {
         says(p, Observation::Attempts { lock: LOCK.into() })
     }
-    pub fn granted(p: u8) -> Event {
+    pub fn granted(p: u16) -> Event {
         granted_as(p, "/lock/a-lock-0000000000", None)
     }
-    pub fn granted_as(p: u8, node: &str, token: Option<u32>) -> Event {
+    pub fn granted_as(p: u16, node: &str, token: Option<u32>) -> Event {
         let token = token.map(|counter| Zxid::new(1, counter));
         says(p, Observation::Granted { lock: LOCK.into(), node: node.into(), token })
     }
-    pub fn shares(p: u8) -> Event {
+    pub fn shares(p: u16) -> Event {
         shares_as(p, "/lock/a-read-0000000000", None)
     }
-    pub fn shares_as(p: u8, node: &str, token: Option<u32>) -> Event {
+    pub fn shares_as(p: u16, node: &str, token: Option<u32>) -> Event {
         let token = token.map(|counter| Zxid::new(1, counter));
         says(p, Observation::Shares { lock: LOCK.into(), node: node.into(), token })
     }
-    pub fn gives_up(p: u8) -> Event {
+    pub fn gives_up(p: u16) -> Event {
         says(p, Observation::GivesUp { lock: LOCK.into(), why: "".into() })
     }
-    pub fn enters(p: u8) -> Event {
+    pub fn enters(p: u16) -> Event {
         says(p, Observation::Enters { lock: LOCK.into() })
     }
-    pub fn leaves(p: u8) -> Event {
+    pub fn leaves(p: u16) -> Event {
         says(p, Observation::Leaves { lock: LOCK.into() })
     }
-    pub fn released(p: u8) -> Event {
+    pub fn released(p: u16) -> Event {
         says(p, Observation::Released { lock: LOCK.into() })
     }
-    pub fn finished(p: u8) -> Event {
+    pub fn finished(p: u16) -> Event {
         Event::Is(Fact::Finished { actor: actor(p), end: End::Done })
     }
-    pub fn created(path: &str, p: u8) -> Event {
+    pub fn created(path: &str, p: u16) -> Event {
         let (path, by) = (path.into(), session(p));
         Event::Is(Fact::NodeCreated { path, by, owner: by, czxid: Zxid::new(1, 1) })
     }
     /// By an actor or [`ADMIN`]; owned by an actor or [`NOBODY`].
-    pub fn deleted(path: &str, by: u8, owner: u8) -> Event {
+    pub fn deleted(path: &str, by: u16, owner: u16) -> Event {
         gone(path, session(by), owner)
     }
     /// With its session.
-    pub fn vanished(path: &str, owner: u8) -> Event {
+    pub fn vanished(path: &str, owner: u16) -> Event {
         gone(path, SessionId::NONE, owner)
     }
-    fn gone(path: &str, by: SessionId, owner: u8) -> Event {
+    fn gone(path: &str, by: SessionId, owner: u16) -> Event {
         let owner = if owner == NOBODY { SessionId::NONE } else { session(owner) };
         Event::Is(Fact::NodeDeleted { path: path.into(), by, owner, zxid: None })
     }
-    pub fn fired(path: &str, kind: EventType, woken: &[u8]) -> Event {
+    pub fn fired(path: &str, kind: EventType, woken: &[u16]) -> Event {
         let woken = woken.iter().map(|p| actor(*p)).collect();
         Event::Is(Fact::Fired { path: path.into(), kind, woken })
     }
@@ -428,7 +428,7 @@ mod testing {
         let (path, by, owner, mzxid) = (path.into(), session(50), session(0), Zxid::new(1, 9));
         Event::Is(Fact::NodeWritten { path, by, owner, data: "unlock".into(), mzxid })
     }
-    pub fn wrote(resource: Resource, p: u8, accepted: bool) -> Event {
+    pub fn wrote(resource: Resource, p: u16, accepted: bool) -> Event {
         Event::Is(Fact::Wrote { resource, actor: actor(p), token: None, accepted })
     }
 

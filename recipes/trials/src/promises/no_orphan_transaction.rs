@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct NoOrphanTransaction {
     root: &'static str,
     /// Which processes there are, and whether they have done all they were to do.
-    done: BTreeMap<u8, bool>,
+    done: BTreeMap<u16, bool>,
 }
 
 impl NoOrphanTransaction {
@@ -26,7 +26,7 @@ impl NoOrphanTransaction {
 
     fn is_done(&self, site: &str) -> bool {
         let process = site.strip_prefix('p').and_then(|number| number.parse().ok());
-        process.and_then(|process: u8| self.done.get(&process)) == Some(&true)
+        process.and_then(|process: u16| self.done.get(&process)) == Some(&true)
     }
 }
 

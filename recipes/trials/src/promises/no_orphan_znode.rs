@@ -86,7 +86,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    fn at_rest(events: Vec<Event>, nodes: &[(&str, u8)]) -> Vec<Finding> {
+    fn at_rest(events: Vec<Event>, nodes: &[(&str, u16)]) -> Vec<Finding> {
         let mut promise = NoOrphanZnode::of(LOCK);
         let mut found = Vec::new();
         for event in events {

@@ -410,16 +410,16 @@ mod tests {
     fn gone(n: u8) -> Event {
         deleted(&item(n), 1, 9)
     }
-    fn asks(p: u8) -> Event {
+    fn asks(p: u16) -> Event {
         notes(p, "asks", ITEMS)
     }
-    fn takes(p: u8, n: u8) -> Event {
+    fn takes(p: u16, n: u8) -> Event {
         notes(p, "takes", &item(n))
     }
-    fn worked_off(p: u8, n: u8) -> Event {
+    fn worked_off(p: u16, n: u8) -> Event {
         notes(p, "has worked off", &item(n))
     }
-    fn rest(unfinished: &[u8], items: &[u8]) -> Rest {
+    fn rest(unfinished: &[u16], items: &[u8]) -> Rest {
         let unfinished = unfinished.iter().map(|p| actor(*p)).collect();
         let nodes = items.iter().map(|n| (item(*n).as_str().into(), SessionId::NONE)).collect();
         Rest { unfinished, nodes, sessions: Vec::new() }

@@ -122,7 +122,7 @@ mod tests {
         findings(SequencerNamesAHolder::of(LOCK, "-write-"), events)
     }
 
-    fn presented(p: u8, node: &str, alone: i64) -> Vec<Event> {
+    fn presented(p: u16, node: &str, alone: i64) -> Vec<Event> {
         ["presents", "is accepted with"]
             .map(|what| Event::Says { actor: actor(p), what: Observation::note(what, node, alone) })
             .into()

@@ -61,11 +61,11 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    fn learns(p: u8) -> Event {
+    fn learns(p: u16) -> Event {
         Event::Is(Fact::LearnsExpiry { actor: actor(p) })
     }
 
-    fn ends(p: u8, end: End) -> Event {
+    fn ends(p: u16, end: End) -> Event {
         Event::Is(Fact::Finished { actor: actor(p), end })
     }
 

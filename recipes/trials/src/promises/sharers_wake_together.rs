@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn who_waits_on_without_its_znode_excuses_those_in_its_place_and_nobody_else() {
-        let robbed = |p: u8| {
+        let robbed = |p: u16| {
             let node = format!("/lock/x-write-000000000{p}");
             let waiting = (1..4).map(|p| created(&format!("/lock/x-write-000000000{p}"), p));
             let before = (0..4).map(opened).chain(waiting).chain([deleted(&node, 99, p), deleted(W, 0, 0)]);

@@ -112,11 +112,11 @@ mod tests {
         findings(StopsAtLoss::of(LOCK, on), events)
     }
 
-    fn learns(p: u8) -> Event {
+    fn learns(p: u16) -> Event {
         Event::Is(Fact::LearnsExpiry { actor: actor(p) })
     }
 
-    fn disconnected(p: u8) -> Event {
+    fn disconnected(p: u16) -> Event {
         Event::Is(Fact::Disconnected { actor: actor(p) })
     }
 

@@ -74,7 +74,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    fn grant(p: u8, token: u32) -> Event {
+    fn grant(p: u16, token: u32) -> Event {
         granted_as(p, "/lock/a-lock-0000000000", Some(token))
     }
 

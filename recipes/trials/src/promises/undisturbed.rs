@@ -189,16 +189,16 @@ mod tests {
     const A: &str = "/group/a";
     const B: &str = "/group/b";
 
-    fn writes(path: &str, p: u8, owner: SessionId) -> Event {
+    fn writes(path: &str, p: u16, owner: SessionId) -> Event {
         let (path, by, mzxid) = (path.into(), session(p), zk_api::Zxid::new(1, 7));
         Event::Is(Fact::NodeWritten { path, by, owner, data: "abort".into(), mzxid })
     }
 
-    fn fails(p: u8) -> Event {
+    fn fails(p: u16) -> Event {
         Event::Is(Fact::Finished { actor: actor(p), end: End::Failed })
     }
 
-    fn ends(p: u8, about: &str) -> Event {
+    fn ends(p: u16, about: &str) -> Event {
         Event::Says { actor: actor(p), what: Observation::ends("is through with", about, 0) }
     }
 

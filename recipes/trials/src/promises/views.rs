@@ -292,7 +292,7 @@ mod tests {
 
     const ROOT: &str = "/c";
 
-    fn says(p: u8, what: &str, about: &str) -> Event {
+    fn says(p: u16, what: &str, about: &str) -> Event {
         Event::Says { actor: actor(p), what: Observation::note(what, about, 0) }
     }
 

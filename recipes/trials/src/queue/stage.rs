@@ -120,7 +120,7 @@ pub struct Stage<Z, P> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// Which of all, from 0.
-    pub nth: u8,
+    pub nth: u16,
     /// Unlike any other's, in any life.
     pub payload: String,
     /// How important it is.
@@ -135,7 +135,7 @@ where
     P: Probe + Clone + 'static,
 {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self, round: u8) -> InRound<Z> {
+    pub fn zk(&self, round: impl Into<i64>) -> InRound<Z> {
         InRound::new(self.zk.clone(), round)
     }
 
@@ -163,7 +163,7 @@ where
     pub fn items(&self) -> impl Iterator<Item = Item> + use<Z, P> {
         let (each, me, has_priorities) =
             (self.part.clients.saturating_sub(1).max(1), self.part.me, self.has_priorities);
-        (0..self.part.rounds.saturating_mul(each)).map(move |nth| {
+        (0..u16::from(self.part.rounds).saturating_mul(each)).map(move |nth| {
             // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The third
             // one is the most important of all.
             let priority = if has_priorities { [9, 33_024, 1][usize::from(nth) % 3] } else { 0 };

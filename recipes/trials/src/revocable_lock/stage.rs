@@ -141,7 +141,7 @@ impl<K: Revocable> OnRevocation<K> {
     {
         let guid = stage.guid();
         let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
-        let (mode, held) = match (stage.part().me.process + stage.round()) % 2 {
+        let (mode, held) = match (stage.part().me.process + u16::from(stage.round())) % 2 {
             0 => (Mode::Shared, lock.read().await?),
             _ => (Mode::Exclusive, lock.write().await?.into_held()),
         };

@@ -26,7 +26,7 @@ where
     Z: ZooKeeper + Clone + 'static,
     P: Probe + Clone + 'static,
 {
-    match (stage.part().me.process + stage.round()) % 3 {
+    match (stage.part().me.process + u16::from(stage.round())) % 3 {
         0 => Role::Downgrades,
         1 => Role::Reads,
         _ => Role::Writes,

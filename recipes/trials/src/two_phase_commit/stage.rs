@@ -312,6 +312,6 @@ where
     }
 }
 
-fn name(process: u8) -> Text {
+fn name(process: u16) -> Text {
     format!("p{process}").into()
 }

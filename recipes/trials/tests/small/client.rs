@@ -38,7 +38,7 @@ pub struct Write {
 }
 
 impl Client {
-    pub fn new(process: u8) -> Client {
+    pub fn new(process: u16) -> Client {
         Client {
             actor: ActorId { process, life: 0 },
             session: SessionId(i64::from(process) + 1),

@@ -88,7 +88,7 @@ struct Run {
 
 impl Run {
     fn new(trial: &Arc<dyn AnyTrial>, bounds: Bounds, seed: u64) -> Run {
-        let clients = (0..bounds.clients).map(Client::new).collect::<Vec<_>>();
+        let clients = (0..bounds.clients.into()).map(Client::new).collect::<Vec<_>>();
         let opened =
             clients.iter().map(|c| Event::Is(Fact::SessionOpened { session: c.session, actor: c.actor }));
         let outside = Outside {
@@ -102,8 +102,9 @@ impl Run {
         };
         let outside = Arc::new(Mutex::new(outside));
         let actors = (0..bounds.clients).map(|process| {
-            let me = ActorId { process, life: 0 };
-            let part = Part { me, clients: bounds.clients, rounds: bounds.rounds, effects: bounds.effects };
+            let me = ActorId { process: process.into(), life: 0 };
+            let part =
+                Part { me, clients: bounds.clients.into(), rounds: bounds.rounds, effects: bounds.effects };
             let desk = Arc::new(Desk { outside: outside.clone(), me: process.into() });
             Some(trial.clone().actor(desk.clone(), desk, part))
         });

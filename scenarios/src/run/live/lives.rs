@@ -15,7 +15,7 @@ use zk_trials::trial::{Actor, AnyTrial, Part};
 
 /// A client process: one life after the other, each with its own session, until its rounds are done or one of them
 /// ends for good.
-pub(super) async fn process(course: Arc<Course>, trial: Arc<dyn AnyTrial>, run: LiveRun, number: u8) {
+pub(super) async fn process(course: Arc<Course>, trial: Arc<dyn AnyTrial>, run: LiveRun, number: u16) {
     for life in 0..=u8::MAX {
         let done = u8::try_from(course.monitor.rounds_done(number)).unwrap_or(u8::MAX);
         let rounds = run.rounds.saturating_sub(done);

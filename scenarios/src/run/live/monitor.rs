@@ -35,7 +35,7 @@ struct Watching {
     suspicions: Vec<Suspicion>,
     panics: Vec<LiveBreak>,
     happened: Happened,
-    rounds_done: BTreeMap<u8, u64>,
+    rounds_done: BTreeMap<u16, u64>,
     /// What is told now is of no run any more.
     is_over: bool,
 }
@@ -148,7 +148,7 @@ impl Monitor {
     }
 
     /// How often a process has left what it was granted, in all its lives.
-    pub(super) fn rounds_done(&self, process: u8) -> u64 {
+    pub(super) fn rounds_done(&self, process: u16) -> u64 {
         self.open().rounds_done.get(&process).copied().unwrap_or(0)
     }
 

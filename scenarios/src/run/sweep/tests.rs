@@ -37,6 +37,7 @@ fn good(seed: u64) -> Run {
         timeline: Vec::new(),
         choices: BTreeMap::new(),
         herd: BTreeMap::new(),
+        granted: 0,
         crossings: Vec::new(),
     }
 }

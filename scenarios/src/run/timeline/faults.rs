@@ -87,7 +87,7 @@ fn disk(fault: &Fault) -> String {
     }
 }
 
-fn admin(client: u8, when: When, doing: &str) -> String {
+fn admin(client: u16, when: When, doing: &str) -> String {
     let what = format!("an administrator {doing} p{client}");
     match when {
         When::Now => what,

@@ -36,6 +36,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         timeline,
         choices: BTreeMap::new(),
         herd: BTreeMap::new(),
+        granted: 0,
         crossings: Vec::new(),
     };
     tell(&run).into_iter().map(|told| format!("{} {} {}", told.virtual_ns, told.who, told.what)).collect()

@@ -8,28 +8,28 @@ use zk_trials::promises;
 
 const LOCK: &str = "/lock";
 
-fn actor(process: u8) -> ActorId {
+fn actor(process: u16) -> ActorId {
     ActorId { process, life: 0 }
 }
 
-fn says(process: u8, what: Observation) -> Event {
+fn says(process: u16, what: Observation) -> Event {
     Event::Says { actor: actor(process), what }
 }
 
-fn asks(process: u8) -> Event {
+fn asks(process: u16) -> Event {
     says(process, Observation::Attempts { lock: LOCK.into() })
 }
 
-fn granted(process: u8, token: u32) -> Event {
+fn granted(process: u16, token: u32) -> Event {
     let (lock, node) = (LOCK.into(), format!("/lock/lock-{token:010}").into());
     says(process, Observation::Granted { lock, node, token: Some(Zxid::new(1, token)) })
 }
 
-fn leaves(process: u8) -> Event {
+fn leaves(process: u16) -> Event {
     says(process, Observation::Leaves { lock: LOCK.into() })
 }
 
-fn finished(process: u8) -> Event {
+fn finished(process: u16) -> Event {
     Event::Is(Fact::Finished { actor: actor(process), end: End::Done })
 }
 
@@ -48,7 +48,7 @@ fn see(monitor: &Monitor, events: impl IntoIterator<Item = Event>) {
     }
 }
 
-fn write(monitor: &Monitor, process: u8) -> Vec<ActorId> {
+fn write(monitor: &Monitor, process: u16) -> Vec<ActorId> {
     monitor.wrote(actor(process), Resource::Unfenced, None).1
 }
 
