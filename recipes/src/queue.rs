@@ -467,8 +467,11 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
                     // Nobody else removes it: an earlier try was applied.
                     (Some(ErrorCode::NoNode), true) => *self.claim = None,
                     (Some(code), _) => return Err(self.failed(code, &claim)),
-                    // The item is gone by an administrator's hand.
-                    (None, _) => unclaim(&self.zk, &self.places, self.claim).await?,
+                    // The item is gone by an administrator's hand. So will the claim be by this one's, answered or not.
+                    (None, _) => {
+                        unsure = true;
+                        unclaim(&self.zk, &self.places, self.claim).await?;
+                    }
                 },
                 Err(e) => {
                     unsure |= e.outcome() == Outcome::Unknown;

@@ -5,7 +5,7 @@ use super::stage::{CONFIG, ConfigKind, Stage, promises};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{Of, Views};
+use crate::promises::{Of, Undisturbed, Views};
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{Data, ErrorCode, Local, ZooKeeper, Zxid};
 use zk_recipes::Setting;
@@ -70,7 +70,7 @@ impl ConfigKind for Told {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         let mut all = promises();
-        all.push(Box::new(Views::told(CONFIG, Of::Values)));
+        all.push(Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
         all
     }
 

@@ -1,7 +1,7 @@
 //! What readers see of a znode's children over time: `committed-reads`, `no-torn-reads`, `monotone-reads`,
 //! `reads-what-it-was-told` and `fresh-at-rest`.
 
-use super::broken;
+use super::{broken, broken_at};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,8 @@ impl Views {
         Views::new(root, of, Owes::Monotone)
     }
 
-    /// Who is told that there is something newer reads it.
+    /// Who is told that there is something newer reads it. Where an administrator takes it away there may be nothing newer,
+    /// until it is set again: so this one is [`Undisturbed`](super::Undisturbed).
     pub fn told(root: &'static str, of: Of) -> Views {
         Views::new(root, of, Owes::Told)
     }
@@ -187,7 +188,7 @@ impl Views {
             (Owes::Committed | Owes::Untorn | Owes::Monotone | Owes::Told | Owes::Fresh, _, _) => None,
         };
         match wrong {
-            Some(why) => found.push(broken(format!("{actor} sees {root}{shown}, {why}"), None)),
+            Some(why) => found.push(broken_at(format!("{actor} sees {root}{shown}, {why}"), [root])),
             None if self.owes == Owes::Fresh || (self.owes == Owes::Told && !told) => {}
             None => found.push(Finding::Tested),
         }
