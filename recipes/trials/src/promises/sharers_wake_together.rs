@@ -18,8 +18,8 @@ pub struct SharersWakeTogether {
     exclusive: &'static str,
     /// Whose newest znode is such a one.
     alone: BTreeSet<ActorId>,
-    /// What was deleted last, and nobody has said or made anything since. A server that is behind fires its watches later,
-    /// when those who were woken may ask for something else already: then that is not judged.
+    /// What was deleted last, and no znode was made since. A server that is behind fires its watches later, when those who
+    /// were woken may ask for something else already: then that is not judged.
     deleted: Option<Text>,
 }
 
@@ -79,8 +79,7 @@ impl Promise for SharersWakeTogether {
                     }
                 }
             }
-            Event::Says { .. } => self.deleted = None,
-            Event::Is(_) => {}
+            Event::Is(_) | Event::Says { .. } => {}
         }
     }
 }
