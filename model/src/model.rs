@@ -100,6 +100,7 @@ impl RecipeModel {
                 lost_answers_bind: false,
                 outlives: true,
                 registers_late: true,
+                counts_wakes: trial.counts_wakes(),
                 true_zxids: config.true_zxids,
                 symmetry,
                 ranks: config.ranks,

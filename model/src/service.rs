@@ -116,6 +116,8 @@ pub struct Rules {
     pub outlives: bool,
     /// A new connection's watches come to its server some time after the news of the connection.
     pub registers_late: bool,
+    /// Somebody counts whom a change wakes: nobody is told otherwise, and what nobody waits for any more is not watched.
+    pub counts_wakes: bool,
     /// Every transaction takes a number.
     pub true_zxids: bool,
     /// Work out what processes see.
@@ -172,10 +174,7 @@ impl Service {
                 let _ = at.commit(ADMINISTRATOR, body, false);
             }
             Order::Unwatch { client, watches } => {
-                let view = &mut at.service.views[usize::from(*client)];
-                for sight in view.next_sights() {
-                    watches.iter().for_each(|watching| sight.unwatch(*client, watching));
-                }
+                at.service.views[usize::from(*client)].unwatch(*client, watches, rules.counts_wakes);
             }
             Order::Hear { client, left } => at.service.views[usize::from(*client)].hears(*left),
             Order::Forget { client } => at.service.views[usize::from(*client)].forget(),

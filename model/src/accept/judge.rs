@@ -64,6 +64,7 @@ impl<'a> Judge<'a> {
             lost_answers_bind: narrowed == Some(Narrowed::LostAnswersBind),
             outlives: narrowed != Some(Narrowed::EndsAreKnownAtOnce),
             registers_late: narrowed != Some(Narrowed::WatchesComeAtOnce),
+            counts_wakes: true,
             true_zxids: true,
             symmetry: false,
             ranks: false,

@@ -15,7 +15,8 @@ impl At<'_> {
     pub(super) fn fire(&mut self, (at, nth): (usize, usize), clients: &[usize], told: bool) {
         let moment = self.service.moments[at].clone();
         let change = &moment.changes[nth];
-        let (mut own, mut parents) = (told, told);
+        let counts = self.rules.counts_wakes;
+        let (mut own, mut parents) = (told && counts, told && counts);
         for &client in clients {
             let view = &mut self.service.views[client];
             let is_here = view.connected && view.registers.is_none();
@@ -35,7 +36,9 @@ impl At<'_> {
                     true => (&mut woken.own, &mut own),
                     false => (&mut woken.parents, &mut parents),
                 };
-                *more |= woken.insert(actor_of(session, client));
+                if counts {
+                    *more |= woken.insert(actor_of(session, client));
+                }
                 self.send(client, Message::Event(Arc::new(event)));
             }
         }

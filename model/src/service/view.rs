@@ -194,6 +194,21 @@ impl View {
         now.into_iter().chain(self.heard.as_mut()).chain(self.unheard.iter_mut())
     }
 
+    /// Nobody waits for these any more. The server of a connection that stands does not know; where nobody counts what it
+    /// tells of them, it is taken to.
+    pub fn unwatch(&mut self, name: u8, watches: &[Watching], counts_wakes: bool) {
+        let forget = |sight: &mut Sight| watches.iter().for_each(|watching| sight.unwatch(name, watching));
+        match counts_wakes {
+            true => self.next_sights().for_each(forget),
+            false => {
+                self.sights().for_each(forget);
+                if let Some(registers) = &mut self.registers {
+                    registers.retain(|watching| !watches.contains(watching));
+                }
+            }
+        }
+    }
+
     /// What can be looked at again only by way of another connection: it asks for nothing there that it has given up. The
     /// server of a connection that stands does not know, and keeps it.
     pub fn next_sights(&mut self) -> impl Iterator<Item = &mut Sight> {

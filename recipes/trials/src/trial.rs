@@ -38,6 +38,13 @@ pub trait Trial: Send + Sync + 'static {
         &[]
     }
 
+    /// Whether one of the promises counts whom a change wakes. Where none does, a model tells none of
+    /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server when nobody waits for it any more,
+    /// which none of them can see: fewer states.
+    fn counts_wakes(&self) -> bool {
+        true
+    }
+
     /// What an administrator may set a znode's data to, where bounds allow him any change. He may delete any znode
     /// of the trial that has no children.
     fn administered(&self) -> Vec<Text> {
@@ -185,6 +192,10 @@ pub trait AnyTrial: Send + Sync {
     fn keeps(&self) -> &'static [&'static str] {
         &[]
     }
+    /// As [`Trial::counts_wakes`].
+    fn counts_wakes(&self) -> bool {
+        true
+    }
     /// As [`Trial::administered`].
     fn administered(&self) -> Vec<Text> {
         Vec::new()
@@ -215,6 +226,9 @@ impl<T: Trial> AnyTrial for T {
     }
     fn keeps(&self) -> &'static [&'static str] {
         Trial::keeps(self)
+    }
+    fn counts_wakes(&self) -> bool {
+        Trial::counts_wakes(self)
     }
     fn administered(&self) -> Vec<Text> {
         Trial::administered(self)

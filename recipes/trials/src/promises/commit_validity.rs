@@ -80,9 +80,13 @@ mod tests {
 
     #[test]
     fn a_missing_vote_or_one_to_abort_breaks_it() {
-        for last in
-            [("/tx/1/p1", "abort"), ("/tx/1/p1", ""), ("/tx/2/p1", "commit"), ("/tx/1/p1/x", "commit")]
-        {
+        for last in [
+            ("/tx/1/p1", "abort"),
+            ("/tx/1/p1", ""),
+            ("/tx/2/p1", "commit"),
+            ("/tx/11/p1", "commit"),
+            ("/tx/1/p1/x", "commit"),
+        ] {
             let found = after(&[("/tx/1/p0", "commit"), last]);
             let what = "p1 commits /tx/1, for which 1 of 2 sites have voted";
             assert_eq!(broken_by(&found), [(what, None)], "{last:?}");

@@ -23,7 +23,7 @@ struct Rounds {
     size: i64,
     /// An administrator has changed what is no member's.
     shaken: bool,
-    /// Since the last round began, one has died whose znode he had deleted as it gathered.
+    /// Since the last round began, one has died whose znode he had deleted.
     robbed: bool,
     crew: Crew,
     /// Whose session lives, crashed or not.
@@ -83,7 +83,7 @@ impl Rounds {
                 let member = self.members.remove(actor)?;
                 let counted = member.place == Place::Arriving && member.registered && member.round.is_none();
                 self.fallen += i64::from(counted);
-                self.robbed |= member.place == Place::Arriving && member.robbed;
+                self.robbed |= member.robbed;
                 None
             }
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.parent, path) => {
@@ -490,6 +490,7 @@ mod tests {
     fn who_passes_without_one_that_was_robbed_is_excused_in_that_round_alone() {
         assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(0)]), HIS);
         assert_eq!(excuse(EntersTogether::of(B), &[robs(1), vec![closed(1)], passes(0)]), HIS);
+        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(1), vec![closed(1)], passes(0)]), HIS);
         // It is registered anew, and counts.
         let again = with(&[robs(1), vec![created("/barrier/p1", 1)], passes(0)]);
         assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);

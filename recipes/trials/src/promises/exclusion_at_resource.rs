@@ -61,6 +61,13 @@ impl AtResource {
     }
 
     fn see(&mut self, event: &Event) -> Effect {
+        // That one has its place already.
+        let was_robbed = match event {
+            Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
+                self.crew.robbed.keys().any(|(robbed, _)| robbed == actor)
+            }
+            Event::Is(_) | Event::Says { .. } => false,
+        };
         let dies = self.crew.see(event);
         match event {
             Event::Says { actor, what } => self.hear(*actor, what),
@@ -76,7 +83,7 @@ impl AtResource {
                 self.asking.retain(|other| other.main() != *actor);
             }
             Event::Is(fact) => {
-                if let Some(actor) = dies.or(self.crew.loser(fact)) {
+                if let Some(actor) = dies.filter(|_| !was_robbed).or(self.crew.loser(fact)) {
                     // Of several threads one can have been granted it, as it stands before the others.
                     let asking = self.asking.iter().filter(|other| other.main() == actor);
                     asking.copied().collect::<Vec<_>>().into_iter().for_each(|actor| self.put_last(actor));
@@ -386,6 +393,15 @@ mod tests {
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
         );
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoAdministrator))]);
+    }
+
+    #[test]
+    fn who_was_robbed_before_a_grant_and_dies_after_it_was_the_earlier_holder() {
+        let robbed = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
+        let late = vec![granted_as(1, "/lock/b-lock-0000000001", None), closed(0), granted(0)];
+        let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
+        let found = findings(ExclusionAtUnfencedResource::of(LOCK), [robbed, late, writes].concat());
+        assert_eq!(broken_by(&found), []);
     }
 
     #[test]

@@ -120,5 +120,6 @@ mod tests {
     fn one_that_waits_for_the_dead_is_as_documented() {
         assert_eq!(left(vec![finished(0), crashed(1)], &["/tx/1", "/tx/1/p1"]), [Finding::Tested]);
         assert_eq!(left(vec![finished(0), finished(1)], &["/sites/p0"]), [Finding::Tested]);
+        assert_eq!(left(vec![opened(10), finished(1)], &["/tx/1", "/tx/1/p10"]), [Finding::Tested]);
     }
 }

@@ -108,6 +108,10 @@ impl<K: CommitKind> Trial for OnTrial<K> {
         self.0.about()
     }
 
+    fn counts_wakes(&self) -> bool {
+        false
+    }
+
     fn setup(&self) -> Vec<Text> {
         vec![TRANSACTIONS.into(), SITES.into()]
     }

@@ -1,0 +1,216 @@
+//! What breaks the promises of queues, and what is excused.
+
+use super::super::Undisturbed;
+use super::super::testing::*;
+use super::*;
+use Delivery::{AtLeastOnce, AtMostOnce};
+use zk_api::Zxid;
+
+const ITEMS: &str = "/queue/items";
+
+fn item(n: u8) -> String {
+    format!("{ITEMS}/item-{n}")
+}
+/// Item `n`, with the payload `n`.
+fn put(n: u8) -> Event {
+    put_as(n, n)
+}
+fn put_as(n: u8, payload: u8) -> Event {
+    let (path, data) = (item(n).as_str().into(), payload.to_string().as_str().into());
+    let (by, owner, mzxid) = (session(0), SessionId::NONE, Zxid::new(1, 1));
+    Event::Is(Fact::NodeWritten { path, by, owner, data, mzxid })
+}
+fn gone(n: u8) -> Event {
+    deleted(&item(n), 1, 9)
+}
+fn asks(p: u16) -> Event {
+    notes(p, "asks", ITEMS)
+}
+fn takes(p: u16, n: u8) -> Event {
+    notes(p, "takes", &item(n))
+}
+fn worked_off(p: u16, n: u8) -> Event {
+    notes(p, "has worked off", &item(n))
+}
+fn rest(unfinished: &[u16], items: &[u8]) -> Rest {
+    let unfinished = unfinished.iter().map(|p| actor(*p)).collect();
+    let nodes = items.iter().map(|n| (item(*n).as_str().into(), SessionId::NONE)).collect();
+    Rest { unfinished, nodes, sessions: Vec::new() }
+}
+
+#[test]
+fn an_item_that_vanishes_without_being_worked_off_breaks_it() {
+    let lost = |delivery, events| resting(NothingLost::of(ITEMS, delivery), events, &rest(&[], &[]));
+    let found = lost(AtLeastOnce, vec![opened(1), put(1), asks(1), takes(1, 1), gone(1)]);
+    assert_eq!(broken_by(&found), [("/queue/items/item-1 is lost", None)]);
+    assert_eq!(lost(AtLeastOnce, vec![put(1), takes(1, 1), worked_off(1, 1)]), []);
+    assert_eq!(lost(AtMostOnce, vec![put(1), asks(1), takes(1, 1)]), []);
+    let stays = resting(NothingLost::of(ITEMS, AtLeastOnce), vec![put(1)], &rest(&[], &[1]));
+    assert_eq!(stays, []);
+}
+
+#[test]
+fn to_say_that_something_was_put_that_never_was_there_breaks_it() {
+    let judged = |events| findings(NothingLost::of(ITEMS, AtLeastOnce), events);
+    let (puts, has_put) = (notes(0, "puts", "7"), notes(0, "has put", "7"));
+    let found = judged(vec![puts.clone(), has_put.clone()]);
+    assert_eq!(broken_by(&found), [("p0 says that it has put 7, which never was there", None)]);
+    // It may have been taken long since.
+    assert_eq!(judged(vec![puts.clone(), put(7), gone(7), has_put.clone()]), []);
+    assert_eq!(broken_by(&judged(vec![puts.clone(), put_as(7, 8), has_put])).len(), 1);
+    assert_eq!(judged(vec![puts, put(7)]), []);
+}
+
+#[test]
+fn with_each_death_of_one_who_asks_one_item_may_be_lost_if_that_is_declared() {
+    let events = vec![opened(1), put(1), asks(1), gone(1), crashed(1)];
+    let lost = |delivery| resting(NothingLost::of(ITEMS, delivery), events.clone(), &rest(&[], &[]));
+    assert_eq!(lost(AtMostOnce), []);
+    assert_eq!(broken_by(&lost(AtLeastOnce)).len(), 1);
+}
+
+#[test]
+fn two_takers_of_one_payload_break_it() {
+    let twice = vec![put(1), put_as(2, 1), takes(1, 1), takes(2, 2)];
+    for delivery in [AtMostOnce, AtLeastOnce] {
+        let found = findings(TakenOnce::of(ITEMS, delivery), twice.clone());
+        let what = "p2 takes /queue/items/item-2, whose payload p1 has taken";
+        assert_eq!(broken_by(&found), [(what, None)]);
+    }
+}
+
+#[test]
+fn what_a_dead_one_had_may_be_taken_again_if_that_is_declared() {
+    let again = vec![put(1), takes(1, 1), closed(1), takes(2, 1)];
+    assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtLeastOnce), again.clone())), []);
+    assert_eq!(broken_by(&findings(TakenOnce::of(ITEMS, AtMostOnce), again)).len(), 1);
+}
+
+#[test]
+fn taking_the_older_one_later_breaks_it() {
+    let events = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
+    let found = findings(TakesInOrder::of(ITEMS), events);
+    let what = "p1 takes /queue/items/item-1 after one that it comes before";
+    assert_eq!(broken_by(&found), [(what, None)]);
+}
+
+#[test]
+fn of_those_of_one_priority_the_older_comes_first_though_all_came_after_one_had_asked() {
+    let events = vec![asks(1), put(1), put(2), takes(1, 2), asks(1), takes(1, 1)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)).len(), 1);
+}
+
+#[test]
+fn one_who_asked_meanwhile_may_have_the_older_one() {
+    let events = vec![put(1), put(2), asks(1), asks(2), takes(2, 2), takes(1, 1)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), events)), []);
+    let asked_anew = vec![put(1), put(2), asks(1), asks(2), takes(2, 2), asks(1), takes(1, 1)];
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), asked_anew)).len(), 1);
+}
+
+#[test]
+fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
+    let says = |n: u8, priority| {
+        let what = crate::event::Observation::note("puts", &n.to_string(), priority);
+        Event::Says { actor: actor(0), what }
+    };
+    let both = [says(1, 9), says(2, 3)];
+    let there = [both.to_vec(), vec![put(1), put(2), asks(1), takes(1, 1), asks(1), takes(1, 2)]].concat();
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), there)).len(), 1);
+    let late = [both.to_vec(), vec![put(1), asks(1), put(2), takes(1, 1), asks(1), takes(1, 2)]].concat();
+    assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), late)), []);
+}
+
+#[test]
+fn waiting_while_an_item_is_there_breaks_it() {
+    let found = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1)], &rest(&[1], &[1]));
+    assert_eq!(broken_by(&found), [("p1 waits for ever though /queue/items/item-1 is there", None)]);
+    let empty = resting(QueueProgress::of(ITEMS), vec![asks(1), put(1), gone(1)], &rest(&[1], &[]));
+    assert_eq!(empty, [Finding::Tested]);
+}
+
+/// What is excused after an administrator has changed something: of the first, and of what is broken anyhow.
+fn excused(judge: impl Promise, change: Event, then: Vec<Event>, rest: &Rest) -> Vec<bool> {
+    let mut judge = Undisturbed::of(judge).sparing(ITEMS);
+    let mut found = Vec::new();
+    for event in [(0..3).map(opened).collect(), vec![change], then].concat() {
+        judge.see(&event, &mut found);
+    }
+    judge.at_rest(rest, &mut found);
+    broken_by(&found).iter().map(|(_, excuse)| excuse.is_some()).collect()
+}
+
+fn claim(n: u8) -> String {
+    format!("{ITEMS}/claim-of-item-{n}")
+}
+
+/// Of item 1 or a claim to it; of another; and of a consumer's place.
+fn changes() -> [(Event, bool); 5] {
+    let place = "/queue/takers/a-taker-0000000001";
+    let his = |path: &str, owner| deleted(path, ADMIN, owner);
+    [
+        (his(&claim(1), 1), true),
+        (his(&item(1), NOBODY), true),
+        (his(&claim(2), 1), false),
+        (his(&item(9), NOBODY), false),
+        (his(place, 1), false),
+    ]
+}
+
+#[test]
+fn a_change_excuses_what_becomes_of_that_item_and_of_no_other() {
+    for (change, excuse) in changes() {
+        let twice = vec![put(1), takes(1, 1), takes(2, 1)];
+        let by = |judge, then| excused(judge, change.clone(), then, &rest(&[], &[]));
+        assert_eq!(by(TakenOnce::of(ITEMS, AtMostOnce), twice), [excuse], "{change:?}");
+        let disorder = vec![put(1), put(2), asks(1), takes(1, 2), asks(1), takes(1, 1)];
+        let found = excused(TakesInOrder::of(ITEMS), change.clone(), disorder, &rest(&[], &[]));
+        assert_eq!(found, [excuse], "{change:?}");
+        let waits =
+            excused(QueueProgress::of(ITEMS), change.clone(), vec![asks(1), put(1)], &rest(&[1], &[1]));
+        assert_eq!(waits, [excuse], "{change:?}");
+        let lost =
+            excused(NothingLost::of(ITEMS, AtLeastOnce), change.clone(), vec![put(1)], &rest(&[], &[]));
+        assert_eq!(lost, [excuse], "{change:?}");
+    }
+}
+
+#[test]
+fn one_that_waits_beside_an_item_that_was_changed_and_another_is_not_excused() {
+    let both = vec![asks(1), put(1), put(2)];
+    let change = deleted(&claim(1), ADMIN, 2);
+    assert_eq!(excused(QueueProgress::of(ITEMS), change, both, &rest(&[1], &[1, 2])), [true, false]);
+}
+
+#[test]
+fn what_an_administrator_takes_out_does_not_use_up_what_a_death_may_cost() {
+    let judge = || NothingLost::of(ITEMS, AtMostOnce);
+    let dies = vec![put(1), put(2), asks(1), gone(2), crashed(1)];
+    let lost = |more: Vec<Event>| {
+        let then = [dies.clone(), vec![deleted(&item(1), ADMIN, NOBODY)], more].concat();
+        excused(judge(), deleted(&item(9), ADMIN, NOBODY), then, &rest(&[], &[]))
+    };
+    assert_eq!(lost(vec![]), [true]);
+    assert_eq!(lost(vec![put(3), gone(3)]), [false, false, true]);
+}
+
+#[test]
+fn a_put_that_was_none_is_excused_by_a_change_of_the_producers_own_znode() {
+    let then = || vec![notes(0, "puts", "7"), notes(0, "has put", "7")];
+    let by = |owner| {
+        let (path, by, mzxid) = ("/queue/putters/x".into(), session(ADMIN), Zxid::new(1, 1));
+        let data = "unlock".into();
+        let change = Event::Is(Fact::NodeWritten { path, by, owner: session(owner), data, mzxid });
+        excused(NothingLost::of(ITEMS, AtLeastOnce), change, then(), &rest(&[], &[]))
+    };
+    assert_eq!(by(0), [true]);
+    assert_eq!(by(1), [false]);
+}
+
+#[test]
+fn what_is_written_to_a_claim_is_no_item() {
+    let (path, by, mzxid) = (claim(1).as_str().into(), session(ADMIN), Zxid::new(1, 1));
+    let written = Event::Is(Fact::NodeWritten { path, by, owner: session(1), data: "unlock".into(), mzxid });
+    let found = resting(QueueProgress::of(ITEMS), vec![opened(1), asks(1), written], &rest(&[1], &[]));
+    assert_eq!(found, [Finding::Tested]);
+}
