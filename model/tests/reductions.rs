@@ -5,8 +5,11 @@ mod common;
 use common::{broken, full, run, same_kind, trial};
 use std::sync::Arc;
 use std::time::Duration;
+use zk_api::{Text, ZooKeeper};
 use zk_model::{CheckConfig, Engine, Verdict};
-use zk_trials::trial::{AnyTrial, FoundBy};
+use zk_trials::probe::Probe;
+use zk_trials::promise::AnyPromise;
+use zk_trials::trial::{About, Actor, AnyTrial, Bounds, FoundBy, Part};
 
 /// The lock and its variants, each at bounds that show its defect.
 fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
@@ -137,4 +140,39 @@ fn a_violation_is_found_in_as_few_steps_as_there_are() {
         let broken = broken(&check);
         assert!(!broken.contains(&&*promise), "{name} breaks {broken:?} in less than {steps} steps");
     }
+}
+
+/// A trial whose promises are told of all that is woken, though none of them counts it.
+struct Counting(Arc<dyn AnyTrial>);
+
+impl AnyTrial for Counting {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+    fn setup(&self) -> Vec<Text> {
+        self.0.setup()
+    }
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
+        self.0.clone().actor(zk, probe, part)
+    }
+}
+
+#[test]
+fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
+    let kinds = zk_trials::two_phase_commit::catalogue();
+    let mut fewer = 0;
+    for trial in kinds {
+        assert!(!trial.counts_wakes());
+        let about = trial.about();
+        // Right ones are explored to the end.
+        let crashes = if about.breaks.is_some() { about.bounds.crashes } else { 0 };
+        let config = CheckConfig::new(Bounds { crashes, ..Bounds::clients(2) });
+        let (without, with) = (run(trial.clone(), &config), run(Arc::new(Counting(trial)), &config));
+        assert_eq!(without.verdict, with.verdict, "{}", about.name);
+        fewer += u32::from(without.states < with.states);
+    }
+    assert!(fewer > 0);
 }
