@@ -14,6 +14,22 @@ pub struct Herd {
     pub most: u64,
 }
 
+/// Whether somebody who says this gets ahead. To ask and to give up is not enough: that can go on for ever.
+pub fn gets_ahead(what: &Observation) -> bool {
+    match what {
+        Observation::Granted { .. }
+        | Observation::Shares { .. }
+        | Observation::Released { .. }
+        | Observation::Ends { .. } => true,
+        Observation::Attempts { .. }
+        | Observation::Enters { .. }
+        | Observation::Leaves { .. }
+        | Observation::GivesUp { .. }
+        | Observation::Notes { .. }
+        | Observation::Begins { .. } => false,
+    }
+}
+
 /// Counts wake-ups. Who waits has asked, and has neither been granted what it asked for nor given up.
 #[derive(Debug, Default)]
 pub struct Waiting {

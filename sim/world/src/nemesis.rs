@@ -291,7 +291,7 @@ impl World<'_> {
         }
         self.note(Place::World, &What::Heal);
         self.phase = Phase::Healed;
-        self.deadline = self.now + u64::from(self.scenario.heal_seconds) * 1000 * MS;
+        self.deadline = self.now + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
             let host = &mut self.servers[usize::from(server)];
             host.slow_sync_ns = None;

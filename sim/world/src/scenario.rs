@@ -38,9 +38,10 @@ pub struct Scenario {
     pub work_ms: [u32; 2],
     /// How long faults go on before everything heals.
     pub fault_seconds: u32,
-    /// How long the run may go on after healing before who is not finished is called stuck.
+    /// How long the run may go on after healing before who is not finished is called stuck. It goes on for longer while
+    /// somebody gets ahead: is granted something, gives it back or ends something, at least once in a quarter of it.
     pub heal_seconds: u32,
-    /// Queue events a run may take before it is stopped as running away.
+    /// Queue events a run may take before it is stopped as running away: so many for each 50 clients.
     pub step_budget: u64,
     /// The faults.
     pub faults: Faults,
@@ -310,6 +311,16 @@ impl Scenario {
             self.observers, self.clients
         );
         Err(error("observers", problem))
+    }
+
+    /// `heal-seconds` in nanoseconds.
+    pub(crate) fn heal_ns(&self) -> u64 {
+        u64::from(self.heal_seconds) * 1_000_000_000
+    }
+
+    /// How many events a run may take.
+    pub(crate) fn events(&self) -> u64 {
+        self.step_budget.saturating_mul(u64::from(self.clients).div_ceil(50))
     }
 
     /// The same without any fault.

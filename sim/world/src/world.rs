@@ -4,7 +4,7 @@ use crate::choices::{Choices, Stream};
 use crate::course::Course;
 use crate::disk_faults::DiskCrash;
 use crate::executor::Executor;
-use crate::herd::Waiting;
+use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::links::Links;
@@ -268,8 +268,10 @@ pub struct World<'a> {
     pub sometimes: BTreeMap<&'static str, u64>,
     pub steps: u64,
     pub messages: u64,
-    /// When the run is over in any case.
+    /// When the run is over, unless somebody gets ahead shortly before.
     pub deadline: u64,
+    /// When somebody last did.
+    pub got_ahead: u64,
     /// When the last actor was done and faults were over.
     pub done_since: Option<u64>,
     pub over: bool,
@@ -350,6 +352,7 @@ impl<'a> World<'a> {
             steps: 0,
             messages: 0,
             deadline: u64::MAX,
+            got_ahead: 0,
             done_since: None,
             over: false,
             latency_ns: swarm.latency_ns,
@@ -366,7 +369,7 @@ impl<'a> World<'a> {
 
     /// Runs until nothing more is to be learned.
     pub fn run(&mut self) {
-        self.deadline = self.heal_ns() + u64::from(self.scenario.heal_seconds) * 1000 * MS;
+        self.deadline = self.heal_ns() + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
             self.start_server(server);
         }
@@ -381,6 +384,7 @@ impl<'a> World<'a> {
                 continue;
             }
             let Some((at, happening)) = self.next_event() else { break };
+            self.deadline = self.deadline.max(self.got_ahead + self.scenario.heal_ns() / 4);
             if at > self.deadline {
                 self.now = self.deadline;
                 break;
@@ -388,8 +392,9 @@ impl<'a> World<'a> {
             // What a course or an order has held up is late.
             self.now = self.now.max(at);
             self.steps += 1;
-            if self.steps > self.scenario.step_budget {
-                let what = format!("{} events were not enough", self.scenario.step_budget);
+            let budget = self.scenario.events();
+            if self.steps > budget {
+                let what = format!("{budget} events were not enough");
                 self.watched.report.broken(Invariant::StepBudget, what);
                 self.tell_broken();
                 return;
@@ -484,6 +489,9 @@ impl<'a> World<'a> {
     pub fn says(&mut self, actor: ActorId, what: Observation) {
         self.note(Place::Client(actor), &What::Says(&what));
         self.waiting.says(actor, &what);
+        if gets_ahead(&what) {
+            self.got_ahead = self.now;
+        }
         watch!(self.judge, see(self.now, &Event::Says { actor, what }));
     }
 

@@ -121,3 +121,19 @@ fn creates_that_are_in_flight_over_two_lost_connections_leave_no_orphan() {
         assert!(run.violations.is_empty(), "seed {seed}: {:?}", run.violations);
     }
 }
+
+#[test]
+fn nobody_is_called_stuck_as_long_as_somebody_gets_ahead() {
+    // Thirty hold one after another for half a second each, where eight seconds were to be enough.
+    let scenario = Scenario { clients: 30, rounds: 1, work_ms: [500, 500], ..Scenario::default() };
+    let scenario = Scenario { fault_seconds: 0, heal_seconds: 8, ..scenario.without_faults() };
+    let after_all = run(&published("lock"), &scenario, 1, &RunOptions::default());
+    assert!(after_all.violations.is_empty() && after_all.granted == 30, "{:?}", after_all.violations);
+    assert!(after_all.virtual_ns > 15_000_000_000);
+    // Who is stuck is told as soon as ever.
+    let (simple, brief) = (published("lock/simple"), Scenario { work_ms: [1, 1], clients: 3, ..scenario });
+    let mut runs = (0..300).map(|seed| run(&simple, &brief, seed, &RunOptions::default()));
+    let is_stuck = |run: &zk_world::Run| run.violations.iter().any(|v| v.promise == "no-waiter-stuck");
+    let stuck = runs.find(is_stuck).expect("one of them");
+    assert!(stuck.virtual_ns < 10_000_000_000, "{}", stuck.virtual_ns);
+}
