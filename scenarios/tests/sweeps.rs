@@ -144,7 +144,6 @@ fn an_interrupted_search_says_what_it_has_come_to() {
     {
         let mut child = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
             .args(what.split(' '))
-            .args(["--format", "json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -155,9 +154,8 @@ fn an_interrupted_search_says_what_it_has_come_to() {
         signal(&child, "-INT");
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(3), "{what}: {output:?}");
-        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-        assert_eq!((&report["verdict"], &report["ran_out"]), (&"undecided".into(), &"interrupted".into()));
-        assert!(report["states"].as_u64() > Some(1000) && report["exhaustive"] == false, "{report}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(out.ends_with("undecided (interrupted)\n") && out.contains(" states, "), "{out}");
     }
 }
 
