@@ -92,25 +92,29 @@ fn who_finds_no_mark_waits_for_nothing_and_leaves_its_own() {
 
 #[test]
 fn who_finds_the_mark_of_the_dead_waits_for_as_long_as_that_one_asked() {
-    let script = Script::new();
-    let mut handle = opened(&script);
-    let mut acquire = first(&script, &mut handle, Mode::Exclusive);
-    script.answer(MARK, mark("x-write-0000000004 7000", 3));
-    acquire.waits();
-    assert_eq!(script.slept(), [Duration::from_secs(7)]);
-    assert!(script.asked().is_empty(), "it waits");
-    script.wake();
-    acquire.waits();
-    script.answer(MARK, mark("x-write-0000000004 7000", 3));
-    acquire.waits();
-    let marks = does(&script);
-    assert!(
-        matches!(&marks, Op::SetData { data, version: 3, .. } if *data == Data::from("g-write-0000000005 9000")),
-        "{marks:?}"
-    );
-    script.answer("multi ", done());
-    let _locked = acquire.ends().unwrap();
-    assert_eq!(script.slept().len(), 1, "and no more");
+    // Less than its own delay, or more.
+    for asked in [7000, 20_000] {
+        let script = Script::new();
+        let mut handle = opened(&script);
+        let mut acquire = first(&script, &mut handle, Mode::Exclusive);
+        let of_the_dead = || mark(&format!("x-write-0000000004 {asked}"), 3);
+        script.answer(MARK, of_the_dead());
+        acquire.waits();
+        assert_eq!(script.slept(), [Duration::from_millis(asked)]);
+        assert!(script.asked().is_empty(), "it waits");
+        script.wake();
+        acquire.waits();
+        script.answer(MARK, of_the_dead());
+        acquire.waits();
+        let marks = does(&script);
+        assert!(
+            matches!(&marks, Op::SetData { data, version: 3, .. } if *data == Data::from("g-write-0000000005 9000")),
+            "{marks:?}"
+        );
+        script.answer("multi ", done());
+        let _locked = acquire.ends().unwrap();
+        assert_eq!(script.slept().len(), 1, "and no more");
+    }
 }
 
 #[test]
