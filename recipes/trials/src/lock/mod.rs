@@ -41,7 +41,6 @@ mod session_as_guid;
 mod simple;
 mod simple_looped;
 mod stage;
-mod threads;
 mod two_threads;
 mod watch_lost;
 
@@ -63,7 +62,6 @@ pub use session_as_guid::SessionAsGuid;
 pub use simple::Simple;
 pub use simple_looped::SimpleLooped;
 pub use stage::{LOCK, LockKind, OnTrial, Stage};
-pub use threads::InTwoThreads;
 pub use two_threads::TwoThreads;
 pub use watch_lost::WatchLost;
 
@@ -90,7 +88,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         Arc::new(OnTrial(NoWatchAfterLoss)),
         Arc::new(OnTrial(AdoptsGhost)),
         Arc::new(OnTrial(FailsAtLoss)),
-        Arc::new(InTwoThreads(TwoThreads)),
-        Arc::new(InTwoThreads(SessionAsGuid)),
+        Arc::new(OnTrial(TwoThreads)),
+        Arc::new(OnTrial(SessionAsGuid)),
     ]
 }

@@ -32,6 +32,10 @@ impl LockKind for SessionAsGuid {
         promises::of_fair_lock(LOCK)
     }
 
+    fn has_two_threads(&self) -> bool {
+        true
+    }
+
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,

@@ -1,7 +1,7 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
 use crate::common::rounds::attempts;
-use crate::common::{InRound, Stop};
+use crate::common::{InRound, Stop, Unmarked, both};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -42,6 +42,12 @@ pub trait LockKind: Send + Sync + 'static {
         FoundBy::Both
     }
 
+    /// Whether two threads of each process ask, each by itself, on the one session that they have. The second begins when it
+    /// likes.
+    fn has_two_threads(&self) -> bool {
+        false
+    }
+
     /// Acquires the lock, goes through [`Stage::section`], and releases it.
     fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
     where
@@ -52,6 +58,20 @@ pub trait LockKind: Send + Sync + 'static {
 /// A kind of lock as a trial: each actor takes as many turns as it has rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
+
+impl<K: LockKind> OnTrial<K> {
+    async fn turns<Z, P>(&self, zk: &Z, probe: &P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let turn = |zk, round| {
+            let stage = Stage::new(zk, probe, part, round);
+            async move { self.0.turn(&stage).await }
+        };
+        attempts(zk, (probe, part), LOCK, turn).await
+    }
+}
 
 impl<K: LockKind> Trial for OnTrial<K> {
     fn about(&self) -> About {
@@ -83,11 +103,19 @@ impl<K: LockKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        let turn = |zk, round| {
-            let stage = Stage::new(zk, &probe, part, round);
-            async move { self.0.turn(&stage).await }
+        if !self.0.has_two_threads() {
+            return self.turns(&zk, &probe, part).await;
+        }
+        let (zk, another) = (Unmarked(zk), probe.thread(1));
+        let second = async {
+            probe.point().await;
+            self.turns(&zk, &another, part).await
         };
-        attempts(&zk, (&probe, part), LOCK, turn).await
+        match both(self.turns(&zk, &probe, part), second).await {
+            (End::SessionLost, _) | (_, End::SessionLost) => End::SessionLost,
+            (End::Failed, _) | (_, End::Failed) => End::Failed,
+            (End::Done, End::Done) => End::Done,
+        }
     }
 }
 

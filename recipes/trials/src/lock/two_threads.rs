@@ -29,6 +29,10 @@ impl LockKind for TwoThreads {
         promises::of_fenced_lock(LOCK)
     }
 
+    fn has_two_threads(&self) -> bool {
+        true
+    }
+
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
     where
         Z: ZooKeeper + Clone + 'static,
