@@ -55,7 +55,7 @@ impl RecipeModel {
         }
         let free = actions.len();
         for (nth, client) in state.clients.iter().enumerate() {
-            faults(state, nth as u8, client, actions);
+            self.faults(state, nth as u8, client, actions);
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
             }
@@ -115,6 +115,45 @@ impl RecipeModel {
             actions.push(Action::Expire(me));
         }
     }
+
+    fn faults(&self, state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
+        let left = &state.left;
+        let is_done = client.node.is_done;
+        // A process that is done still has a session, and what that one leaves behind ends with it.
+        if client.phase == Phase::Crashed || (is_done && !self.leaves_traces(state, usize::from(me), client))
+        {
+            return;
+        }
+        if left.expiries > 0 && client.lives && !is_silent(client) {
+            actions.push(Action::Expire(me));
+        }
+        if client.phase == Phase::Paused {
+            return;
+        }
+        // Once its server knows that the session is over, a drop can only lose what came before the news, or lead to a
+        // server that does not know it. To one that is done, only the loss of a write can matter.
+        let has_to_lose =
+            client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
+        if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
+            let writes = if client.lives { client.queued_writes() as u8 } else { 0 };
+            let most = if is_done { writes } else { writes + 1 };
+            actions.extend((0..most).map(|ghosts| Action::Drop(me, ghosts)));
+        }
+        if left.crashes > 0 {
+            actions.push(Action::Crash(me));
+        }
+        if left.pauses > 0 {
+            actions.push(Action::Pause(me));
+        }
+    }
+
+    /// Whether anybody can tell if the session of a process that is done ends: by what the session owns, what was sent and
+    /// has not arrived, or a watch that fires no more.
+    fn leaves_traces(&self, state: &State, me: usize, client: &Client) -> bool {
+        let under_way = !(client.queue.is_empty() && client.ghosts.is_empty() && client.writes.is_empty());
+        client.lives
+            && (under_way || state.service.owns(me) || (self.counts_wakes() && state.service.watches(me)))
+    }
 }
 
 /// Whether nothing keeps its session alive, so that it expires by itself.
@@ -122,42 +161,11 @@ fn is_silent(client: &Client) -> bool {
     match client.phase {
         // Where it lives, it was told otherwise.
         Phase::Running => client.state == KeeperState::Expired,
-        Phase::Crashed => true,
-        Phase::Paused => !client.node.is_done,
+        Phase::Crashed | Phase::Paused => true,
     }
 }
 
 /// Whether it is looking for a server, and the next one may be wrong.
 fn can_be_misled(state: &State, client: &Client) -> bool {
     state.left.expiries > 0 && client.runs() && client.lives && client.state == KeeperState::Disconnected
-}
-
-/// A process that is done is spared: its part is over, but for writes that it has not waited for.
-fn faults(state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
-    let left = &state.left;
-    if client.node.is_done {
-        if left.drops > 0 && client.lives && client.state == KeeperState::SyncConnected {
-            actions.extend((0..client.queued_writes() as u8).map(|ghosts| Action::Drop(me, ghosts)));
-        }
-        return;
-    }
-    if left.expiries > 0 && client.lives && !is_silent(client) {
-        actions.push(Action::Expire(me));
-    }
-    if client.phase != Phase::Running {
-        return;
-    }
-    // Once its server knows that the session is over, a drop can only lose what came before the news, or lead to a
-    // server that does not know it.
-    let has_to_lose = client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
-    if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
-        let writes = if client.lives { client.queued_writes() } else { 0 };
-        actions.extend((0..=writes as u8).map(|ghosts| Action::Drop(me, ghosts)));
-    }
-    if left.crashes > 0 {
-        actions.push(Action::Crash(me));
-    }
-    if left.pauses > 0 {
-        actions.push(Action::Pause(me));
-    }
 }

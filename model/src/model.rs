@@ -201,6 +201,11 @@ impl RecipeModel {
         self.start.texts[usize::from(nth)].clone()
     }
 
+    /// Whether a promise counts whom a change wakes.
+    pub fn counts_wakes(&self) -> bool {
+        self.rules.counts_wakes
+    }
+
     fn own(&self, nth: usize) -> usize {
         self.promises.len() - OWN_PROMISES.len() + nth
     }

@@ -227,6 +227,11 @@ impl Service {
         *served && *connected && !now.watches.is_empty()
     }
 
+    /// Whether a client's session owns a znode.
+    pub fn owns(&self, client: usize) -> bool {
+        self.tree().ephemerals(self.views[client].session).next().is_some()
+    }
+
     /// Whether a client's server knows that nothing will be asked of it again.
     pub fn is_idle(&self, client: usize) -> bool {
         self.views[client].idle

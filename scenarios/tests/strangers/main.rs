@@ -7,6 +7,7 @@ mod checkpoints;
 mod counter;
 mod election;
 mod judge;
+mod lives;
 mod pairs;
 mod queue;
 mod relief;
