@@ -2,6 +2,7 @@
 
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
 use crate::scene::Scene;
+use crate::search::Found;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -44,8 +45,8 @@ pub struct CheckConfig {
     pub ranks: bool,
     /// Which search.
     pub engine: Engine,
-    /// Search until this promise is broken, whatever else is; without a name, the one that the trial is known to
-    /// break, or any.
+    /// Search until this promise is broken, whatever else is, and say what became of it; without a name, until the one
+    /// breaks that the trial is known to break, or any.
     pub promise: Option<String>,
     /// Look for livelocks once everything is explored. It takes our own search, no symmetry, and for each free
     /// transition six bytes; of more than 67 million none is recorded, and nothing is said of livelocks.
@@ -104,10 +105,11 @@ pub struct Check {
 /// The answer of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every state within the bounds was explored and no promise was broken (but as expected).
+    /// Every state within the bounds was explored and no promise was broken (but as expected); or the one that was asked
+    /// for was not. Whether it was put to the test is told by [`PromiseReport::tested`].
     Holds,
     /// This promise was broken, in so many steps: the one that the search was for, if it was, or else the one that
-    /// took the fewest. Others may be too; see `promises`.
+    /// took the fewest, unless one was asked for. Others may be too; see `promises`.
     Violated { promise: String, steps: u32 },
     /// The search was cut short: by what.
     Undecided { ran_out: String },
@@ -183,24 +185,14 @@ impl CheckConfig {
 pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
     let model = RecipeModel::new(trial, config);
-    let sought = model.to_break;
-    let is_known = |name: &String| model.promises.iter().any(|promise| promise == name);
+    let (sought, names) = (model.to_break, model.promises.clone());
+    let is_known = |name: &String| names.iter().any(|promise| promise == name);
     assert!(config.promise.iter().all(is_known), "nobody promises {:?}", config.promise);
     let found = match config.engine {
         Engine::Own => search::search(&model, config, progress),
         Engine::Stateright => stateright::search(model, config),
     };
-    // What is known of a recipe whose checkpoints are not honest may be known of a run that there is not.
-    let honest = found.promises.iter().position(|result| result.name == HONEST_CHECKPOINTS);
-    let sought = [honest, sought].into_iter().flatten().find(|nth| found.promises[*nth].broken.is_some());
-    let sought = sought.and_then(|nth| Some((nth, found.promises[nth].broken.as_ref()?.steps.len() as u32)));
-    let verdict = match (sought.or(found.violated), found.ran_out) {
-        (Some((promise, steps)), _) => {
-            Verdict::Violated { promise: found.promises[promise].name.to_owned(), steps }
-        }
-        (None, Some(ran_out)) => Verdict::Undecided { ran_out },
-        (None, None) => Verdict::Holds,
-    };
+    let verdict = verdict(&names, config.promise.as_deref(), sought, &found);
     Check {
         verdict,
         states: found.states,
@@ -209,6 +201,30 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         promises: found.promises,
         sometimes: found.sometimes,
         wall: started.elapsed(),
+    }
+}
+
+/// The answer to what was asked: what became of one promise, or of all. `sought` is the promise that the search was for.
+///
+/// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes first.
+fn verdict(names: &[&str], asked: Option<&str>, sought: Option<usize>, found: &Found) -> Verdict {
+    let number = |name: &str| names.iter().position(|promise| *promise == name);
+    let violated = |nth: usize| {
+        let steps = found.promises[nth].broken.as_ref()?.steps.len() as u32;
+        Some(Verdict::Violated { promise: names[nth].to_owned(), steps })
+    };
+    if let Some(verdict) = [number(HONEST_CHECKPOINTS), sought].into_iter().flatten().find_map(violated) {
+        return verdict;
+    }
+    let asked = asked.and_then(number);
+    // Where one was asked for, that another is broken says nothing.
+    if let (None, Some((nth, steps))) = (asked, found.violated) {
+        return Verdict::Violated { promise: names[nth].to_owned(), steps };
+    }
+    let unchecked = asked.and_then(|nth| found.promises[nth].unchecked.clone());
+    match found.ran_out.clone().or(unchecked) {
+        Some(ran_out) => Verdict::Undecided { ran_out },
+        None => Verdict::Holds,
     }
 }
 

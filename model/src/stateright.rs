@@ -5,27 +5,51 @@ use crate::check::{CheckConfig, Counterexample, PromiseReport};
 use crate::course::course_step;
 use crate::describe::describe;
 use crate::livelock;
-use crate::model::RecipeModel;
+use crate::model::{RecipeModel, Taken};
+use crate::monitors::Findings;
 use crate::scene::Story;
 use crate::search::Found;
 use crate::state::State;
 use stateright::{Checker, Model, Property};
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-impl Model for RecipeModel {
+/// The model, and which of its promises were put to the test so far, as bits.
+struct Watched {
+    model: RecipeModel,
+    tested: AtomicU64,
+}
+
+impl Watched {
+    fn of(model: RecipeModel) -> Watched {
+        Watched { model, tested: AtomicU64::new(0) }
+    }
+
+    /// Whether nothing is broken where it is owed.
+    fn note(&self, findings: &Findings) -> bool {
+        self.tested.fetch_or(findings.tested, Ordering::Relaxed);
+        findings.broken.iter().all(|(_, violation)| violation.excuse.is_some())
+    }
+}
+
+impl Model for Watched {
     type State = State;
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        vec![self.init().state]
+        let Taken { state, findings, .. } = self.model.init();
+        self.note(&findings);
+        vec![state]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
-        RecipeModel::actions(self, state, actions);
+        self.model.actions(state, actions);
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        Some(self.step(state, action).state)
+        let Taken { state, findings, .. } = self.model.step(state, action);
+        self.note(&findings);
+        Some(state)
     }
 
     fn format_action(&self, action: &Action) -> String {
@@ -33,25 +57,26 @@ impl Model for RecipeModel {
     }
 
     fn format_step(&self, state: &State, action: Action) -> Option<String> {
-        let taken = self.step(state, action);
+        let taken = self.model.step(state, action);
         Some(format!("{}\n{:?}", describe(state, action, &taken), taken.state))
     }
 
     /// One property alone: with several, its counterexamples are not the shortest.
-    fn properties(&self) -> Vec<Property<RecipeModel>> {
-        vec![Property::always("every promise", |model: &RecipeModel, state: &State| {
-            if model.is_broken(state) {
+    fn properties(&self) -> Vec<Property<Watched>> {
+        vec![Property::always("every promise", |watched: &Watched, state: &State| {
+            if watched.model.is_broken(state) {
                 return false;
             }
             let mut actions = Vec::new();
-            let free = RecipeModel::actions(model, state, &mut actions);
-            free > 0 || model.rest(state).broken.iter().all(|(_, violation)| violation.excuse.is_some())
+            let free = watched.model.actions(state, &mut actions);
+            free > 0 || watched.note(&watched.model.rest(state))
         })]
     }
 }
 
 /// Explores with stateright's breadth-first search, which does not say which promise is broken: the report is
-/// for the first that the last step of its path breaks. It counts no tests and no excused violations.
+/// for the first that the last step of its path breaks. It tells what was put to the test, but not how often, and no excused
+/// violations.
 ///
 /// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
 /// outcome undecided whenever they are reached, and the time limit is not looked at.
@@ -67,7 +92,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         ran_out: None,
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
-    let mut builder = model.checker().threads(1);
+    let mut builder = Watched::of(model).checker().threads(1);
     if let Some(states) = config.max_states {
         builder = builder.target_state_count(usize::try_from(states).unwrap_or(usize::MAX));
     }
@@ -78,8 +103,15 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;
+    let tested = checker.model().tested.load(Ordering::Relaxed);
+    for (nth, report) in found.promises.iter_mut().enumerate() {
+        report.tested = tested >> nth & 1;
+    }
     if let Some(path) = checker.discovery("every promise") {
-        blame(checker.model(), path.into_vec(), &mut found);
+        blame(&checker.model().model, path.into_vec(), &mut found);
+        // It ends there, whatever was asked.
+        found.ran_out =
+            found.violated.map(|(broken, _)| format!("{} is broken", found.promises[broken].name));
         return found;
     }
     let states = config.max_states.filter(|max| checker.state_count() as u64 >= *max);
@@ -119,5 +151,5 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
 
 /// Serves stateright's Explorer until the process ends.
 pub fn explore(model: RecipeModel, address: SocketAddr) {
-    model.checker().serve(address);
+    Watched::of(model).checker().serve(address);
 }

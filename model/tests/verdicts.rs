@@ -4,7 +4,7 @@
 mod common;
 
 use common::{broken, full, run, trial};
-use zk_model::{CheckConfig, Verdict};
+use zk_model::{CheckConfig, Engine, Verdict};
 use zk_trials::trial::{Bounds, FoundBy};
 
 #[test]
@@ -30,24 +30,37 @@ fn each_variant_breaks_its_promise_at_its_bounds() {
     }
 }
 
+/// A search for one promise that was cut after another had broken once said "violated", of the other.
 #[test]
 fn the_promise_that_is_asked_for_is_the_one_that_is_told() {
-    let verdict = |promise: Option<&str>| {
-        let mut config = full(3, 1, 0, 0);
-        config.promise = promise.map(str::to_owned);
-        match run(trial("lock/no-recheck"), &config).verdict {
-            Verdict::Violated { promise, steps } => (promise, steps),
-            Verdict::Holds | Verdict::Undecided { .. } => panic!("it is broken"),
-        }
+    let asked = |promise: Option<&str>, max_states: Option<u64>| {
+        let promise = promise.map(str::to_owned);
+        run(trial("lock/no-recheck"), &CheckConfig { promise, max_states, ..full(3, 1, 0, 0) })
     };
-    let (known, far) = verdict(None);
-    assert_eq!(known, "exclusion-among-live-sessions");
+    let violated = |promise| match asked(promise, None).verdict {
+        Verdict::Violated { promise, steps } => (promise, steps),
+        Verdict::Holds | Verdict::Undecided { .. } => panic!("it is broken"),
+    };
+    let exclusion = "exclusion-among-live-sessions";
+    let (known, far) = violated(None);
+    assert_eq!(known, exclusion);
     // Another promise breaks before it.
-    let (other, near) = verdict(Some("fifo"));
+    let (other, near) = violated(Some("fifo"));
     assert_eq!(other, "fifo");
     assert!(near < far, "{near} {far}");
-    // What never breaks does not hide what does.
-    assert_eq!(verdict(Some("no-panic")), (other, near));
+    // That it does is no answer to who asks for what never breaks, or has not broken yet.
+    let never = asked(Some("no-panic"), None);
+    assert_eq!(never.verdict, Verdict::Holds);
+    let states = (0..).map(|doubled| 100 << doubled);
+    let cut = states.map(|max| asked(Some(exclusion), Some(max))).find(|check| !broken(check).is_empty());
+    let cut = cut.expect("fifo breaks");
+    assert!(!broken(&cut).contains(&exclusion), "{:?}", broken(&cut));
+    assert!(matches!(cut.verdict, Verdict::Undecided { .. }), "{:?}", cut.verdict);
+    // Stateright's search ends with the first break.
+    let config =
+        CheckConfig { promise: Some("no-panic".into()), engine: Engine::Stateright, ..full(3, 1, 0, 0) };
+    let first = run(trial("lock/no-recheck"), &config);
+    assert!(matches!(first.verdict, Verdict::Undecided { .. }), "{:?}", first.verdict);
 }
 
 /// The bounds with one of their numbers less.

@@ -33,10 +33,13 @@ pub struct CheckReport {
     pub verdict: Judgement,
     /// In which description of an ensemble: `Service`, one tree of which clients' views may lag.
     pub holds_in: String,
-    /// What ran out, if it is undecided.
+    /// Why, if it is undecided: what ran out, or what was never put to the test.
     pub ran_out: Option<String>,
     /// Whether every state within the bounds was explored.
     pub exhaustive: bool,
+    /// The one promise that was asked about; `null` if all were.
+    #[serde(default)]
+    pub asked: Option<String>,
     /// Unique states.
     pub states: u64,
     /// Transitions taken.
@@ -62,11 +65,11 @@ pub struct CheckReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
-    /// Every state within the bounds was explored, and nothing broken but as expected.
+    /// Every state within the bounds was explored, each promise put to the test, and nothing broken but as expected.
     Holds,
     /// A promise was broken, or the recipe ran away.
     Violated,
-    /// The search was cut short.
+    /// The search was cut short, or something was never put to the test.
     Undecided,
 }
 
@@ -174,7 +177,7 @@ pub struct Path {
 }
 
 impl CheckReport {
-    /// Whether every state was explored and nothing broken but as expected.
+    /// Whether every state was explored, each promise put to the test, and nothing broken but as expected.
     pub fn held(&self) -> bool {
         self.verdict == Judgement::Holds
     }

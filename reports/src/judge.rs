@@ -47,7 +47,7 @@ pub struct JudgedTrial {
     pub bounds: Bounds,
     /// What the model says: of the promise that is expected to break, or of all.
     pub model: Judgement,
-    /// What ran out, if that is undecided.
+    /// Why, if that is undecided: what ran out, or what was never put to the test.
     pub ran_out: Option<String>,
     /// Unique states.
     pub states: u64,

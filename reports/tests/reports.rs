@@ -163,6 +163,7 @@ fn check() -> CheckReport {
         holds_in: "Service".into(),
         ran_out: None,
         exhaustive: false,
+        asked: None,
         states: 10,
         transitions: 20,
         depth: 2,

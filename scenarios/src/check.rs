@@ -73,7 +73,12 @@ pub(crate) fn drawn(check: &Check, clients: u8) -> Vec<DrawnPath> {
 
 /// `owed` are the names of the trial's own promises; whatever else the check has is watched by the search itself.
 fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check: &Check) -> CheckReport {
+    let untested = untested(owed, config, check);
     let (verdict, promise, ran_out) = match &check.verdict {
+        // Nothing holds that nothing could have broken.
+        Verdict::Holds if !untested.is_empty() => {
+            (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
+        }
         Verdict::Holds => (Judgement::Holds, None, None),
         Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise.clone()), None),
         Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out.clone())),
@@ -100,7 +105,8 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         verdict,
         holds_in: "Service".into(),
         ran_out,
-        exhaustive: verdict == Judgement::Holds,
+        exhaustive: check.verdict == Verdict::Holds,
+        asked: config.promise.clone(),
         states: check.states,
         transitions: check.transitions,
         depth: check.depth,
@@ -111,11 +117,21 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
             .into_iter()
             .map(|result| promise_report(result, config.engine == Engine::Own))
             .collect(),
-        watched: watched.into_iter().map(|result| promise_report(result, false)).collect(),
+        watched: watched.into_iter().map(watched_report).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),
     }
+}
+
+/// Which promises nothing has put to the test, of those whose fate is the answer.
+fn untested<'a>(owed: &[&str], config: &CheckConfig, check: &'a Check) -> Vec<&'a str> {
+    let is_asked = |result: &&PromiseReport| match &config.promise {
+        Some(asked) => result.name == asked,
+        None => true,
+    };
+    let all = check.promises.iter().filter(|result| owed.contains(&result.name)).filter(is_asked);
+    all.filter(|result| became(result) == Became::NeverTested).map(|result| result.name).collect()
 }
 
 fn bounds(config: &CheckConfig) -> ReportedBounds {
@@ -155,23 +171,25 @@ fn how(about: &About, config: &CheckConfig) -> How {
     }
 }
 
-/// `counted` says whether the search counts how often a promise is put to the test. Where it does not, nothing can be
-/// said to be untested.
+fn became(result: &PromiseReport) -> Became {
+    Became::of(result.broken.is_some().into(), result.excused.is_some().into(), result.tested)
+}
+
+/// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is.
 fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
-    let (broken, excused) = (result.broken.is_some(), result.excused.is_some());
-    let counts = counted && result.unchecked.is_none();
-    let tested = match (&result.unchecked, counted) {
-        (Some(_), _) => 0,
-        (None, true) => result.tested,
-        (None, false) => 1,
-    };
     CheckedPromise {
         name: result.name.into(),
-        verdict: Became::of(broken.into(), excused.into(), tested),
-        tested: counts.then_some(result.tested),
+        verdict: became(result),
+        tested: (counted && result.unchecked.is_none()).then_some(result.tested),
         broken: result.broken.as_ref().map(path),
         expected: result.excused.as_ref().map(path),
     }
+}
+
+/// What the search watches whatever the recipe has no tests to count: it holds, unless it was not looked for.
+fn watched_report(result: &PromiseReport) -> CheckedPromise {
+    let tested = u64::from(result.unchecked.is_none());
+    promise_report(&PromiseReport { tested, ..result.clone() }, false)
 }
 
 fn path(example: &Counterexample) -> Path {
@@ -223,30 +241,39 @@ mod tests {
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }
 
+    fn check(verdict: Verdict, promises: Vec<PromiseReport>) -> Check {
+        let sometimes = vec![("expiry", 3), ("drop", 0)];
+        let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
+        Check { verdict, states, transitions, depth, promises, sometimes, wall }
+    }
+
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {
-        let check = Check {
-            verdict,
-            states: 1234,
-            transitions: 5678,
-            depth: 9,
-            promises,
-            sometimes: vec![("expiry", 3), ("drop", 0)],
-            wall: Duration::ZERO,
-        };
+        let check = check(verdict, promises);
         report("lock/simple", &ABOUT, &["exclusion", "herd"], &default_config(&ABOUT), &check)
     }
 
     #[test]
     fn a_check_that_holds_says_that_it_is_exhaustive_and_of_what() {
-        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
+        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 2, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
         assert!(text.ends_with("\nholds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
         assert!(text.contains("\n  model: Service, "), "{text}");
-        let row = text.lines().find(|line| line.starts_with("herd")).expect("a row");
-        assert!(row.contains("never put to the test") && !row.contains("hold"), "{text}");
-        assert!(text.contains("nothing within these bounds put to the test: herd"), "{text}");
         assert!(text.contains("not seen: S-000 is catalogued to break exclusion"), "{text}");
+    }
+
+    /// It once said that such a recipe holds.
+    #[test]
+    fn what_was_never_put_to_the_test_leaves_a_check_undecided_however_far_it_went() {
+        let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
+        assert_eq!((report.verdict.answer().exit_status(), report.exhaustive), (3, true));
+        let text = report.to_string();
+        let last = "\nundecided (exhaustive, 1,234 states, depth 9): never put to the test: herd\n";
+        assert!(text.ends_with(last), "{text}");
+        let row = |name| text.lines().find(|line| line.starts_with(name)).expect("a row").to_owned();
+        assert!(row("herd").contains("never put to the test") && !row("herd").contains("hold"), "{text}");
+        assert!(row("exclusion").contains("holds"), "{text}");
+        assert!(!text.contains("--max-states"), "{text}");
     }
 
     #[test]
@@ -300,20 +327,32 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_called_untested_where_nobody_counts() {
-        let check = Check {
-            verdict: Verdict::Holds,
-            states: 1,
-            transitions: 1,
-            depth: 1,
-            promises: vec![promise("exclusion", 0, None)],
-            sometimes: Vec::new(),
-            wall: Duration::ZERO,
+    fn what_was_asked_for_is_answered_whatever_else_breaks() {
+        let answer = |verdict, herd: u64| {
+            let promises = vec![promise("exclusion", 7, Some(&["p0 asks"])), promise("herd", herd, None)];
+            let config = CheckConfig { promise: Some("herd".into()), ..default_config(&ABOUT) };
+            let report = report("lock", &ABOUT, &["exclusion", "herd"], &config, &check(verdict, promises));
+            let text = report.to_string();
+            (report.verdict.answer().exit_status(), text.lines().last().expect("a line").to_owned())
         };
+        let cut = answer(Verdict::Undecided { ran_out: "time: 1 s".into() }, 3);
+        assert_eq!(cut, (3, "herd: undecided (time: 1 s); broken: exclusion".into()));
+        let held = "herd: holds (exhaustive, 1,234 states, depth 9); broken: exclusion";
+        assert_eq!(answer(Verdict::Holds, 3), (0, held.into()));
+        let idle =
+            "herd: undecided (exhaustive, 1,234 states, depth 9): never put to the test; broken: exclusion";
+        assert_eq!(answer(Verdict::Holds, 0), (3, idle.into()));
+    }
+
+    #[test]
+    fn a_search_that_does_not_count_tells_what_was_tested_all_the_same() {
         let config = CheckConfig { engine: Engine::Stateright, ..default_config(&ABOUT) };
-        let text = report("lock", &ABOUT, &["exclusion"], &config, &check).to_string();
-        assert!(text.contains("holds    not counted"), "{text}");
-        assert!(!text.contains("put to the test"), "{text}");
+        let text = |tested| {
+            let check = check(Verdict::Holds, vec![promise("exclusion", tested, None)]);
+            report("lock", &ABOUT, &["exclusion"], &config, &check).to_string()
+        };
+        assert!(text(1).contains("holds    not counted"), "{}", text(1));
+        assert!(text(0).contains("): never put to the test: exclusion"), "{}", text(0));
     }
 
     #[test]

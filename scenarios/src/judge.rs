@@ -257,7 +257,9 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
         wrong: Vec::new(),
         answer: Answer::Held,
     };
-    let ended = kept.unwrap_or(model).verdict != Judgement::Undecided;
+    // Of what was never put to the test, `compare` hears promise by promise.
+    let ended = |check: &CheckReport| check.exhaustive || check.verdict != Judgement::Undecided;
+    let ended = (ended(model), ended(kept.unwrap_or(model)));
     (judged.wrong, judged.answer) = compare(&judged, ended, known.keeps);
     judged
 }
@@ -285,8 +287,9 @@ fn promise(name: &str, model: &CheckReport, chaos: &SweepReport, keeps: bool) ->
     }
 }
 
-/// Where engines and catalogue do not agree, and what that comes to.
-fn compare(trial: &JudgedTrial, ended: bool, keeps: &[&str]) -> (Vec<String>, Answer) {
+/// Where engines and catalogue do not agree, and what that comes to. `ended` tells of the search for what is known to break,
+/// and of that for what is known to hold.
+fn compare(trial: &JudgedTrial, ended: (bool, bool), keeps: &[&str]) -> (Vec<String>, Answer) {
     let (mut wrong, mut open) = (Vec::new(), Vec::new());
     for promise in &trial.promises {
         let name = &promise.name;
@@ -296,8 +299,7 @@ fn compare(trial: &JudgedTrial, ended: bool, keeps: &[&str]) -> (Vec<String>, An
                 let (by_model, by_chaos) =
                     (promise.model == Verdict::Broken, promise.chaos == Verdict::Broken);
                 if trial.found_by != Engines::Chaos && !by_model {
-                    let cut = trial.model == Judgement::Undecided;
-                    if cut { &mut open } else { &mut wrong }
+                    if ended.0 { &mut wrong } else { &mut open }
                         .push(format!("{name} is not broken in the model"));
                 }
                 if trial.found_by != Engines::Model && !by_chaos {
@@ -324,7 +326,7 @@ fn compare(trial: &JudgedTrial, ended: bool, keeps: &[&str]) -> (Vec<String>, An
     {
         wrong.push(format!("{} is no promise of it", known.promise));
     }
-    if (trial.catalogued.is_none() || !keeps.is_empty()) && !ended {
+    if (trial.catalogued.is_none() || !keeps.is_empty()) && !ended.1 {
         let ran_out = trial.ran_out.as_deref().unwrap_or("the search was cut short");
         open.push(format!("the model is not explored to the end ({ran_out})"));
     }

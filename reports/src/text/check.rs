@@ -171,43 +171,61 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
         of(report.transitions, "transition"),
         wall(report.wall_seconds)
     );
-    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
-    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
-    if !untested.is_empty() {
-        let scope = match report.verdict {
-            Judgement::Holds => "nothing within these bounds",
-            // The search ended before all was seen.
-            Judgement::Violated | Judgement::Undecided => "nothing so far",
-        };
+    let untested: Vec<&str> = untested(report).collect();
+    // What was asked, and explored to the end, is answered below.
+    if !untested.is_empty() && (!report.exhaustive || report.asked.is_some()) {
+        let scope = if report.exhaustive { "nothing within these bounds" } else { "nothing so far" };
         let line = format!("{scope} put to the test: {}", untested.join(", "));
         let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 0)));
     }
     if let Some(note) = report.catalogue_note() {
         let _ = writeln!(out, "{note}");
     }
-    if report.verdict == Judgement::Undecided {
+    if report.verdict == Judgement::Undecided && !report.exhaustive {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
     }
     let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &check_answer(report)));
 }
 
-/// The verdict of a check in words.
+/// The promises that nothing has put to the test.
+fn untested(report: &CheckReport) -> impl Iterator<Item = &str> {
+    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
+    untested.map(|result| result.name.as_str())
+}
+
+/// The verdict of a check in words: of the promise that was asked about, or of all.
 pub(crate) fn check_answer(report: &CheckReport) -> String {
-    match report.verdict {
-        Judgement::Holds => format!(
-            "holds (exhaustive, {}, depth {}){}",
-            of(report.states, "state"),
-            report.depth,
-            match report.promises.iter().any(|result| result.verdict == Verdict::BrokenAsExpected) {
-                true => ", but for what was broken as expected",
-                false => "",
-            }
-        ),
-        Judgement::Violated => format!(
-            "violated ({}): {}",
-            of(report.steps.len() as u64, "step"),
-            report.promise.as_deref().unwrap_or("a promise")
-        ),
+    let whole = || format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
+    let answer = match report.verdict {
+        Judgement::Holds => format!("holds {}{}", whole(), unless(report)),
+        Judgement::Violated => {
+            let promise = report.promise.as_deref().unwrap_or("a promise");
+            return format!("violated ({}): {promise}", of(report.steps.len() as u64, "step"));
+        }
+        Judgement::Undecided if report.exhaustive => {
+            let names: Vec<&str> = untested(report).collect();
+            let names =
+                if report.asked.is_some() { String::new() } else { format!(": {}", names.join(", ")) };
+            format!("undecided {}: never put to the test{names}", whole())
+        }
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
+    };
+    let Some(asked) = &report.asked else { return answer };
+    let all = report.promises.iter().chain(&report.watched);
+    let broken: Vec<&str> =
+        all.filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str()).collect();
+    match broken.is_empty() {
+        true => format!("{asked}: {answer}"),
+        false => format!("{asked}: {answer}; broken: {}", broken.join(", ")),
+    }
+}
+
+/// That something was broken as expected.
+fn unless(report: &CheckReport) -> &'static str {
+    let is_asked = |name: &String| report.asked.as_ref().is_none_or(|asked| asked == name);
+    let mut all = report.promises.iter().filter(|result| is_asked(&result.name));
+    match all.any(|result| result.verdict == Verdict::BrokenAsExpected) {
+        true => ", but for what was broken as expected",
+        false => "",
     }
 }

@@ -94,7 +94,10 @@ fn model(trial: &JudgedTrial) -> String {
             format!("holds ({} states, depth {})", count(trial.states), trial.depth)
         }
         (Judgement::Violated, _) => "something else is broken".into(),
-        (Judgement::Undecided, _) => format!("undecided ({} states)", count(trial.states)),
+        (Judgement::Undecided, _) => {
+            let why = trial.ran_out.as_deref().unwrap_or("cut short");
+            format!("undecided ({} states; {why})", count(trial.states))
+        }
     }
 }
 

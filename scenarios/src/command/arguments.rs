@@ -26,7 +26,7 @@ Exit status:
   0  every promise held
   1  a promise was broken
   2  bad command line, file or environment
-  3  undecided: a check was cut short, a run never put a promise to the test, or a sweep
+  3  undecided: a check was cut short, a promise was never put to the test, or a sweep
      did not get to its end (what broke until then is in its report)
 
 Examples:
@@ -377,7 +377,7 @@ pub(super) struct CheckArguments {
     /// Whose search
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
-    /// Search until this promise is broken [default: the catalogued one, or any]
+    /// Search until this promise is broken, and answer for it alone [default: the catalogued one, or any]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
 }
