@@ -106,6 +106,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Shrink(arguments) => chaos::shrink(zoo, &arguments),
         #[cfg(feature = "run")]
+        Command::Fuzz(arguments) => crate::fuzz::fuzz(&arguments),
+        #[cfg(feature = "run")]
         Command::Judge(arguments) => chaos::judge(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),

@@ -36,6 +36,7 @@
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
 //! | `draw` | runs as space-time diagrams |
+//! | `fuzz` | generated programs in both engines (feature `run`) |
 //! | `github` | what a build on GitHub is told |
 //! | `ensemble` | checks of an ensemble |
 //! | `judge` | every trial by both engines, against the catalogue |
@@ -56,6 +57,8 @@ mod command;
 mod conform;
 mod draw;
 mod ensemble;
+#[cfg(feature = "run")]
+mod fuzz;
 #[cfg(feature = "run")]
 mod github;
 #[cfg(feature = "run")]

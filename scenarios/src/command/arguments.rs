@@ -39,6 +39,7 @@ Examples:
   zoocheck replay lock/java --seed 0   what happened there?
   zoocheck judge lock                  every lock by both engines, as expected?
   zoocheck shrink lock/java --seed 0 -o small.toml
+  zoocheck fuzz --programs 1000        can the models show what the world shows?
   zoocheck serve                       a test server, for clients in any language
   zoocheck run lock --connect zk1:2181 the recipe on a running ensemble";
 
@@ -98,6 +99,10 @@ pub(super) enum Command {
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutants::ABOUT)]
     Mutants(crate::mutants::MutantsArguments),
+    /// Compares both engines by generated client programs
+    #[cfg(feature = "run")]
+    #[command(long_about = crate::fuzz::ABOUT)]
+    Fuzz(crate::fuzz::FuzzArguments),
     /// Serves real clients, with faults on demand: a test server, not a production one
     #[cfg(feature = "serve")]
     #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]

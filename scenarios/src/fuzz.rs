@@ -1,0 +1,254 @@
+//! Generated programs in both engines: the model must be able to show what the world showed.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `program`, `parse` | a client program as data and as text |
+//! | `generate` | the program of a seed, and what it has |
+//! | `actor`, `normal` | a program as a trial, which tells every result in words that both engines share |
+//! | `world` | a program's runs in the world, the faults that they had, and what is not compared |
+//! | `follow` | the search for a run of the model that tells the same |
+//! | `compare` | one program in both |
+//! | `shrink` | a program in which they differ, made smaller |
+
+mod actor;
+mod compare;
+mod follow;
+mod generate;
+mod normal;
+mod parse;
+mod program;
+mod shrink;
+#[cfg(test)]
+mod tests;
+mod world;
+
+use crate::output::{Format, print};
+use crate::progress::Progress;
+use crate::run::default_jobs;
+use crate::typed::whole;
+use crate::{Answer, BadInput};
+use clap::Args;
+use compare::{Difference, Kind, Plan, Tally, compare, first_run};
+use follow::Effort;
+use generate::{Feature, features, generate};
+use program::{Program, Words};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use zk_reports::{count, write_whole};
+
+pub(crate) const ABOUT: &str = "\
+Compares both engines by generated client programs
+
+Each program is run in the world under several seeds, with faults and without. What
+its processes were told must be something that the model can tell as well, given at
+least the faults that the run had: answers, events, states, lists, Stats, without
+times, and with zxids, clocks and session ids reduced to their order. Programs with
+small models are gone through to the end without faults, and compared as sets.
+
+A difference is made smaller and shown with the seed of its run. Exit 1 if there is
+one, 3 if more than one program in ten had a run that was not compared.";
+
+#[derive(Args, Debug)]
+pub(crate) struct FuzzArguments {
+    /// Compare this program and no generated ones
+    file: Option<PathBuf>,
+    /// How many programs
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "300", value_parser = whole(1..=10_000_000u64))]
+    programs: u64,
+    /// The first program's seed
+    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=u64::MAX / 1_000 - 10_000_000))]
+    seed: u64,
+    /// How many runs of the world for each
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", value_parser = whole(1..=1_000u64))]
+    runs: u64,
+    /// Go through models of at most so many states to their end; 0 for none
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(0..=100_000_000usize))]
+    enumerate: usize,
+    /// Programs without this: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = named)]
+    without: Vec<Feature>,
+    /// Show and shrink so many differences
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "3", value_parser = whole(1..=1_000usize))]
+    show: usize,
+    /// Write the first difference's program into this file
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    /// How many programs at a time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    jobs: Option<u16>,
+}
+
+fn named(word: &str) -> Result<Feature, String> {
+    Feature::of(word).ok_or_else(|| {
+        let words: Vec<&str> = Feature::WORDS.iter().map(|(word, _)| *word).collect();
+        format!("expected one of {}", words.join(", "))
+    })
+}
+
+/// So many states may be looked at for one run.
+const EFFORT: Effort = Effort { in_order: 20_000, in_any: 60_000 };
+
+/// One program in so many may have runs that are not compared.
+const EXCLUDED_ONE_IN: u64 = 10;
+
+/// Compares, and prints what came of it.
+pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
+    let plan = Plan { runs: arguments.runs, effort: EFFORT, enumerate: arguments.enumerate };
+    let like = generate::Plan { without: arguments.without.iter().copied().collect() };
+    let (first, programs) = (arguments.seed, arguments.programs);
+    let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
+    let (tally, found) = match &arguments.file {
+        Some(file) => one(file, &plan)?,
+        None => {
+            let mut progress = Progress::new(Format::Human, Some(programs));
+            many(first, programs, &like, &plan, jobs, &mut |done, differ| {
+                let note = || format!("{} programs, {} differ", count(done), count(differ));
+                progress.at(done, note, note);
+            })
+        }
+    };
+    let mut text = summary(&tally);
+    let mut kept = None;
+    for (program, difference) in found.iter().take(arguments.show) {
+        let (program, difference) = shrink::shrink(program, difference.clone(), &plan);
+        let file = file_of(&program, &difference);
+        let _ = write!(text, "\n{}{}", file, told(&difference));
+        kept.get_or_insert(file);
+    }
+    if let (Some(file), Some(kept)) = (&arguments.keep, &kept) {
+        write_whole(file, kept.as_bytes())?;
+    }
+    let answer = match (found.len(), tally.excluded * EXCLUDED_ONE_IN > tally.programs) {
+        (0, false) => {
+            text.push_str("no difference\n");
+            Answer::Held
+        }
+        (0, true) => {
+            let _ = writeln!(text, "undecided: more than one program in {EXCLUDED_ONE_IN} is not compared");
+            Answer::Undecided
+        }
+        (differ, _) => {
+            let _ = writeln!(text, "\n{} programs differ", count(differ as u64));
+            Answer::Broken
+        }
+    };
+    print(&text)?;
+    Ok(answer)
+}
+
+/// What was found, in the order of the programs.
+type Found = Vec<(Arc<Program>, Difference)>;
+
+/// A program of a file, under the seeds that it names.
+fn one(file: &std::path::Path, plan: &Plan) -> Result<(Tally, Found), BadInput> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|why| BadInput::new(format!("{name}: {why}")))?;
+    let program = Arc::new(parse::parse(&text).map_err(|why| BadInput::new(format!("{name}: {why}")))?);
+    let (tally, difference) = compare(&program, parse::seed(&text).unwrap_or(0), plan);
+    Ok((tally, difference.map(|difference| (program, difference)).into_iter().collect()))
+}
+
+/// What has come of them so far, by program.
+#[derive(Default)]
+struct Sum {
+    tally: Tally,
+    found: BTreeMap<u64, (Arc<Program>, Difference)>,
+}
+
+/// The programs of these seeds.
+fn many(
+    first: u64,
+    programs: u64,
+    like: &generate::Plan,
+    plan: &Plan,
+    jobs: usize,
+    progress: &mut dyn FnMut(u64, u64),
+) -> (Tally, Found) {
+    let next = AtomicU64::new(0);
+    let sum: Mutex<Sum> = Mutex::default();
+    let locked = || sum.lock().unwrap_or_else(PoisonError::into_inner);
+    let work = || {
+        loop {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            if nth >= programs {
+                return;
+            }
+            let program = Arc::new(generate(first + nth, like));
+            let (tally, difference) = compare(&program, first_run(first + nth), plan);
+            let mut sum = locked();
+            sum.tally.add(&tally);
+            sum.found.extend(difference.map(|difference| (nth, (program, difference))));
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+        while workers.iter().any(|worker| !worker.is_finished()) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let (done, differ) = {
+                let sum = locked();
+                (sum.tally.programs, sum.found.len() as u64)
+            };
+            progress(done, differ);
+        }
+    });
+    let Sum { tally, found } = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+    (tally, found.into_values().collect())
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+fn summary(tally: &Tally) -> String {
+    let mut text = format!(
+        "{} programs, {} runs, {} observations compared\n",
+        count(tally.programs),
+        count(tally.runs),
+        count(tally.observations)
+    );
+    let _ = writeln!(
+        text,
+        "{} programs enumerated without faults: {} outcomes, of which the world reached {} ({:.1} %)",
+        count(tally.enumerated),
+        count(tally.outcomes),
+        count(tally.reached),
+        percent(tally.reached, tally.outcomes)
+    );
+    let excluded = percent(tally.excluded, tally.programs);
+    let _ = writeln!(text, "not compared: runs of {} programs ({excluded:.1} %)", count(tally.excluded));
+    for (why, runs) in &tally.exclusions {
+        let _ = writeln!(text, "  {}: {} runs", why.word(), count(*runs));
+    }
+    text
+}
+
+/// A program as a file, with the seed of the run that shows the difference.
+fn file_of(program: &Program, difference: &Difference) -> String {
+    let has: BTreeSet<Feature> = features(program);
+    let has: Vec<&str> = has.into_iter().map(Words::word).collect();
+    format!("# world {}\n# has {}\n{program}", difference.seed, has.join(", "))
+}
+
+/// What the engines said.
+fn told(difference: &Difference) -> String {
+    match &difference.kind {
+        Kind::Broken(what) => format!("{what}\n"),
+        Kind::NotShown { seen, nearest } => {
+            let faults = seen.bounds;
+            let mut text = format!(
+                "the world, with {} drops, {} expiries, {} crashes, lag {}; and the nearest of the model:\n",
+                faults.drops, faults.expiries, faults.crashes, faults.lag
+            );
+            for (nth, says) in seen.says.iter().enumerate() {
+                let told = nearest.get(nth).map_or(0, Vec::len);
+                for (at, said) in says.iter().enumerate() {
+                    let _ = writeln!(text, "  p{nth} {} {said}", if at < told { "both " } else { "world" });
+                }
+            }
+            text
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! One program in both engines.
+
+use super::follow::{Answer, Effort, follow, outcomes};
+use super::program::Program;
+use super::world::{Exclusion, Ran, Seen, run};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How much is done for each program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// How many runs of the world.
+    pub(crate) runs: u64,
+    /// How many states the search for one run may look at.
+    pub(crate) effort: Effort,
+    /// Up to how many states a model is gone through to its end.
+    pub(crate) enumerate: usize,
+}
+
+/// Where the engines differ.
+#[derive(Clone, Debug)]
+pub(crate) struct Difference {
+    /// The world's seed.
+    pub(crate) seed: u64,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// The model cannot show what the world showed; what it told that came nearest.
+    NotShown { seen: Seen, nearest: Vec<Vec<String>> },
+    /// Something is broken in one of them.
+    Broken(String),
+}
+
+/// What came of some programs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) programs: u64,
+    pub(crate) runs: u64,
+    /// What the processes of runs told that were compared.
+    pub(crate) observations: u64,
+    /// Programs of which a run was not compared.
+    pub(crate) excluded: u64,
+    pub(crate) exclusions: BTreeMap<Exclusion, u64>,
+    /// Programs whose models were gone through to the end, without faults.
+    pub(crate) enumerated: u64,
+    pub(crate) outcomes: u64,
+    /// How many of these outcomes the world reached.
+    pub(crate) reached: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.programs += other.programs;
+        self.runs += other.runs;
+        self.observations += other.observations;
+        self.excluded += other.excluded;
+        self.enumerated += other.enumerated;
+        self.outcomes += other.outcomes;
+        self.reached += other.reached;
+        for (why, runs) in &other.exclusions {
+            *self.exclusions.entry(*why).or_default() += runs;
+        }
+    }
+}
+
+/// The first of a program's runs.
+pub(crate) fn first_run(seed: u64) -> u64 {
+    seed.wrapping_mul(1_000)
+}
+
+/// Runs a program in the world, from a first seed on, and asks the model about each run.
+pub(crate) fn compare(program: &Arc<Program>, first: u64, plan: &Plan) -> (Tally, Option<Difference>) {
+    let mut tally = Tally { programs: 1, ..Tally::default() };
+    let mut known: BTreeMap<Seen, Answer> = BTreeMap::new();
+    let mut calm: BTreeSet<Seen> = BTreeSet::new();
+    for seed in (0..plan.runs).map(|nth| first.wrapping_add(nth)) {
+        tally.runs += 1;
+        let seen = match run(program, seed) {
+            Ran::Seen(seen) => seen,
+            Ran::Excluded(why) => {
+                *tally.exclusions.entry(why).or_default() += 1;
+                continue;
+            }
+            Ran::Broken(what) => return (tally, Some(Difference { seed, kind: Kind::Broken(what) })),
+        };
+        let answer = known.entry(seen.clone()).or_insert_with(|| follow(program, &seen, plan.effort));
+        match answer {
+            Answer::Shown => {
+                tally.observations += seen.says.iter().map(|says| says.len() as u64).sum::<u64>();
+            }
+            Answer::Cut => *tally.exclusions.entry(Exclusion::Cut).or_default() += 1,
+            Answer::NotShown { nearest } => {
+                let kind = Kind::NotShown { seen, nearest: nearest.clone() };
+                return (tally, Some(Difference { seed, kind }));
+            }
+            Answer::Broken(what) => {
+                let kind = Kind::Broken(what.clone());
+                return (tally, Some(Difference { seed, kind }));
+            }
+        }
+        if seen.is_calm() {
+            calm.insert(seen);
+        }
+    }
+    tally.excluded = u64::from(!tally.exclusions.is_empty());
+    let difference = enumerate(program, first, &calm, plan, &mut tally);
+    (tally, difference)
+}
+
+/// Goes through the whole model of a program without faults, if it is small, and compares what both can tell.
+fn enumerate(
+    program: &Arc<Program>,
+    first: u64,
+    calm: &BTreeSet<Seen>,
+    plan: &Plan,
+    tally: &mut Tally,
+) -> Option<Difference> {
+    let bounds = calm.iter().map(|seen| seen.bounds).max()?;
+    let all = outcomes(program, bounds, plan.enumerate)?;
+    let told: BTreeSet<&Vec<Vec<String>>> = calm.iter().map(|seen| &seen.says).collect();
+    tally.enumerated = 1;
+    tally.outcomes = all.len() as u64;
+    tally.reached = told.iter().filter(|says| all.contains(**says)).count() as u64;
+    let strange = calm.iter().find(|seen| !all.contains(&seen.says))?;
+    let kind = Kind::NotShown { seen: strange.clone(), nearest: Vec::new() };
+    Some(Difference { seed: first, kind })
+}

@@ -1,0 +1,532 @@
+//! Random programs: a seed gives one.
+
+use super::program::{Acl, Ask, Change, Field, Mode, Path, Process, Program, Read, SLOTS, Slot, Step, Words};
+use rand_chacha::ChaCha8Rng;
+use rand_core::{Rng, SeedableRng};
+use std::collections::BTreeSet;
+
+/// Something that a program may have, and that a plan may leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Feature {
+    /// Tasks of one process beside each other.
+    Tasks,
+    /// Two things raced, neither of which is a timer.
+    Races,
+    /// When a znode was created or changed.
+    Times,
+    /// The order of names in a list.
+    ListOrder,
+    /// The number of the transaction that last changed a list of children.
+    Pzxid,
+    /// Whether another's session has a lower number.
+    SessionOrder,
+    /// Credentials, and ACLs that ask for some.
+    Identities,
+    /// The session before anything was answered.
+    Start,
+    /// What a later life of a process does.
+    NextLife,
+}
+
+impl Words for Feature {
+    const WORDS: &'static [(&'static str, Feature)] = &[
+        ("tasks", Feature::Tasks),
+        ("races", Feature::Races),
+        ("times", Feature::Times),
+        ("list-order", Feature::ListOrder),
+        ("pzxid", Feature::Pzxid),
+        ("session-order", Feature::SessionOrder),
+        ("identities", Feature::Identities),
+        ("start", Feature::Start),
+        ("next-life", Feature::NextLife),
+    ];
+}
+
+/// What programs are to be like.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Plan {
+    /// What none of them has.
+    pub(crate) without: BTreeSet<Feature>,
+}
+
+/// What a program has of these.
+pub(crate) fn features(program: &Program) -> BTreeSet<Feature> {
+    let mut features: BTreeSet<Feature> = program.steps().filter_map(feature).collect();
+    for process in &program.processes {
+        let is_early = process.tasks[0].first() != Some(&Step::Connected);
+        features.extend(is_early.then_some(Feature::Start));
+        features.extend((process.tasks.len() > 1).then_some(Feature::Tasks));
+        features.extend((!process.next.is_empty()).then_some(Feature::NextLife));
+    }
+    features
+}
+
+/// What a step has.
+fn feature(step: &Step) -> Option<Feature> {
+    match step {
+        Step::Race(..) => Some(Feature::Races),
+        Step::Stat(Field::Ctime | Field::Mtime) => Some(Feature::Times),
+        Step::Stat(Field::Pzxid) => Some(Feature::Pzxid),
+        Step::Stat(Field::OwnerOrder) => Some(Feature::SessionOrder),
+        Step::First | Step::Last => Some(Feature::ListOrder),
+        Step::Ask { ask, .. } => match ask {
+            Ask::Auth { .. } | Ask::WhoAmI => Some(Feature::Identities),
+            Ask::Create { acl: Acl::Creator | Acl::User, .. }
+            | Ask::SetAcl { acl: Acl::Creator | Acl::User, .. } => Some(Feature::Identities),
+            ask => {
+                let text = ask.to_string();
+                (text.contains("$first") || text.contains("$last")).then_some(Feature::ListOrder)
+            }
+        },
+        _ => None,
+    }
+}
+
+/// The program of a seed.
+pub(crate) fn generate(seed: u64, plan: &Plan) -> Program {
+    let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
+    let processes = dice.weigh(&[(3, 1), (6, 2), (1, 3)]);
+    // A program has few kinds of steps, so that they meet.
+    let kinds: Vec<Kind> = (0..4 + dice.below(4)).map(|_| dice.weigh(KINDS)).collect();
+    let mut paths = vec![Path::Fixed(dice.weigh(&[(3, 1), (1, 2), (1, 4)]))];
+    paths.push(Path::Fixed(dice.below(5) as u8));
+    let mut generator = Generator { dice, plan, kinds, paths };
+    Program { processes: (0..processes).map(|_| generator.process()).collect() }
+}
+
+struct Dice(ChaCha8Rng);
+
+impl Dice {
+    /// A number below `n`, which is not zero.
+    fn below(&mut self, n: usize) -> usize {
+        ((u64::from(self.0.next_u32()) * n as u64) >> 32) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Clone>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())].clone()
+    }
+
+    /// An item, by the weights that stand before them.
+    fn weigh<T: Clone>(&mut self, all: &[(usize, T)]) -> T {
+        let mut left = self.below(all.iter().map(|(weight, _)| weight).sum());
+        for (weight, item) in all {
+            if left < *weight {
+                return item.clone();
+            }
+            left -= weight;
+        }
+        unreachable!("the weights were summed up")
+    }
+
+    fn word<T: Words>(&mut self) -> T {
+        T::WORDS[self.below(T::WORDS.len())].1
+    }
+}
+
+/// What a step may be about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Create,
+    Delete,
+    Set,
+    Read,
+    List,
+    Stat,
+    Compare,
+    Watch,
+    Persistent,
+    Multi,
+    Acl,
+    Auth,
+    Sync,
+    Count,
+    Session,
+    Cell,
+    Race,
+    Pending,
+    Checkpoint,
+    Close,
+    Pause,
+}
+
+const KINDS: &[(usize, Kind)] = &[
+    (10, Kind::Create),
+    (5, Kind::Delete),
+    (5, Kind::Set),
+    (5, Kind::Read),
+    (5, Kind::List),
+    (5, Kind::Stat),
+    (5, Kind::Compare),
+    (6, Kind::Watch),
+    (3, Kind::Persistent),
+    (4, Kind::Multi),
+    (2, Kind::Acl),
+    (2, Kind::Auth),
+    (2, Kind::Sync),
+    (2, Kind::Count),
+    (3, Kind::Session),
+    (4, Kind::Cell),
+    (4, Kind::Race),
+    (4, Kind::Pending),
+    (2, Kind::Checkpoint),
+    (1, Kind::Close),
+    (5, Kind::Pause),
+];
+
+struct Generator<'a> {
+    dice: Dice,
+    plan: &'a Plan,
+    kinds: Vec<Kind>,
+    paths: Vec<Path>,
+}
+
+impl Generator<'_> {
+    fn may(&self, feature: Feature) -> bool {
+        !self.plan.without.contains(&feature)
+    }
+
+    fn process(&mut self) -> Process {
+        let mut process = Process { tasks: vec![self.task()], next: Vec::new() };
+        let is_early = self.may(Feature::Start) && self.dice.one_in(4);
+        let wants = if self.kinds.contains(&Kind::Cell) { 2 } else { 5 };
+        if self.dice.one_in(wants) && self.may(Feature::Tasks) {
+            process.tasks.push(self.task());
+            let at = self.dice.below(2).min(process.tasks[0].len());
+            process.tasks[0].insert(at, Step::Spawn);
+        }
+        if self.dice.one_in(6) && self.may(Feature::NextLife) {
+            process.next = self.task();
+            process.next.truncate(4);
+        }
+        if !is_early {
+            process.tasks[0].insert(0, Step::Connected);
+            if !process.next.is_empty() {
+                process.next.insert(0, Step::Connected);
+            }
+        }
+        process
+    }
+
+    fn task(&mut self) -> Vec<Step> {
+        let length = 2 + self.dice.below(6);
+        let mut steps = Vec::new();
+        if self.dice.one_in(2) {
+            self.create(&mut steps);
+        }
+        while steps.len() < length {
+            let kind = if self.dice.one_in(4) {
+                self.dice.weigh(KINDS)
+            } else {
+                let kinds = self.kinds.clone();
+                self.dice.pick(&kinds)
+            };
+            self.add(kind, &mut steps);
+        }
+        steps
+    }
+
+    fn path(&mut self) -> Path {
+        match self.dice.below(12) {
+            0 if self.may(Feature::ListOrder) => Path::First,
+            1 if self.may(Feature::ListOrder) => Path::Last,
+            2 => Path::Made,
+            3 => Path::Fixed(self.dice.below(4) as u8),
+            4 | 5 => Path::Fixed(0),
+            _ => {
+                let paths = self.paths.clone();
+                self.dice.pick(&paths)
+            }
+        }
+    }
+
+    fn slot(&mut self) -> Slot {
+        Slot(self.dice.below(usize::from(SLOTS).min(2)) as u8)
+    }
+
+    fn mode(&mut self) -> Mode {
+        self.dice.weigh(&[
+            (20, Mode::Persistent),
+            (8, Mode::Sequential),
+            (20, Mode::Ephemeral),
+            (8, Mode::EphemeralSequential),
+            (1, Mode::Container),
+        ])
+    }
+
+    fn version(&mut self) -> i32 {
+        self.dice.weigh(&[(4, -1), (2, 0), (1, 1)])
+    }
+
+    fn acl(&mut self) -> Acl {
+        match self.may(Feature::Identities) {
+            true => self.dice.weigh(&[(2, Acl::ReadOnly), (2, Acl::Creator), (1, Acl::User), (1, Acl::Open)]),
+            false => self.dice.weigh(&[(2, Acl::ReadOnly), (1, Acl::Open)]),
+        }
+    }
+
+    fn ask(&mut self, ask: Ask, steps: &mut Vec<Step>) {
+        steps.push(Step::Ask { slot: None, ask });
+    }
+
+    fn create(&mut self, steps: &mut Vec<Step>) {
+        let (path, mode, stat) = (self.path(), self.mode(), self.dice.one_in(3));
+        let acl = if self.dice.one_in(8) { self.acl() } else { Acl::Open };
+        let data = self.dice.below(3) as u8;
+        self.ask(Ask::Create { path, data, mode, acl, stat }, steps);
+    }
+
+    /// A request that may set a watch.
+    fn read(&mut self, watch: bool) -> Ask {
+        let path = self.path();
+        match self.dice.below(3) {
+            0 => Ask::Exists { path, watch },
+            1 => Ask::Data { path, watch },
+            _ => Ask::Children { path, watch, stat: self.dice.one_in(3) },
+        }
+    }
+
+    fn add(&mut self, kind: Kind, steps: &mut Vec<Step>) {
+        match kind {
+            Kind::Create => self.create(steps),
+            Kind::Delete => {
+                let ask = Ask::Delete { path: self.path(), version: self.version() };
+                self.ask(ask, steps);
+            }
+            Kind::Set => {
+                let data = 1 + self.dice.below(3) as u8;
+                let ask = Ask::SetData { path: self.path(), data, version: self.version() };
+                self.ask(ask, steps);
+            }
+            Kind::Read => {
+                let ask = self.read(false);
+                self.ask(ask, steps);
+            }
+            Kind::List => self.list(steps),
+            Kind::Stat => self.stat(steps),
+            Kind::Compare => self.compare(steps),
+            Kind::Watch => self.watch(steps),
+            Kind::Persistent => self.persistent(steps),
+            Kind::Multi => self.multi(steps),
+            Kind::Acl => {
+                let path = self.path();
+                let ask = if self.dice.one_in(2) {
+                    Ask::Acl { path }
+                } else {
+                    Ask::SetAcl { path, acl: self.acl() }
+                };
+                self.ask(ask, steps);
+            }
+            Kind::Auth if self.may(Feature::Identities) => {
+                let user = 1 + self.dice.below(2) as u8;
+                let ask = if self.dice.one_in(3) { Ask::WhoAmI } else { Ask::Auth { user } };
+                self.ask(ask, steps);
+            }
+            Kind::Auth | Kind::Sync => {
+                let ask = Ask::Sync { path: self.path() };
+                self.ask(ask, steps);
+            }
+            Kind::Count => {
+                let path = self.path();
+                let ask = if self.dice.one_in(2) { Ask::Count { path } } else { Ask::Ephemerals { path } };
+                self.ask(ask, steps);
+            }
+            Kind::Session => self.session(steps),
+            Kind::Cell => {
+                let number = 1 + self.dice.below(2) as u8;
+                steps.push(self.dice.weigh(&[(3, Step::Set(number)), (3, Step::Get), (1, Step::Wait)]));
+            }
+            Kind::Race => self.race(steps),
+            Kind::Pending => self.pending(steps),
+            Kind::Checkpoint => steps.push(Step::Checkpoint),
+            Kind::Close if self.dice.one_in(3) => self.ask(Ask::Close, steps),
+            Kind::Close | Kind::Pause => {
+                let ms = self.dice.pick(&[10, 300, 1000, 3000]);
+                steps.push(if self.dice.one_in(3) { Step::Point } else { Step::Sleep(ms) });
+            }
+        }
+    }
+
+    fn list(&mut self, steps: &mut Vec<Step>) {
+        let path = self.dice.weigh(&[(5, Path::Fixed(0)), (1, Path::Fixed(1))]);
+        let stat = self.dice.one_in(3);
+        self.ask(Ask::Children { path, watch: false, stat }, steps);
+        if self.may(Feature::ListOrder) {
+            steps.push(if self.dice.one_in(2) { Step::First } else { Step::Last });
+        }
+    }
+
+    fn stat(&mut self, steps: &mut Vec<Step>) {
+        if self.dice.one_in(2) {
+            let path = self.path();
+            let watch = false;
+            let ask =
+                if self.dice.one_in(2) { Ask::Exists { path, watch } } else { Ask::Data { path, watch } };
+            self.ask(ask, steps);
+        }
+        let field = self.dice.word();
+        steps.push(self.field(field));
+    }
+
+    /// A field of one znode before and after something happens to it or below it.
+    fn compare(&mut self, steps: &mut Vec<Step>) {
+        let path = self.dice.weigh(&[(2, Path::Fixed(0)), (1, Path::Fixed(1)), (1, Path::Made)]);
+        let numbers = [Field::Mzxid, Field::Pzxid, Field::Pzxid];
+        let fields: &[Field] = if self.dice.one_in(2) { &[Field::Ctime, Field::Mtime] } else { &numbers };
+        let child = self.dice.one_in(2);
+        if child {
+            let path = Path::Fixed(1 + self.dice.below(2) as u8);
+            let (data, mode, acl, stat) = (0, Mode::Persistent, Acl::Open, false);
+            self.ask(Ask::Create { path, data, mode, acl, stat }, steps);
+        }
+        for turn in 0..2 {
+            if turn > 0 && child && self.dice.one_in(2) {
+                self.ask(Ask::Delete { path: Path::Made, version: -1 }, steps);
+            } else if turn > 0 {
+                let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set]);
+                self.add(kind, steps);
+            }
+            self.ask(Ask::Exists { path, watch: false }, steps);
+            let field = self.dice.pick(fields);
+            steps.push(self.field(field));
+        }
+    }
+
+    /// A look at a field, or at another where that is left out.
+    fn field(&mut self, field: Field) -> Step {
+        let wanted = match field {
+            Field::Ctime | Field::Mtime => Some(Feature::Times),
+            Field::Pzxid => Some(Feature::Pzxid),
+            Field::OwnerOrder => Some(Feature::SessionOrder),
+            Field::Czxid
+            | Field::Mzxid
+            | Field::Version
+            | Field::Cversion
+            | Field::Aversion
+            | Field::Length
+            | Field::Children
+            | Field::Owner => None,
+        };
+        let field = if wanted.is_none_or(|wanted| self.may(wanted)) { field } else { Field::Mzxid };
+        Step::Stat(field)
+    }
+
+    /// A watch, and something to do with it.
+    fn watch(&mut self, steps: &mut Vec<Step>) {
+        let (slot, ask) = (self.slot(), self.read(true));
+        steps.push(Step::Ask { slot: Some(slot), ask });
+        steps.push(Step::Await(slot));
+        self.wait_for(slot, steps);
+    }
+
+    fn wait_for(&mut self, slot: Slot, steps: &mut Vec<Step>) {
+        match self.dice.below(8) {
+            0 => steps.push(Step::Await(slot)),
+            1 => steps.push(Step::Drop(slot)),
+            2 | 3 => {}
+            _ => {
+                let ms = self.dice.pick(&[300, 1000, 3000]);
+                steps.push(Step::RaceTimer(slot, ms));
+            }
+        }
+    }
+
+    fn persistent(&mut self, steps: &mut Vec<Step>) {
+        let (slot, path) = (self.slot(), self.path());
+        match self.dice.below(6) {
+            0 => {
+                let ask = Ask::RemoveWatches { path, kind: self.dice.word() };
+                self.ask(ask, steps);
+            }
+            1 => {
+                let ask = Ask::CheckWatches { path, kind: self.dice.word() };
+                self.ask(ask, steps);
+            }
+            _ => {
+                let ask = Ask::AddWatch { path, mode: self.dice.word() };
+                steps.push(Step::Ask { slot: Some(slot), ask });
+                steps.push(Step::Await(slot));
+                self.wait_for(slot, steps);
+            }
+        }
+    }
+
+    fn multi(&mut self, steps: &mut Vec<Step>) {
+        let many = 1 + self.dice.below(3);
+        let ask = match self.dice.one_in(4) {
+            true => Ask::Reads((0..many).map(|_| self.one_read()).collect()),
+            false => Ask::Multi((0..many).map(|_| self.change()).collect()),
+        };
+        self.ask(ask, steps);
+    }
+
+    fn one_read(&mut self) -> Read {
+        let path = self.path();
+        if self.dice.one_in(2) { Read::Data(path) } else { Read::Children(path) }
+    }
+
+    fn change(&mut self) -> Change {
+        let (path, version, data) = (self.path(), self.version(), self.dice.below(3) as u8);
+        match self.dice.below(4) {
+            0 => Change::Create { path, data, mode: self.mode() },
+            1 => Change::Delete { path, version },
+            2 => Change::SetData { path, data, version },
+            _ => Change::Check { path, version },
+        }
+    }
+
+    fn session(&mut self, steps: &mut Vec<Step>) {
+        let slot = self.slot();
+        match self.dice.below(4) {
+            0 => steps.push(Step::Session),
+            1 => steps.push(Step::State),
+            2 => {
+                steps.push(Step::StateChange(slot));
+                self.wait_for(slot, steps);
+            }
+            _ => {
+                let ms = self.dice.pick(&[1000, 3000]);
+                steps.push(Step::Sleep(ms));
+            }
+        }
+    }
+
+    /// A watch against a call, or two watches.
+    fn race(&mut self, steps: &mut Vec<Step>) {
+        let (a, b) = (Slot(0), Slot(1));
+        steps.push(Step::Ask { slot: Some(a), ask: self.read(true) });
+        steps.push(Step::Await(a));
+        if self.dice.one_in(3) {
+            steps.push(Step::StateChange(b));
+        } else {
+            // A write of one's own fires one's own watch just before it is answered.
+            let before = steps.len();
+            let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read]);
+            self.add(kind, steps);
+            if let Some(Step::Ask { slot, .. }) = steps.get_mut(before) {
+                *slot = Some(b);
+            }
+        }
+        match self.may(Feature::Races) {
+            true => steps.push(if self.dice.one_in(2) { Step::Race(a, b) } else { Step::Race(b, a) }),
+            false => steps.push(Step::RaceTimer(a, 1000)),
+        }
+    }
+
+    /// A call that is not waited for, or not at once.
+    fn pending(&mut self, steps: &mut Vec<Step>) {
+        let slot = self.slot();
+        let before = steps.len();
+        let kind = self.dice.pick(&[Kind::Create, Kind::Delete, Kind::Set, Kind::Read, Kind::Multi]);
+        self.add(kind, steps);
+        if let Some(Step::Ask { slot: kept, .. }) = steps.get_mut(before) {
+            *kept = Some(slot);
+        }
+        let end = [Step::Drop(slot), Step::Await(slot), Step::RaceTimer(slot, 300), Step::Point];
+        let end = self.dice.pick(&end);
+        steps.push(end);
+    }
+}

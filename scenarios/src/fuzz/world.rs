@@ -1,0 +1,200 @@
+//! A program in the world: what its processes saw, and which faults there were.
+
+use super::actor::{Fuzzed, Log};
+use super::program::{Field, Program, Step, Words};
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError};
+use zk_api::{SessionId, Text};
+use zk_trials::event::{Event, Fact};
+use zk_trials::trial::{AnyTrial, Bounds};
+use zk_world::{Faults, RunOptions, Scenario};
+
+/// What a run showed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seen {
+    /// What each process told, in order.
+    pub(crate) says: Vec<Vec<String>>,
+    /// What took effect, in order.
+    pub(crate) changes: Vec<Change>,
+    /// The faults that there were.
+    pub(crate) bounds: Bounds,
+}
+
+impl Seen {
+    /// Without faults.
+    pub(crate) fn is_calm(&self) -> bool {
+        let Bounds { drops, expiries, crashes, .. } = self.bounds;
+        drops == 0 && expiries == 0 && crashes == 0
+    }
+}
+
+/// Something that took effect.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Change {
+    Created(Text),
+    Written(Text),
+    Deleted(Text),
+    Closed(u16),
+}
+
+/// Why a run is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Exclusion {
+    /// A container was deleted by the ensemble itself.
+    Upkeep,
+    /// A request was refused, as the session had moved while its former connection lived.
+    Moved,
+    /// Times were compared that leaders with different clocks had told.
+    Clocks,
+    /// A process crashed before it was ever connected; those of a model begin with their sessions.
+    Unborn,
+    /// The search in the model was cut short.
+    Cut,
+}
+
+impl Words for Exclusion {
+    const WORDS: &'static [(&'static str, Exclusion)] = &[
+        ("a container that the ensemble deletes", Exclusion::Upkeep),
+        ("a session that moved while its former connection lived", Exclusion::Moved),
+        ("times by the clocks of several leaders", Exclusion::Clocks),
+        ("a process that crashed before it was connected", Exclusion::Unborn),
+        ("a search that was cut short", Exclusion::Cut),
+    ];
+}
+
+/// What came of a run.
+pub(crate) enum Ran {
+    Seen(Seen),
+    Excluded(Exclusion),
+    /// Something that is always watched was broken.
+    Broken(String),
+}
+
+/// How often a program is run at most: seeds differ in what they are like.
+const KINDS: usize = 4;
+
+/// What is told of a call whose connection was lost.
+const LOST: &str = "ConnectionLoss";
+
+/// What a run is like: one server or three, with faults or without.
+pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
+    let faults = Faults {
+        server_crashes: 1,
+        slow_syncs: 1,
+        drops: 3,
+        slow_links: 1,
+        expiries: 2,
+        client_crashes: 1,
+        client_pauses: 4,
+        pause_ms: [100, 6000],
+        clock_skew_permille: 0,
+        clock_jump_ms: 0,
+        leader_crashes: 1,
+        partitions: 1,
+        server_pauses: 1,
+        server_lags: 1,
+        link_breaks: 1,
+        ..Faults::none()
+    };
+    let (servers, faults) = match seed as usize % KINDS {
+        0 => (3, Faults::none()),
+        1 => (1, faults),
+        _ => (3, faults),
+    };
+    Scenario {
+        recipe: "fuzz".into(),
+        about: "A generated program.".into(),
+        clients: processes as u16,
+        rounds: 1,
+        servers,
+        latency_ms: [0.1, 120.0],
+        fault_seconds: 6,
+        heal_seconds: 40,
+        faults,
+        ..Scenario::default()
+    }
+}
+
+/// Runs a program under a seed.
+pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
+    let log = Log::default();
+    let trial: Arc<dyn AnyTrial> = Arc::new(Fuzzed { program: program.clone(), log: Some(log.clone()) });
+    let scenario = scenario(program.processes.len(), seed);
+    let run = zk_world::run(&trial, &scenario, seed, &RunOptions::default());
+    if let Some(violation) = run.violations.first() {
+        return Ran::Broken(format!("{}: {}", violation.promise, violation.what));
+    }
+    let events = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
+    seen(program, &events, scenario.servers)
+}
+
+pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
+    let mut says = vec![Vec::new(); program.processes.len()];
+    let mut changes = Vec::new();
+    let (mut lost, mut born) = (BTreeSet::new(), BTreeSet::new());
+    let (mut drops, mut expiries, mut crashes, mut epochs) = (0_u8, 0_u8, 0_u8, BTreeSet::new());
+    for event in events {
+        match event {
+            Event::Says { actor, what } => {
+                let Some((name, about, _)) = what.told() else { continue };
+                // A client that looks for a server fails what was asked whenever it does not find one, which in a
+                // model takes another drop.
+                if !lost.remove(&actor.process) && about == LOST {
+                    drops = drops.saturating_add(1);
+                }
+                says[usize::from(actor.process)].push(told(name, about));
+            }
+            Event::Is(fact) => {
+                match fact {
+                    Fact::Disconnected { actor } => {
+                        drops = drops.saturating_add(1);
+                        lost.insert(actor.process);
+                    }
+                    Fact::LearnsExpiry { .. } | Fact::SessionClosed { expired: true, .. } => {
+                        expiries = expiries.saturating_add(1);
+                    }
+                    Fact::Connected { actor } => drop(born.insert(*actor)),
+                    Fact::Crashed { actor } if !born.contains(actor) => {
+                        return Ran::Excluded(Exclusion::Unborn);
+                    }
+                    Fact::Crashed { .. } => crashes = crashes.saturating_add(1),
+                    Fact::NodeCreated { czxid, .. } => drop(epochs.insert(czxid.epoch)),
+                    Fact::NodeWritten { mzxid, .. } => drop(epochs.insert(mzxid.epoch)),
+                    Fact::NodeDeleted { by: SessionId::NONE, owner: SessionId::NONE, .. } => {
+                        return Ran::Excluded(Exclusion::Upkeep);
+                    }
+                    _ => {}
+                }
+                changes.extend(change(fact));
+            }
+        }
+    }
+    if says.iter().flatten().any(|said| said.ends_with("SessionMoved")) {
+        return Ran::Excluded(Exclusion::Moved);
+    }
+    let looks_at_times = program.steps().any(|step| matches!(step, Step::Stat(Field::Ctime | Field::Mtime)));
+    if looks_at_times && epochs.len() > 1 {
+        return Ran::Excluded(Exclusion::Clocks);
+    }
+    // No view can lag further than to the beginning.
+    let lag = if servers > 1 { changes.len().min(200) as u8 } else { 0 };
+    let clients = program.processes.len() as u8;
+    let bounds = Bounds { drops, expiries, crashes, lag, ..Bounds::clients(clients) };
+    Ran::Seen(Seen { says, changes, bounds })
+}
+
+/// What a process tells, as one text.
+pub(super) fn told(name: &str, about: &str) -> String {
+    format!("{name} {about}")
+}
+
+/// What both engines tell in the same order.
+pub(super) fn change(fact: &Fact) -> Option<Change> {
+    match fact {
+        Fact::NodeCreated { path, .. } => Some(Change::Created(path.clone())),
+        Fact::NodeWritten { path, .. } => Some(Change::Written(path.clone())),
+        Fact::NodeDeleted { path, by, .. } if *by != SessionId::NONE => Some(Change::Deleted(path.clone())),
+        Fact::SessionClosed { actor, .. } => Some(Change::Closed(actor.process)),
+        _ => None,
+    }
+}
