@@ -38,6 +38,8 @@ pub enum Action {
     Drop(u8, u8),
     /// It crashes.
     Crash(u8),
+    /// It begins another life, after a crash or the loss of its session.
+    Begin(u8),
     /// It is paused.
     Pause(u8),
     /// An administrator deletes the trial's znode of this number.
@@ -56,6 +58,10 @@ impl RecipeModel {
         let free = actions.len();
         for (nth, client) in state.clients.iter().enumerate() {
             self.faults(state, nth as u8, client, actions);
+            // What is left of a former session stands behind the processes.
+            if nth < self.clients() && state.left.restarts > 0 && client.may_come_back() {
+                actions.push(Action::Begin(nth as u8));
+            }
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
             }

@@ -6,6 +6,7 @@ use crate::model::RecipeModel;
 use crate::process::Input;
 use crate::state::State;
 use zk_trials::course::CourseStep;
+use zk_trials::event::ActorId;
 
 /// What an action is in a course, from the state in which it is taken.
 pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<CourseStep> {
@@ -20,23 +21,48 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
             return vec![CourseStep::Serve(me.into()), CourseStep::DeliverAnswers(me.into())];
         }
         Action::Serve(me) => CourseStep::Serve(me.into()),
-        Action::ServeGhost(me) => CourseStep::ServeLost(me.into()),
+        Action::ServeGhost(me) => match former(model, before, me) {
+            Some((process, life)) => CourseStep::ServeFormer(process, life),
+            None => CourseStep::ServeLost(me.into()),
+        },
         Action::Point(me, nth) => CourseStep::Point(me.into(), nth),
         Action::Timer(me, nth) => CourseStep::Timer(me.into(), nth),
-        Action::Arrive(me, nth) => CourseStep::Arrive(me.into(), of_its_kind(before, me, nth)),
+        Action::Arrive(me, nth) => {
+            let actor = before.clients[usize::from(me)].actor();
+            CourseStep::Arrive(actor.process, earlier_lives(before, actor) + of_its_kind(before, me, nth))
+        }
         Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
         Action::Reconnect(me) => CourseStep::Reconnect(me.into()),
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
-        Action::Expire(me) => CourseStep::Expire(me.into()),
+        Action::Expire(me) => match former(model, before, me) {
+            Some((process, life)) => CourseStep::ExpireFormer(process, life),
+            None => CourseStep::Expire(me.into()),
+        },
         Action::FalseEnd(me) => CourseStep::FalseEnd(me.into()),
         Action::Drop(me, ghosts) => CourseStep::Drop(me.into(), ghosts),
         Action::Crash(me) => CourseStep::Crash(me.into()),
+        Action::Begin(me) => CourseStep::Begin(me.into()),
         Action::Pause(me) => CourseStep::Pause(me.into()),
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
         Action::Set(nth, text) => CourseStep::Set(administered(nth), model.text(text)),
     }]
+}
+
+/// The process and the life, if it is what is left of a former one.
+fn former(model: &RecipeModel, state: &State, me: u8) -> Option<(u16, u8)> {
+    let actor = state.clients[usize::from(me)].actor();
+    (usize::from(me) >= model.clients()).then_some((actor.process, actor.life))
+}
+
+/// How many writes of the process's earlier lives are on their way.
+fn earlier_lives(state: &State, actor: ActorId) -> u8 {
+    let earlier = state
+        .clients
+        .iter()
+        .filter(|client| client.actor().process == actor.process && client.actor().life < actor.life);
+    earlier.map(|client| client.writes.len() as u8).sum()
 }
 
 /// Whether the next message is an event that nobody waits for any more, which is no step elsewhere.

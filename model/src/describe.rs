@@ -73,6 +73,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),
+        Action::Begin(me) => {
+            format!("{} begins, another life with a new session", after.clients[usize::from(me)].actor())
+        }
         Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),
         Action::Set(..) => "an administrator sets ".to_owned() + &changed(before, after),
         Action::Pause(me) => format!("{} is paused", client(me).actor()),

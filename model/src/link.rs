@@ -4,17 +4,21 @@ use crate::digest::{Digest, Digester, digest_of};
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::process::{Input, Node, Replayer, Req, Step};
 use crate::shell::Watching;
-use crate::symmetry::Eyes;
+use crate::symmetry::{Eyes, session_of};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{KeeperState, Request, Response, Zxid};
-use zk_trials::event::{ActorId, Event, Fact, Resource};
+use zk_api::{KeeperState, Request, Response, SessionId, Zxid};
+use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 
 /// A client process and its connection.
 #[derive(Clone, Debug)]
 pub struct Client {
     /// The process.
     pub node: Arc<Node>,
+    /// Its session.
+    pub session: SessionId,
+    /// How many rounds it has still to do, where a next life would have to know; else none.
+    pub rounds_left: u8,
     /// How it fares.
     pub phase: Phase,
     /// What the client knows of its session.
@@ -138,10 +142,14 @@ pub struct Moved {
 
 impl Client {
     /// A client whose process has taken its first step.
-    pub fn start(replayer: &Replayer, actor: ActorId, symmetry: bool) -> Moved {
-        let step = replayer.start(actor);
+    ///
+    /// `rounds`: how many it has to do; `counted`, whether a next life may have to know how many are left.
+    pub fn start(replayer: &Replayer, actor: ActorId, rounds: u8, counted: bool, symmetry: bool) -> Moved {
+        let step = replayer.start(actor, rounds);
         let client = Client {
             node: step.node.clone(),
+            session: session_of(actor),
+            rounds_left: if counted { rounds } else { 0 },
             phase: Phase::Running,
             state: KeeperState::SyncConnected,
             lives: true,
@@ -198,10 +206,36 @@ impl Client {
         });
     }
 
+    /// Whether its process has ended so that another life may follow.
+    pub fn may_come_back(&self) -> bool {
+        let has_ended = self.phase == Phase::Crashed || self.node.end == Some(End::SessionLost);
+        has_ended && self.rounds_left > 0
+    }
+
+    /// What is left of its session where its process has gone on to another one: it expires, and what was sent arrives.
+    pub fn remains(&self, symmetry: bool) -> Option<Arc<Client>> {
+        let remains = Client {
+            node: Arc::new(Node::crashed(self.actor())),
+            phase: Phase::Crashed,
+            rounds_left: 0,
+            queue: Vec::new(),
+            inbox: Vec::new(),
+            outstanding: 0,
+            ..self.clone()
+        };
+        remains.is_left().then(|| Arc::new(remains.sealed(symmetry)))
+    }
+
+    /// Whether anything of it can still make a difference once its process has gone on.
+    pub fn is_left(&self) -> bool {
+        self.lives || !self.writes.is_empty()
+    }
+
     fn hash_state(&self, hasher: &mut impl Hasher) {
         let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
-        (self.queue.len(), self.inbox.len()).hash(hasher);
+        (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
+        self.session.hash(hasher);
     }
 
     fn sealed(mut self, symmetry: bool) -> Client {
@@ -358,8 +392,15 @@ impl At<'_> {
         }
         let write = |&(thread, resource, token): &_| Write { thread, resource, token, arrived: None };
         self.client.writes.extend(out.writes.iter().map(write));
+        let rounds = out.events.iter().filter(|event| ends_round(event)).count() as u8;
+        self.client.rounds_left = self.client.rounds_left.saturating_sub(rounds);
         self.events.extend(out.events.iter().cloned());
         self.unwatched.extend(out.unwatched.iter().cloned());
+        // Whoever says that its session was lost closes its connection, whether it was lost or not.
+        if step.node.end == Some(End::SessionLost) && self.client.lives && self.client.phase == Phase::Running
+        {
+            self.leave();
+        }
     }
 
     fn deliver(&mut self) {
@@ -410,14 +451,18 @@ impl At<'_> {
         self.deliver();
     }
 
-    /// All its requests are in flight; they are lost if its session expires first.
     fn crash(&mut self) {
         self.is_so(|actor| Fact::Crashed { actor });
+        self.client.node = Arc::new(Node::crashed(self.client.actor()));
+        self.leave();
+    }
+
+    /// Nobody keeps its session alive. All its requests are in flight; they are lost if its session expires first.
+    fn leave(&mut self) {
         let queue = std::mem::take(&mut self.client.queue);
         if self.client.state == KeeperState::SyncConnected {
             self.client.ghosts.extend(queue.into_iter().filter(|request| request.request.is_write()));
         }
-        self.client.node = Arc::new(Node::crashed(self.client.actor()));
         self.client.inbox.clear();
         self.client.phase = Phase::Crashed;
     }
@@ -430,5 +475,16 @@ impl At<'_> {
         }
         self.client.writes.remove(at);
         self.feed(&Input::Written { nth, accepted });
+    }
+}
+
+/// Whether what is seen is the end of a round, which a next life need not do again: each thread goes through all of them,
+/// and the main one counts.
+fn ends_round(event: &Event) -> bool {
+    match event {
+        Event::Says { actor, what: Observation::Leaves { .. } | Observation::Ends { .. } } => {
+            actor.thread == 0
+        }
+        Event::Says { .. } | Event::Is(_) => false,
     }
 }

@@ -60,7 +60,8 @@ pub fn label(action: Action) -> u16 {
         Action::Expire(me) => (10, me, 0),
         Action::Register(me) => (11, me, 0),
         // A fault is no free action, and not recorded.
-        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
+        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
+        Action::FalseEnd(_) | Action::Begin(_) => (15, 0, 0),
         Action::Delete(_) | Action::Set(..) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)

@@ -1,9 +1,11 @@
 //! A recipe model: replayed processes, the ensemble and the promises, as one state machine.
 
+mod lives;
+
 use crate::actions::Action;
 use crate::check::CheckConfig;
 use crate::digest::digest_all;
-use crate::link::{Client, Moved, Op};
+use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
@@ -80,8 +82,7 @@ impl RecipeModel {
         let CheckConfig { bounds, reductions, memo, keys, audit, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
-        let setup =
-            Setup { clients: bounds.clients, rounds: bounds.rounds, effects, memo, keys, audit, symmetry };
+        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry };
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);
@@ -130,8 +131,9 @@ impl RecipeModel {
             .collect();
         let symmetry = self.rules.symmetry;
         let eyes = if symmetry { actors.len() } else { 0 };
-        let started: Vec<Moved> =
-            actors.iter().map(|actor| Client::start(&self.replayer, *actor, symmetry)).collect();
+        let Bounds { rounds, restarts, .. } = self.bounds;
+        let start = |actor: &ActorId| Client::start(&self.replayer, *actor, rounds, restarts > 0, symmetry);
+        let started: Vec<Moved> = actors.iter().map(start).collect();
         let opened = actors.iter().flat_map(|&actor| {
             let session = session_of(actor);
             [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
@@ -151,6 +153,8 @@ impl RecipeModel {
         let troubles: Vec<_> =
             started.iter().filter_map(|moved| moved.client.node.trouble.as_ref().map(violation)).collect();
         turn.findings.broken.extend(troubles.into_iter().map(|(own, v)| (self.own(own), v)));
+        let gone = (0..).zip(&started).filter(|(_, moved)| moved.client.phase == Phase::Crashed);
+        gone.for_each(|(me, _)| turn.plain(me, 3, &Order::Forget { client: me }));
         turn.done()
     }
 
@@ -204,6 +208,11 @@ impl RecipeModel {
     /// Whether a promise counts whom a change wakes.
     pub fn counts_wakes(&self) -> bool {
         self.rules.counts_wakes
+    }
+
+    /// How many processes there are.
+    pub fn clients(&self) -> usize {
+        usize::from(self.bounds.clients)
     }
 
     fn own(&self, nth: usize) -> usize {
@@ -262,9 +271,9 @@ impl Turn<'_> {
             }
             Action::Crash(me) => {
                 self.state.left.crashes -= 1;
-                self.plain(me, 3, &Order::Forget { client: me });
                 self.go(me, &Op::Crash);
             }
+            Action::Begin(me) => self.begin(me),
             Action::Delete(nth) => {
                 let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
                 self.administer(&Request::Delete { path: path.clone(), version: -1 });
@@ -307,6 +316,7 @@ impl Turn<'_> {
                 self.forget(me);
             }
         }
+        self.remove_former();
     }
 
     /// Of a client that will never look again nothing is remembered but watches on its connection, as somebody may count
@@ -361,7 +371,7 @@ impl Turn<'_> {
     /// Lets something happen to a client.
     fn go(&mut self, me: u8, op: &Op) {
         let (at, model) = (usize::from(me), self.model);
-        let client = &self.state.clients[at];
+        let client = self.state.clients[at].clone();
         // Clients with one digest may have different histories, which the audit is to tell apart.
         let history = if model.audit { client.node.whole } else { 0 };
         let key = digest_all(0x60, [client.digest, op.digest(), history]);
@@ -375,6 +385,9 @@ impl Turn<'_> {
             self.findings.broken.push((model.own(own), violation));
         }
         self.state.clients[at] = moved.client.clone();
+        if moved.client.phase == Phase::Crashed && client.phase != Phase::Crashed {
+            self.plain(me, 3, &Order::Forget { client: me });
+        }
         self.see(&moved.events);
         if !moved.unwatched.is_empty() && self.state.service.serves(at) {
             let digest = crate::digest::digest_of(4, &(me, &moved.unwatched));
@@ -441,7 +454,7 @@ impl Turn<'_> {
     fn expire(&mut self, me: u8) {
         let client = &self.state.clients[usize::from(me)];
         // That of one who was told so before is no further fault.
-        if client.phase == crate::link::Phase::Running && client.state != KeeperState::Expired {
+        if client.phase == Phase::Running && client.state != KeeperState::Expired {
             self.state.left.expiries -= 1;
         }
         let post = self.order(&Order::Expire { client: me }, digest_all(7, [me.into()]), Some(me));

@@ -93,6 +93,8 @@ pub enum Trouble {
 pub struct Node {
     /// Who it is.
     pub actor: ActorId,
+    /// How many rounds it was told to do.
+    rounds: u8,
     /// What tells it from others.
     pub digest: Digest,
     /// The same, as it sees itself; zero without symmetry.
@@ -120,6 +122,7 @@ impl Node {
     fn idle(actor: ActorId, digest: Digest, seen: Digest) -> Node {
         Node {
             actor,
+            rounds: 0,
             digest,
             seen,
             whole: digest,
@@ -204,8 +207,6 @@ pub struct Setup {
     /// How many processes there are.
     pub clients: u8,
     /// What each actor is told.
-    pub rounds: u8,
-    /// Likewise.
     pub effects: bool,
     /// Remember steps.
     pub memo: bool,
@@ -242,9 +243,9 @@ impl Replayer {
     }
 
     /// An actor's first step, up to where it waits.
-    pub fn start(&self, actor: ActorId) -> Arc<Step> {
-        let digest = digest_of(0x57a7, &actor);
-        let blank = Node { is_done: false, ..Node::idle(actor, digest, 0) };
+    pub fn start(&self, actor: ActorId, rounds: u8) -> Arc<Step> {
+        let digest = digest_of(0x57a7, &(actor, rounds));
+        let blank = Node { is_done: false, rounds, ..Node::idle(actor, digest, 0) };
         Arc::new(self.replay(&blank, None))
     }
 
@@ -304,9 +305,9 @@ impl Replayer {
     }
 
     fn replay(&self, before: &Node, now: Option<(&Input, KeeperState)>) -> Step {
-        let Setup { clients, rounds, effects, keys, symmetry, .. } = self.setup;
+        let Setup { clients, effects, keys, symmetry, .. } = self.setup;
         let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry));
-        let part = Part { me: before.actor, clients: clients.into(), rounds, effects };
+        let part = Part { me: before.actor, clients: clients.into(), rounds: before.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut run = Run { tasks: Vec::new(), end: None, shell: shell.clone() };
         let ran = quietly(|| {
@@ -354,7 +355,7 @@ impl Replayer {
         let end_now = end;
         let end = end.or(before.end);
         if let Some(mark) = mark {
-            let rest = digest_of(5, &(state_seen, end));
+            let rest = digest_of(5, &(state_seen, end, before.rounds));
             digest = digest_all(5, [mark.key, rest]);
             seen = digest_all(5, [mark.seen, rest]);
             if self.audit_tail(digest, &mark, &out, &waits) {
@@ -362,6 +363,8 @@ impl Replayer {
                 return troubled(before, Trouble::Key(what));
             }
         }
+        // Whoever says that its session was lost leaves nothing running.
+        let is_done = is_done || end == Some(End::SessionLost);
         if is_done {
             // A finished process has no history.
             (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));
@@ -371,7 +374,9 @@ impl Replayer {
             Arc::new(History { input: input.clone(), state, before: before.history.clone() })
         });
         let history = history.filter(|_| !is_done);
-        let node = Node { actor, digest, seen, whole, history, waits, end, is_done, trouble: None };
+        let waits = if is_done { Waits::default() } else { waits };
+        let rounds = before.rounds;
+        let node = Node { actor, rounds, digest, seen, whole, history, waits, end, is_done, trouble: None };
         Step { node: Arc::new(node), out, from: before.whole }
     }
 

@@ -68,9 +68,14 @@ impl Story {
         let (process, does, mut paths) = self.does(before, action);
         let lists = taken.events.iter().flat_map(|list| list.items.iter().cloned());
         let scene = Scene { process, does, paths: Vec::new(), events: lists.collect() };
-        for (nth, sent) in self.sent.iter_mut().enumerate() {
-            sent.follow(&before.clients[nth], &taken.state.clients[nth], self.step);
-        }
+        let follow = |after: &Arc<Client>| {
+            let mut old = before.clients.iter().zip(&self.sent);
+            match old.find(|(before, _)| before.session == after.session) {
+                Some((before, sent)) => sent.follow(before, after, self.step),
+                None => Sent { queue: vec![self.step; after.queue.len()], ..Sent::default() },
+            }
+        };
+        self.sent = taken.state.clients.iter().map(follow).collect();
         paths.sort_unstable();
         paths.dedup();
         Scene { paths, ..scene }
@@ -79,26 +84,27 @@ impl Story {
     fn does(&self, before: &State, action: Action) -> (Option<u8>, Does, Vec<Text>) {
         let none = Vec::new;
         let client = |me: u8| (&*before.clients[usize::from(me)], &self.sent[usize::from(me)]);
+        let process = |me: u8| Some(client(me).0.actor().process as u8);
         match action {
             Action::Serve(me) => {
                 let (client, sent) = client(me);
-                (Some(me), Does::Asks { sent: sent.queue[0] }, asked(&client.queue[0].request))
+                (process(me), Does::Asks { sent: sent.queue[0] }, asked(&client.queue[0].request))
             }
             Action::ServeGhost(me) => {
                 let (client, sent) = client(me);
-                (Some(me), Does::Asks { sent: sent.ghosts[0] }, asked(&client.ghosts[0].request))
+                (process(me), Does::Asks { sent: sent.ghosts[0] }, asked(&client.ghosts[0].request))
             }
             Action::Deliver(me) => {
                 let (client, sent) = client(me);
                 let (watch, paths) = heard(&client.inbox[0].message);
-                (Some(me), Does::Hears { sent: sent.inbox[0], watch }, paths)
+                (process(me), Does::Hears { sent: sent.inbox[0], watch }, paths)
             }
-            Action::Arrive(me, _) => (Some(me), Does::Writes, none()),
+            Action::Arrive(me, _) => (process(me), Does::Writes, none()),
             Action::Drop(me, _)
             | Action::Crash(me)
             | Action::Pause(me)
             | Action::Expire(me)
-            | Action::FalseEnd(me) => (Some(me), Does::Suffers, none()),
+            | Action::FalseEnd(me) => (process(me), Does::Suffers, none()),
             Action::Delete(_) | Action::Set(..) => (None, Does::Suffers, none()),
             Action::Point(me, _)
             | Action::Timer(me, _)
@@ -106,19 +112,22 @@ impl Story {
             | Action::Reconnect(me)
             | Action::Register(me)
             | Action::CatchUp(me)
-            | Action::Resume(me) => (Some(me), Does::Moves, none()),
+            | Action::Begin(me)
+            | Action::Resume(me) => (process(me), Does::Moves, none()),
         }
     }
 }
 
 impl Sent {
-    fn follow(&mut self, before: &Client, after: &Client, now: u32) {
+    fn follow(&self, before: &Client, after: &Client, now: u32) -> Sent {
         // What was in the queue and is a ghost now was sent when it was put into the queue.
         let under_way: Vec<_> = before.ghosts.iter().chain(&before.queue).cloned().collect();
         let times: Vec<u32> = self.ghosts.iter().chain(&self.queue).copied().collect();
-        self.ghosts = follow(&under_way, &times, &after.ghosts, now);
-        self.queue = follow(&before.queue, &self.queue, &after.queue, now);
-        self.inbox = follow(&before.inbox, &self.inbox, &after.inbox, now);
+        Sent {
+            ghosts: follow(&under_way, &times, &after.ghosts, now),
+            queue: follow(&before.queue, &self.queue, &after.queue, now),
+            inbox: follow(&before.inbox, &self.inbox, &after.inbox, now),
+        }
     }
 }
 

@@ -315,6 +315,7 @@ struct Sometimes {
     in_flight: u64,
     crash: u64,
     pause: u64,
+    restart: u64,
     admin: u64,
     stale: u64,
     finished: u64,
@@ -328,6 +329,7 @@ impl Sometimes {
             Action::Expire(_) => self.expiry += 1,
             Action::Crash(_) => self.crash += 1,
             Action::Pause(_) => self.pause += 1,
+            Action::Begin(_) => self.restart += 1,
             Action::Delete(_) | Action::Set(..) => self.admin += 1,
             Action::Drop(me, ghosts) => {
                 let client = &state.clients[usize::from(me)];
@@ -347,6 +349,7 @@ impl Sometimes {
             ("a connection dropped with a write in flight", self.in_flight),
             ("a process crashed", self.crash),
             ("a process was paused", self.pause),
+            ("a process began another life", self.restart),
             ("an administrator changed something", self.admin),
             ("a read was served from an old state", self.stale),
             ("every process came to its end", self.finished),

@@ -26,7 +26,7 @@ mod view;
 use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::shell::{Watching, watching_of};
-use crate::symmetry::process_of;
+use crate::symmetry::actor_of;
 use std::collections::VecDeque;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -86,6 +86,13 @@ pub enum Order<'a> {
     Finish { client: u8 },
     /// No connection drops any more.
     Settle,
+    /// A session is opened in the place of a client's former one, which nobody looks at any more. `goes_back`: connections
+    /// may still drop.
+    Open { client: u8, session: SessionId, goes_back: bool },
+    /// A client's session is to outlast its process: it gets a place of its own among the views, this one.
+    Leave { client: u8, place: u8 },
+    /// Nothing is left of a session that had a place of its own.
+    Remove { client: u8 },
 }
 
 /// What came of it.
@@ -132,7 +139,7 @@ impl Service {
     /// Panics if a counter is of a znode that is not there.
     pub fn new(setup: &[Text], counters: &[(Text, i32)], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
         let goes_back = rules.goes_back && rules.lag > 0;
-        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), goes_back);
+        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), 0, goes_back);
         let mut tree = DataTree::new();
         for path in setup {
             let request = Request::Create {
@@ -184,6 +191,17 @@ impl Service {
                     (view.heard, view.unheard) = (None, VecDeque::new());
                 }
             }
+            Order::Open { client, session, goes_back } => {
+                let goes_back = *goes_back && rules.goes_back && rules.lag > 0;
+                let view = View::new(*session, at.service.last(), goes_back);
+                at.service.views[usize::from(*client)] = view;
+            }
+            Order::Leave { client, place } => {
+                let mut left = at.service.views[usize::from(*client)].clone();
+                left.forget();
+                at.service.views.insert(usize::from(*place), left);
+            }
+            Order::Remove { client } => drop(at.service.views.remove(usize::from(*client))),
         }
         at.done()
     }
@@ -359,12 +377,12 @@ impl At<'_> {
             TxnBody::CloseSession { expired, .. } => Some(expired),
             _ => None,
         };
-        if let (Some(expired), Some(process)) = (closed, process_of(by)) {
-            let actor = actor_of(by, process);
+        if let (Some(expired), Some(actor)) = (closed, actor_of(by)) {
             self.events.push(Event::Is(Fact::SessionClosed { session: by, actor, expired }));
         }
         let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms: 0, body });
-        let own = process_of(by).filter(|own| answered && self.service.serves(*own));
+        let of = self.service.views.iter().position(|view| view.session == by);
+        let own = of.filter(|own| answered && self.service.serves(*own));
         // Read-your-writes: a client's own server has applied all before it answers.
         while own.is_some_and(|own| self.service.lags(own)) {
             self.catch_up(own.expect("it was just seen"));
@@ -388,7 +406,7 @@ impl At<'_> {
             self.fire((last, nth), &along, true);
         }
         // One of a connection that is gone ends what came after it.
-        let ended = process_of(by).filter(|ended| closed.is_some() && !answered && along.contains(ended));
+        let ended = of.filter(|ended| closed.is_some() && !answered && along.contains(ended));
         ended.into_iter().for_each(|ended| self.close(ended));
         self.hasten();
         applied.result
@@ -514,11 +532,6 @@ impl At<'_> {
         }
         self.service.views[client].finish();
     }
-}
-
-/// Every process of a model has one life.
-fn actor_of(_session: SessionId, process: usize) -> ActorId {
-    ActorId { process: process as u16, life: 0, thread: 0 }
 }
 
 /// Whether a transaction creates or sets something.

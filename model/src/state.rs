@@ -18,8 +18,8 @@ use zk_trials::trial::Bounds;
 pub struct State {
     /// The ensemble.
     pub service: Arc<Service>,
-    /// The processes.
-    pub clients: Box<[Arc<Client>]>,
+    /// The processes, each in its present life; then what still lives of former sessions, in their order.
+    pub clients: Vec<Arc<Client>>,
     /// The promises.
     pub monitors: Arc<Monitors>,
     /// What the fenced resource has seen.
@@ -41,6 +41,8 @@ pub struct Left {
     pub crashes: u8,
     /// Pauses.
     pub pauses: u8,
+    /// Further lives of processes.
+    pub restarts: u8,
     /// An administrator's changes.
     pub admin: u8,
 }
@@ -48,8 +50,8 @@ pub struct Left {
 impl Left {
     /// All that the bounds allow.
     pub fn of(bounds: &Bounds) -> Left {
-        let Bounds { expiries, drops, crashes, pauses, admin, .. } = *bounds;
-        Left { expiries, drops, crashes, pauses, admin }
+        let Bounds { expiries, drops, crashes, pauses, restarts, admin, .. } = *bounds;
+        Left { expiries, drops, crashes, pauses, restarts, admin }
     }
 }
 
@@ -57,8 +59,8 @@ impl State {
     /// Works out the fingerprint.
     pub fn sealed(mut self, symmetry: bool) -> State {
         let mut digester = Digester::new(0x57a7e);
-        let Left { expiries, drops, crashes, pauses, admin } = self.left;
-        digester.word(u64::from_le_bytes([expiries, drops, crashes, pauses, admin, 0, 0, 0]));
+        let Left { expiries, drops, crashes, pauses, restarts, admin } = self.left;
+        digester.word(u64::from_le_bytes([expiries, drops, crashes, pauses, restarts, admin, 0, 0]));
         for seen in [self.outside.exclusive, self.outside.shared] {
             digester.word(seen.map_or(0, |zxid| zxid.to_i64() as u64 + 1));
         }
@@ -80,7 +82,7 @@ impl State {
     fn seen_by(&self, me: usize) -> Digest {
         let mut digester = Digester::new(0x5ee);
         digester.digest(self.service.seen[me]);
-        digester.digest(self.monitors.seen[me]);
+        digester.digest(self.monitors.seen[usize::from(self.clients[me].actor().process)]);
         digester.digest(self.clients[me].seen);
         digester.end()
     }
@@ -95,7 +97,7 @@ impl State {
             setup.iter().any(|own| path.strip_prefix(&**own).is_some_and(|rest| rest.starts_with('/')))
         };
         let own = tree.nodes().filter(|(path, _)| below(path) && !setup.contains(path));
-        let session = |client: &&Arc<Client>| (crate::symmetry::session_of(client.actor()), client.actor());
+        let session = |client: &&Arc<Client>| (client.session, client.actor());
         Rest {
             unfinished: live.iter().filter(waiting).map(|client| client.actor()).collect::<Vec<ActorId>>(),
             nodes: own.map(|(path, node)| (path.clone(), node.owner().unwrap_or(SessionId::NONE))).collect(),

@@ -17,14 +17,25 @@ const SESSIONS: i64 = 0x7a6b_0000_0000;
 const ME: u8 = 0xfd;
 const OTHER: u8 = 0xfe;
 
-/// The session of an actor.
+/// The first session of an actor.
 pub fn session_of(actor: ActorId) -> SessionId {
     SessionId(SESSIONS | i64::from(actor.life) << 8 | (i64::from(actor.process) + 1))
 }
 
+/// The session that an actor is given after this one.
+pub fn session_after(session: SessionId) -> SessionId {
+    SessionId(session.0 + 0x1_0000)
+}
+
+/// The actor that a session is of, if it is an actor's.
+pub fn actor_of(session: SessionId) -> Option<ActorId> {
+    let life = (session.0 >> 8) as u8;
+    process_of(session).map(|process| ActorId { process: process as u16, life, thread: 0 })
+}
+
 /// The process that a session belongs to, if it is an actor's.
 pub fn process_of(session: SessionId) -> Option<usize> {
-    let is_actor = session.0 & !0xffff == SESSIONS;
+    let is_actor = session.0 & !0xff_ffff == SESSIONS;
     is_actor.then(|| (session.0 & 0xff) as usize - 1)
 }
 

@@ -100,6 +100,9 @@ pub struct Bounds {
     pub crashes: u8,
     /// Processes that are paused.
     pub pauses: u8,
+    /// Processes that begin another life.
+    #[serde(default)]
+    pub restarts: u8,
     /// Changes that an administrator makes.
     pub admin: u8,
     /// Transactions by which a client's view may lag.

@@ -31,6 +31,7 @@ fn report() -> JudgeReport {
         drops: 0,
         crashes: 0,
         pauses: 0,
+        restarts: 0,
         lag: 0,
         admin: 0,
         lying_syncs: true,

@@ -137,6 +137,7 @@ fn check() -> CheckReport {
             drops: 0,
             crashes: 0,
             pauses: 0,
+            restarts: 0,
             admin: 0,
             lag: 0,
             lying_syncs: false,

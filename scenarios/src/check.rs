@@ -143,6 +143,7 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         drops: b.drops,
         crashes: b.crashes,
         pauses: b.pauses,
+        restarts: b.restarts,
         admin: b.admin,
         lag: b.lag,
         lying_syncs: config.lying_syncs && b.lag > 0,

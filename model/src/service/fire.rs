@@ -1,8 +1,9 @@
 //! Whom a change wakes, and when the servers of clients come to it.
 
 use super::view::{View, Woken, kind_of};
-use super::{At, Service, actor_of};
+use super::{At, Service};
 use crate::message::Message;
+use crate::symmetry::actor_of;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::{AclList, EventType, Perms, Text, split};
@@ -36,8 +37,8 @@ impl At<'_> {
                     true => (&mut woken.own, &mut own),
                     false => (&mut woken.parents, &mut parents),
                 };
-                if counts {
-                    *more |= woken.insert(actor_of(session, client));
+                if let Some(actor) = actor_of(session).filter(|_| counts) {
+                    *more |= woken.insert(actor);
                 }
                 self.send(client, Message::Event(Arc::new(event)));
             }

@@ -3,7 +3,7 @@
 use super::view::{Moment, View, Woken};
 use super::{Rules, Service};
 use crate::digest::{Digest, Digester, digest_of};
-use crate::symmetry::Eyes;
+use crate::symmetry::{Eyes, process_of};
 use std::collections::BTreeSet;
 use std::hash::Hash;
 use zk_api::Zxid;
@@ -23,7 +23,7 @@ impl Service {
         };
         self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, self.woken(), &self.views));
         self.seen = match rules.symmetry {
-            true => (0..self.views.len()).map(|me| self.seen_by(me)).collect(),
+            true => self.views.iter().filter_map(|view| self.seen_by(view)).collect(),
             false => Vec::new(),
         };
         self
@@ -56,10 +56,11 @@ impl Service {
     }
 
     /// Other clients in no order, as it is not known who is who.
-    fn seen_by(&self, me: usize) -> Digest {
-        let views = self.views.iter().enumerate().map(|(i, view)| {
+    fn seen_by(&self, own: &View) -> Option<Digest> {
+        let me = process_of(own.session)?;
+        let views = self.views.iter().map(|view| {
             let mut eyes = Eyes::new(0x5e41, me);
-            (i == me, view).hash(&mut eyes);
+            (std::ptr::eq(view, own), view).hash(&mut eyes);
             eyes.end()
         });
         let mut digester = Digester::new(0x5e41);
@@ -68,6 +69,6 @@ impl Service {
         let mut eyes = Eyes::new(0x5e44, me);
         self.woken().hash(&mut eyes);
         digester.digest(eyes.end());
-        digester.end()
+        Some(digester.end())
     }
 }

@@ -67,9 +67,9 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// The first moment, and no watches.
-    pub fn new() -> Sight {
-        Sight { at: 0, watches: WatchTable::new(), missed: BTreeSet::new() }
+    /// A moment, and no watches.
+    pub fn new(at: usize) -> Sight {
+        Sight { at, watches: WatchTable::new(), missed: BTreeSet::new() }
     }
 
     /// The server takes the next transaction while the client is away.
@@ -154,10 +154,10 @@ pub struct View {
 }
 
 impl View {
-    /// Of a session that lives, and is connected.
-    pub fn new(session: SessionId, goes_back: bool) -> View {
-        let heard = goes_back.then(Sight::new);
-        let (now, unheard) = (Sight::new(), VecDeque::new());
+    /// Of a session that lives, and is connected to a server which has come to this moment.
+    pub fn new(session: SessionId, at: usize, goes_back: bool) -> View {
+        let heard = goes_back.then(|| Sight::new(at));
+        let (now, unheard) = (Sight::new(at), VecDeque::new());
         let (registers, idle) = (None, false);
         View { session, served: true, connected: true, registers, idle, now, heard, unheard }
     }
@@ -171,7 +171,7 @@ impl View {
     /// Its server has learned that the session is over, so it lags no longer. Another one may not have.
     pub fn end(&mut self) {
         (self.served, self.connected, self.idle) = (false, false, false);
-        (self.registers, self.now) = (None, Sight::new());
+        (self.registers, self.now) = (None, Sight::new(0));
     }
 
     /// An answer is sent.

@@ -19,6 +19,8 @@ pub enum CourseStep {
     ServeLost(u16),
     /// Its scheduling point of this number, of those it waits for, passes.
     Point(u16, u8),
+    /// The next write that a former life of it, the one of this number, has left in flight is served.
+    ServeFormer(u16, u8),
     /// Its timer of this number fires.
     Timer(u16, u8),
     /// Of its writes to outside resources that are on their way, the one of this number arrives.
@@ -33,12 +35,16 @@ pub enum CourseStep {
     CatchUp(u16),
     /// Its session expires.
     Expire(u16),
+    /// The session of a former life of it, the one of this number, expires.
+    ExpireFormer(u16, u8),
     /// It is told that its session is dead, which lives.
     FalseEnd(u16),
     /// Its connection drops; so many of its writes are still in flight.
     Drop(u16, u8),
     /// It crashes.
     Crash(u16),
+    /// It begins its next life, with a new session.
+    Begin(u16),
     /// It is paused.
     Pause(u16),
     /// It goes on after a pause.
@@ -57,6 +63,7 @@ impl CourseStep {
             | CourseStep::DeliverAnswers(p)
             | CourseStep::Serve(p)
             | CourseStep::ServeLost(p)
+            | CourseStep::ServeFormer(p, _)
             | CourseStep::Point(p, _)
             | CourseStep::Timer(p, _)
             | CourseStep::Arrive(p, _)
@@ -65,9 +72,11 @@ impl CourseStep {
             | CourseStep::Register(p)
             | CourseStep::CatchUp(p)
             | CourseStep::Expire(p)
+            | CourseStep::ExpireFormer(p, _)
             | CourseStep::FalseEnd(p)
             | CourseStep::Drop(p, _)
             | CourseStep::Crash(p)
+            | CourseStep::Begin(p)
             | CourseStep::Pause(p)
             | CourseStep::Resume(p) => Some(p),
             CourseStep::Delete(_) | CourseStep::Set(..) => None,
@@ -82,6 +91,7 @@ impl fmt::Display for CourseStep {
             CourseStep::DeliverAnswers(p) => write!(f, "deliver-answers p{p}"),
             CourseStep::Serve(p) => write!(f, "serve p{p}"),
             CourseStep::ServeLost(p) => write!(f, "serve-lost p{p}"),
+            CourseStep::ServeFormer(p, life) => write!(f, "serve-former p{p} {life}"),
             CourseStep::Point(p, nth) => write!(f, "point p{p} {nth}"),
             CourseStep::Timer(p, nth) => write!(f, "timer p{p} {nth}"),
             CourseStep::Arrive(p, nth) => write!(f, "arrive p{p} {nth}"),
@@ -90,9 +100,11 @@ impl fmt::Display for CourseStep {
             CourseStep::Register(p) => write!(f, "register p{p}"),
             CourseStep::CatchUp(p) => write!(f, "catch-up p{p}"),
             CourseStep::Expire(p) => write!(f, "expire p{p}"),
+            CourseStep::ExpireFormer(p, life) => write!(f, "expire-former p{p} {life}"),
             CourseStep::FalseEnd(p) => write!(f, "false-end p{p}"),
             CourseStep::Drop(p, in_flight) => write!(f, "drop p{p} {in_flight}"),
             CourseStep::Crash(p) => write!(f, "crash p{p}"),
+            CourseStep::Begin(p) => write!(f, "begin p{p}"),
             CourseStep::Pause(p) => write!(f, "pause p{p}"),
             CourseStep::Resume(p) => write!(f, "resume p{p}"),
             CourseStep::Delete(path) => write!(f, "delete {path}"),
@@ -130,6 +142,7 @@ fn read(text: &str) -> Option<CourseStep> {
         ("deliver-answers", None) => CourseStep::DeliverAnswers(p),
         ("serve", None) => CourseStep::Serve(p),
         ("serve-lost", None) => CourseStep::ServeLost(p),
+        ("serve-former", Some(life)) => CourseStep::ServeFormer(p, life),
         ("point", Some(nth)) => CourseStep::Point(p, nth),
         ("timer", Some(nth)) => CourseStep::Timer(p, nth),
         ("arrive", Some(nth)) => CourseStep::Arrive(p, nth),
@@ -138,6 +151,8 @@ fn read(text: &str) -> Option<CourseStep> {
         ("register", None) => CourseStep::Register(p),
         ("catch-up", None) => CourseStep::CatchUp(p),
         ("expire", None) => CourseStep::Expire(p),
+        ("expire-former", Some(life)) => CourseStep::ExpireFormer(p, life),
+        ("begin", None) => CourseStep::Begin(p),
         ("false-end", None) => CourseStep::FalseEnd(p),
         ("drop", Some(in_flight)) => CourseStep::Drop(p, in_flight),
         ("crash", None) => CourseStep::Crash(p),
@@ -158,6 +173,7 @@ mod tests {
             CourseStep::DeliverAnswers(1),
             CourseStep::Serve(2),
             CourseStep::ServeLost(3),
+            CourseStep::ServeFormer(3, 1),
             CourseStep::Point(0, 1),
             CourseStep::Timer(999, 2),
             CourseStep::Arrive(0, 0),
@@ -166,7 +182,9 @@ mod tests {
             CourseStep::Register(4),
             CourseStep::CatchUp(4),
             CourseStep::Expire(4),
+            CourseStep::ExpireFormer(4, 0),
             CourseStep::FalseEnd(4),
+            CourseStep::Begin(4),
             CourseStep::Drop(1, 2),
             CourseStep::Crash(4),
             CourseStep::Pause(4),

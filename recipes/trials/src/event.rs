@@ -28,11 +28,11 @@ impl ActorId {
     }
 }
 
-/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. In a
-/// model each process has one life, and the number is the process, with the thread above it.
+/// As one `u16`, and nothing else in an event or a promise is: so a model checker's hasher recognises actors. The process
+/// is the lower byte; a model has far fewer than sixteen threads or lives of one.
 impl std::hash::Hash for ActorId {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        state.write_u16(self.process ^ u16::from(self.life) << 8 ^ u16::from(self.thread) << 8);
+        state.write_u16(self.process ^ u16::from(self.life) << 12 ^ u16::from(self.thread) << 8);
     }
 }
 

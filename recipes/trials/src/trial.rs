@@ -130,6 +130,9 @@ pub struct Bounds {
     pub crashes: u8,
     /// Processes that are paused: their session may expire meanwhile without costing an expiry.
     pub pauses: u8,
+    /// Processes that begin another life, with a new session, after a crash or the loss of their session: see
+    /// [`End::SessionLost`].
+    pub restarts: u8,
     /// Changes that an administrator makes: see [`Trial::administered`].
     pub admin: u8,
     /// Transactions by which the view of a connected client may lag.
@@ -141,8 +144,19 @@ pub struct Bounds {
 impl Bounds {
     /// So many clients, one round, no faults.
     pub const fn clients(clients: u8) -> Bounds {
-        let (expiries, drops, crashes, pauses, admin) = (0, 0, 0, 0, 0);
-        Bounds { clients, rounds: 1, expiries, drops, crashes, pauses, admin, lag: 0, effects: false }
+        let (expiries, drops, crashes, pauses, restarts, admin) = (0, 0, 0, 0, 0, 0);
+        Bounds {
+            clients,
+            rounds: 1,
+            expiries,
+            drops,
+            crashes,
+            pauses,
+            restarts,
+            admin,
+            lag: 0,
+            effects: false,
+        }
     }
 }
 
@@ -162,7 +176,8 @@ pub struct Part {
     pub me: ActorId,
     /// How many client processes there are.
     pub clients: u16,
-    /// How often it is to do what it does.
+    /// How often it is to do what it does; in a later life, how often it still is: a round of the main thread that was
+    /// [left](crate::event::Observation::Leaves) or has [ended](crate::event::Observation::Ends) is done.
     pub rounds: u8,
     /// Whether it is to write to the outside resources while it holds what it holds. It costs a model many
     /// states; without it, a scheduling point takes its place.

@@ -77,6 +77,7 @@ pub(crate) fn bounds(b: &Bounds) -> String {
         (b.drops, "drop", "drops"),
         (b.crashes, "crash", "crashes"),
         (b.pauses, "pause", "pauses"),
+        (b.restarts, "restart", "restarts"),
         (b.admin, "admin change", "admin changes"),
     ];
     let mut most: Vec<String> = Vec::new();

@@ -328,6 +328,9 @@ pub(super) struct CheckArguments {
     /// Processes that are paused
     #[arg(help_heading = BOUNDS, long, value_name = "P", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     pauses: Option<u8>,
+    /// Processes that begin another life, after a crash or the loss of their session
+    #[arg(help_heading = BOUNDS, long, value_name = "R", allow_negative_numbers = true, value_parser = whole(0..=8u8))]
+    restarts: Option<u8>,
     /// Changes by an administrator: a deletion, or data that the trial names
     #[arg(help_heading = BOUNDS, long, value_name = "A", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     admin: Option<u8>,
@@ -428,6 +431,7 @@ impl CheckArguments {
             (self.drops, &mut bounds.drops),
             (self.crashes, &mut bounds.crashes),
             (self.pauses, &mut bounds.pauses),
+            (self.restarts, &mut bounds.restarts),
             (self.admin, &mut bounds.admin),
             (self.lag, &mut bounds.lag),
         ] {

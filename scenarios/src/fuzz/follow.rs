@@ -103,7 +103,8 @@ impl Ord for Open {
 
 /// How many faults there may still be.
 fn left(left: &Left) -> u32 {
-    [left.expiries, left.drops, left.crashes, left.pauses, left.admin].map(u32::from).iter().sum()
+    let Left { expiries, drops, crashes, pauses, restarts, admin } = *left;
+    [expiries, drops, crashes, pauses, restarts, admin].map(u32::from).iter().sum()
 }
 
 impl<'a> Search<'a> {

@@ -132,7 +132,8 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let mut says = vec![Vec::new(); program.processes.len()];
     let mut changes = Vec::new();
     let (mut lost, mut born) = (BTreeSet::new(), BTreeSet::new());
-    let (mut drops, mut expiries, mut crashes, mut epochs) = (0_u8, 0_u8, 0_u8, BTreeSet::new());
+    let (mut drops, mut expiries, mut crashes, mut restarts) = (0_u8, 0_u8, 0_u8, 0_u8);
+    let mut epochs = BTreeSet::new();
     for event in events {
         match event {
             Event::Says { actor, what } => {
@@ -152,6 +153,9 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
                     }
                     Fact::LearnsExpiry { .. } | Fact::SessionClosed { expired: true, .. } => {
                         expiries = expiries.saturating_add(1);
+                    }
+                    Fact::SessionOpened { actor, .. } if actor.life > 0 => {
+                        restarts = restarts.saturating_add(1)
                     }
                     Fact::Connected { actor } => drop(born.insert(*actor)),
                     Fact::Crashed { actor } if !born.contains(actor) => {
@@ -179,7 +183,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     // No view can lag further than to the beginning.
     let lag = if servers > 1 { changes.len().min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
-    let bounds = Bounds { drops, expiries, crashes, lag, ..Bounds::clients(clients) };
+    let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, bounds })
 }
 

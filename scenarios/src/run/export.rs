@@ -16,6 +16,8 @@ const TICK_MS: u32 = 10_000;
 const SESSION_TIMEOUT_MS: u32 = 200_000;
 /// More guids than any process of a model asks for.
 const GUIDS: u32 = 64;
+/// Nor has any process so many further lives in a counterexample.
+const MOST_RESTARTS: u8 = 8;
 /// Dead sessions have to end before the run does.
 const HEAL_SECONDS: u32 = 4_000;
 
@@ -123,7 +125,9 @@ fn with_own_guids(step: &CourseStep, clients: u8) -> CourseStep {
 /// The same path with the world's guids for a model's, where they are words of their own.
 fn renamed(path: &str, clients: u8) -> Text {
     let own = |word: &str| {
-        let actors = (0..clients).map(|process| ActorId { process: process.into(), life: 0, thread: 0 });
+        let lives = |process: u8| (0..=MOST_RESTARTS).map(move |life| (process, life));
+        let actors = (0..clients).flat_map(lives);
+        let actors = actors.map(|(process, life)| ActorId { process: process.into(), life, thread: 0 });
         let mut guids = actors.flat_map(|actor| (0..GUIDS).map(move |nth| (actor, nth)));
         guids.find(|(actor, nth)| *zk_model::symmetry::guid(*actor, *nth) == *word)
     };
@@ -140,7 +144,9 @@ fn renamed(path: &str, clients: u8) -> Text {
 
 /// How many connections a client has at most.
 fn connections(clients: u8, example: &Counterexample) -> u8 {
-    let again = |p| example.course.iter().filter(|step| **step == CourseStep::Reconnect(p)).count();
+    let connects =
+        |step: &&CourseStep, p| **step == CourseStep::Reconnect(p) || **step == CourseStep::Begin(p);
+    let again = |p| example.course.iter().filter(|step| connects(step, p)).count();
     let most = (0..clients.into()).map(again).max().unwrap_or(0);
     u8::try_from(most + 1).unwrap_or(u8::MAX)
 }
@@ -156,6 +162,7 @@ mod tests {
         assert_eq!(&*renamed("/lock/p1g0-lock-0000000000", 2), "/lock/g01x00x1-lock-0000000000");
         assert_eq!(&*renamed("/lock/xp1g0/p1g0x/p2g0", 2), "/lock/xp1g0/p1g0x/p2g0");
         assert_eq!(&*renamed("/a-p0g11", 2), "/a-g00x00xc");
+        assert_eq!(&*renamed("/a-p0l1g0", 2), "/a-g00x01x1");
     }
 
     /// The model and the world agree: whatever breaks there breaks here by the same steps, unless it takes a leader that

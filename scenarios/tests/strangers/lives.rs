@@ -1,13 +1,14 @@
 //! What becomes of a process that is done, and of one that begins again.
 
-use crate::judge::{Expected, about, broken, insist, judge, noted, path};
+use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path, remove};
 use std::time::Duration;
-use zoocheck::api::{CreateMode, Data, Text, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::promises::NoForeignDelete;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
-use zoocheck::{CheckConfig, Faults};
+use zoocheck::{CheckConfig, Faults, Zoo};
 
 const ROOT: &str = "/beacon";
 const VALUE: &str = "/beacon/value";
@@ -125,4 +126,113 @@ fn what_is_published_for_good_survives_who_published_it() {
         let mode = CreateMode::Persistent;
         judge(Beacon { mode }, &CheckConfig::new(bounds), 2, faults, &Expected::Right);
     }
+}
+
+const SEATS: &str = "/seats";
+
+/// Each process has a seat of its name. One that comes back may find it taken: by the session of its former life.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seat {
+    /// It waits until that session has expired.
+    Waits,
+    /// It removes what it finds.
+    Removes,
+}
+
+impl Seat {
+    async fn sit(self, zk: &impl ZooKeeper, seat: &ZPath) -> Result<(), End> {
+        loop {
+            match zk.create(seat, Data::NULL, CreateMode::Ephemeral).await {
+                Ok(_) => return Ok(()),
+                Err(error) if error.code == ErrorCode::NodeExists => match self {
+                    Seat::Removes => remove(zk, seat).await?,
+                    Seat::Waits => {
+                        let (stat, watch) = insist(zk, || zk.exists_watch(seat)).await?;
+                        match stat {
+                            // A create whose answer was lost has made it.
+                            Some(stat) if stat.ephemeral_owner == zk.session() => return Ok(()),
+                            Some(_) => drop(watch.await),
+                            None => {}
+                        }
+                    }
+                },
+                Err(error) => passing(zk, error).await?,
+            }
+        }
+    }
+
+    async fn part(self, zk: &impl ZooKeeper, probe: &impl Probe, part: Part) -> Result<(), End> {
+        let seat = path(&format!("{SEATS}/of-{}", part.me.process));
+        for round in 0..part.rounds {
+            self.sit(zk, &seat).await?;
+            probe.observe(Observation::begins("sits", seat.as_str(), round.into()));
+            probe.work().await;
+            probe.observe(Observation::ends("gets up", seat.as_str(), round.into()));
+            remove(zk, &seat).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Trial for Seat {
+    fn about(&self) -> About {
+        let bounds = Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) };
+        match self {
+            Seat::Waits => about("stranger-seat", "Waits for the end of its former life.", bounds),
+            Seat::Removes => about("stranger-seat/removes", "Removes what its former life has left.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![SEATS.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(NoForeignDelete::of(SEATS))]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        (*self).part(&zk, &probe, part).await.err().unwrap_or(End::Done)
+    }
+}
+
+/// Models knew one life of each process once: nothing was wrong with a next life that deletes what it finds.
+#[test]
+fn a_next_life_that_removes_what_it_finds_removes_the_znode_of_another_session() {
+    let bounds = Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) };
+    let expected = Expected::Wrong { promise: "no-foreign-delete", steps: 9 };
+    judge(Seat::Removes, &CheckConfig::new(bounds), 2, crashes(), &expected);
+    // The same bounds with one life each.
+    let zoo = Zoo::empty().with(Seat::Removes);
+    let once = CheckConfig::new(Bounds { restarts: 0, ..bounds });
+    let report = zoo.check("stranger-seat/removes", &once).expect("a check");
+    assert!(report.held(), "{report}");
+}
+
+#[test]
+fn a_next_life_that_waits_for_the_end_of_the_former_removes_only_its_own() {
+    for bounds in [
+        Bounds { rounds: 2, crashes: 1, restarts: 1, ..Bounds::clients(2) },
+        Bounds { expiries: 1, restarts: 1, lag: 1, ..Bounds::clients(2) },
+        Bounds { crashes: 2, restarts: 2, ..Bounds::clients(1) },
+    ] {
+        let faults = Faults { expiries: 20, ..crashes() };
+        judge(Seat::Waits, &CheckConfig::new(bounds), 2, faults, &Expected::Right);
+    }
+}
+
+/// A deletion that is repeated as its answer was lost may be in flight when its process crashes, and arrive when the next
+/// life has made the znode anew: what a former life has sent goes on beside the next one.
+#[test]
+fn what_a_former_life_has_sent_may_strike_the_next() {
+    let bounds = Bounds { drops: 1, crashes: 1, restarts: 1, ..Bounds::clients(1) };
+    let zoo = Zoo::empty().with(Seat::Waits);
+    let report = zoo.check("stranger-seat", &CheckConfig::new(bounds)).expect("a check");
+    assert_eq!(report.promise.as_deref(), Some("no-foreign-delete"), "{report}");
+    let without = CheckConfig::new(Bounds { drops: 0, ..bounds });
+    assert!(zoo.check("stranger-seat", &without).expect("a check").held());
 }

@@ -5,6 +5,7 @@
 //! timer of a recipe has to fire. When the course is over, what is left comes in its own time, and the run ends as all do.
 
 use crate::administrator::Meddling;
+use crate::process::Process;
 use crate::schedule::Fault;
 use crate::trace::{Place, What};
 use crate::views::Views;
@@ -121,6 +122,9 @@ impl World<'_> {
             }
             CourseStep::Serve(p) => self.comes_to_an_answer(p, World::serve_next),
             CourseStep::ServeLost(p) => self.proposes_lost(p, false, World::serve_lost),
+            CourseStep::ServeFormer(p, life) => {
+                self.proposes_lost(p, false, |world, p| world.serve_lost_of(former(p, life)))
+            }
             CourseStep::Reconnect(p) => {
                 // A leader takes nothing from where a session is no more.
                 let lost = rest.iter().filter(|step| step.0 == CourseStep::ServeLost(p)).count();
@@ -130,7 +134,10 @@ impl World<'_> {
                 self.next_servers_know(p)?;
                 self.connects(p)
             }
-            CourseStep::Expire(_) | CourseStep::Delete(_) | CourseStep::Set(..) => {
+            CourseStep::Expire(_)
+            | CourseStep::ExpireFormer(..)
+            | CourseStep::Delete(_)
+            | CourseStep::Set(..) => {
                 self.nothing_unwritten()?;
                 self.take_plain_step(step)?;
                 self.settle()?;
@@ -151,18 +158,21 @@ impl World<'_> {
             }
             CourseStep::Serve(p) => self.serve_next(p),
             CourseStep::ServeLost(p) => self.serve_lost(p),
+            CourseStep::ServeFormer(p, life) => self.serve_lost_of(former(p, life)),
             CourseStep::Point(p, nth) => self.wake(p, nth, false),
             CourseStep::Timer(p, nth) => self.wake(p, nth, true),
             CourseStep::Arrive(p, nth) => self.arrive(p, nth),
             CourseStep::Learn(p, nth) => self.learn(p, nth),
             CourseStep::Reconnect(p) => self.connects(p),
             CourseStep::Register(p) => self.register(p),
-            CourseStep::Expire(p) => self.expire_of(p),
+            CourseStep::Expire(p) => self.expire_of(self.client(p)),
+            CourseStep::ExpireFormer(p, life) => self.expire_of(former(p, life)),
             CourseStep::Drop(p, in_flight) => self.drop_of(p, in_flight),
             CourseStep::Crash(p) => {
                 self.crash_process(p);
                 Ok(())
             }
+            CourseStep::Begin(p) => self.begin_next(p),
             CourseStep::Pause(p) => {
                 let actor = self.client(p);
                 self.pause(actor, PAUSE_MS);
@@ -272,11 +282,32 @@ impl World<'_> {
         }
     }
 
-    /// Reads are nobody's business any more.
+    /// A process whose life has ended begins the next, once it has a session.
+    fn begin_next(&mut self, p: u16) -> Result<(), String> {
+        let Process { actor, rounds_left, ref client, .. } = self.processes[usize::from(p)];
+        match (client, actor.life.checked_add(1)) {
+            (Some(_), _) => Err("its life goes on".to_owned()),
+            (None, Some(life)) if rounds_left > 0 => {
+                let mailbox = self.begin_session(ActorId { life, ..actor });
+                self.connects(p)?;
+                self.begin_actor(p, mailbox);
+                self.turn();
+                self.tell_broken();
+                Ok(())
+            }
+            (None, _) => Err("it has nothing left to do".to_owned()),
+        }
+    }
+
     fn serve_lost(&mut self, p: u16) -> Result<(), String> {
+        self.serve_lost_of(self.client(p))
+    }
+
+    /// Reads are nobody's business any more.
+    fn serve_lost_of(&mut self, actor: ActorId) -> Result<(), String> {
         loop {
             let lost = self.queue.events().find_map(|h| match h {
-                Happening::AtServer { conn, .. } if self.network.was_of(*conn, p) => Some(*conn),
+                Happening::AtServer { conn, .. } if self.network.was_of(*conn, actor) => Some(*conn),
                 _ => None,
             });
             let conn = lost.ok_or("no write of a lost connection is on its way")?;
@@ -338,11 +369,12 @@ impl World<'_> {
     fn connects(&mut self, p: u16) -> Result<(), String> {
         let state =
             |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
-        for _ in 0..EVENTS_PER_STEP {
+        for nth in 0..EVENTS_PER_STEP {
             match state(self) {
-                None => return Err("it is gone".to_owned()),
+                None if nth == 0 => return Err("it is gone".to_owned()),
                 Some(KeeperState::Disconnected) => {}
-                Some(_) => return Ok(()),
+                // It may have ended at the news that its session is dead.
+                None | Some(_) => return Ok(()),
             }
             let network = &self.network;
             let mine = |conn: &ConnId| network.is_open_of(*conn, p);
@@ -427,7 +459,8 @@ impl World<'_> {
     }
 
     fn learn(&mut self, p: u16, nth: u8) -> Result<(), String> {
-        let is = |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.process == p);
+        let me = self.client(p);
+        let is = |h: &Happening| matches!(h, Happening::WriteAnswered { actor, .. } if actor.main() == me);
         let mut answers = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));
         let (number, ..) = answers.nth(usize::from(nth)).ok_or("no such write has arrived")?;
         let (_, happening) = self.queue.take_numbered(number).expect("it was just seen");
@@ -435,10 +468,10 @@ impl World<'_> {
         Ok(())
     }
 
-    fn expire_of(&mut self, p: u16) -> Result<(), String> {
-        let session = self.knowledge.sessions().find(|(_, actor)| actor.process == p);
+    fn expire_of(&mut self, actor: ActorId) -> Result<(), String> {
+        let session = self.knowledge.sessions().find(|(_, of)| *of == actor);
         let (session, _) = session.ok_or("it has no session that lives")?;
-        self.note(Place::World, &What::Fault(&Fault::Expire { client: p }));
+        self.note(Place::World, &What::Fault(&Fault::Expire { client: actor.process }));
         self.expire_session(session);
         self.tell_broken();
         self.settle()
@@ -509,4 +542,9 @@ impl World<'_> {
             Err(astray) => (self.astray, self.over) = (Some(astray), true),
         }
     }
+}
+
+/// A former life of a process.
+fn former(process: u16, life: u8) -> ActorId {
+    ActorId { process, life, thread: 0 }
 }

@@ -343,7 +343,7 @@ impl World<'_> {
     pub fn come_back(&mut self, process: u16, after_ns: u64) {
         let p = &mut self.processes[usize::from(process)];
         let Some(life) = p.actor.life.checked_add(1) else { return };
-        // Whoever follows a course has one life, as in a model.
+        // Whoever follows a course begins again when the course says so.
         if p.rounds_left > 0 && self.scenario.run.as_ref().is_none_or(|one| one.course.is_none()) {
             p.comes_back = true;
             let actor = ActorId { life, ..p.actor };

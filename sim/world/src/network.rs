@@ -161,9 +161,9 @@ impl Network {
         self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && conn.client_open)
     }
 
-    /// Whether it was a process's, which has closed it, and its server has not.
-    pub fn was_of(&self, id: ConnId, process: u16) -> bool {
-        self.conns.get(&id).is_some_and(|conn| conn.actor.process == process && !conn.client_open)
+    /// Whether it was an actor's, which has closed it, and its server has not.
+    pub fn was_of(&self, id: ConnId, actor: ActorId) -> bool {
+        self.conns.get(&id).is_some_and(|conn| conn.actor == actor && !conn.client_open)
     }
 
     /// Forgets a connection that both ends have closed.

@@ -4,7 +4,7 @@ use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::probe::Probe;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::ZooKeeper;
 
 /// Knows its candidate by the process's name alone, also when that has a new session.
@@ -25,14 +25,9 @@ impl ElectionKind for AdoptsGhost {
                 defect: "R-01",
                 fault: "client crash and restart",
             }),
-            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
+            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
-    }
-
-    /// A model has no second lives.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Chaos
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

@@ -4,7 +4,7 @@ use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::probe::Probe;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 
 /// So often process 0 looks in a round whether the election's znode may go.
@@ -25,14 +25,9 @@ impl ElectionKind for NoParentIgnored {
             summary: "With a new session it lists the candidates, and ignores that their parent is gone.",
             source: "CURATOR-724, Druid pull request 17786: LeaderLatch",
             breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "R-04", fault: "session expiry" }),
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
+            bounds: Bounds { expiries: 1, restarts: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
-    }
-
-    /// A model has no second lives.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Chaos
     }
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {

@@ -6,7 +6,7 @@ use crate::common::plain;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::ZooKeeper;
 
 /// The lock with guids, but a process has one guid for all its lives, and takes up whatever znode bears it.
@@ -27,18 +27,13 @@ impl LockKind for AdoptsGhost {
                 defect: "S-052",
                 fault: "client crash and restart",
             }),
-            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
+            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         promises::of_fair_lock(LOCK)
-    }
-
-    fn found_by(&self) -> FoundBy {
-        // Processes come back in chaos alone.
-        FoundBy::Chaos
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>

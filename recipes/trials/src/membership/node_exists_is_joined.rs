@@ -4,7 +4,7 @@ use super::stage::{GroupKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::probe::Probe;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
 
 /// Takes it for success when a znode of its name exists already.
@@ -25,14 +25,9 @@ impl GroupKind for NodeExistsIsJoined {
                 defect: "S-007",
                 fault: "client crash and restart",
             }),
-            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
+            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
-    }
-
-    /// A model has no second lives.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Chaos
     }
 
     /// It is the last round in which it stays: processes are to come back in that one.

@@ -1,0 +1,65 @@
+//! Another life of a process, and what is left of its former sessions.
+//!
+//! A process has the place of its number among the clients, whatever life it is in. What it leaves behind, a session that
+//! has still to expire, writes in flight, writes to what is outside, has a place of its own behind all processes, until
+//! nothing of it is left.
+
+use super::{Turn, violation};
+use crate::digest::{digest_all, digest_of};
+use crate::link::{Client, Phase};
+use crate::message::List;
+use crate::service::Order;
+use std::sync::Arc;
+use zk_api::SessionId;
+use zk_trials::event::{ActorId, Event, Fact};
+
+impl Turn<'_> {
+    /// A process begins another life, with the rounds that are left.
+    pub(super) fn begin(&mut self, me: u8) {
+        self.state.left.restarts -= 1;
+        let former = self.state.clients[usize::from(me)].clone();
+        let actor = ActorId { life: former.actor().life + 1, ..former.actor() };
+        self.leave(me, &former);
+        let (model, rounds) = (self.model, former.rounds_left);
+        let work = || Arc::new(Client::start(&model.replayer, actor, rounds, true, model.rules.symmetry));
+        let moved = model.moves.get(digest_of(0x61, &(actor, rounds)), work);
+        self.open(me, moved.client.session, actor);
+        self.state.clients[usize::from(me)] = moved.client.clone();
+        self.see(&moved.events);
+        let trouble = moved.client.node.trouble.as_ref().map(violation);
+        self.findings.broken.extend(trouble.map(|(own, violation)| (model.own(own), violation)));
+        if moved.client.phase == Phase::Crashed {
+            self.plain(me, 3, &Order::Forget { client: me });
+        }
+    }
+
+    /// What is left of a client's session gets a place of its own.
+    fn leave(&mut self, me: u8, former: &Client) {
+        let Some(remains) = former.remains(self.model.rules.symmetry) else { return };
+        let clients = &self.state.clients;
+        let place = self.model.clients();
+        let place = place + clients[place..].partition_point(|other| other.session < remains.session);
+        self.state.clients.insert(place, remains);
+        let order = Order::Leave { client: me, place: place as u8 };
+        self.order(&order, digest_all(13, [me.into(), place as u128]), None);
+    }
+
+    /// A client has a new session.
+    fn open(&mut self, me: u8, session: SessionId, actor: ActorId) {
+        let goes_back = self.state.left.drops > 0;
+        let order = Order::Open { client: me, session, goes_back };
+        self.order(&order, digest_of(14, &(me, session, goes_back)), None);
+        let opened = [Fact::SessionOpened { session, actor }, Fact::Connected { actor }];
+        self.see(&List::new(opened.map(Event::Is).to_vec()));
+    }
+
+    /// Of former sessions of which nothing is left, nothing is remembered.
+    pub(super) fn remove_former(&mut self) {
+        for me in (self.model.clients()..self.state.clients.len()).rev() {
+            if !self.state.clients[me].is_left() {
+                self.state.clients.remove(me);
+                self.plain(me as u8, 15, &Order::Remove { client: me as u8 });
+            }
+        }
+    }
+}
