@@ -24,6 +24,8 @@ pub enum Action {
     Take(u8, u8),
     /// It connects again.
     Reconnect(u8),
+    /// Its client, which knows that its session is over, is given a new one.
+    Renew(u8),
     /// The watches that it registers again come to its server.
     Register(u8),
     /// Its server applies one transaction more.
@@ -107,6 +109,9 @@ impl RecipeModel {
         let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
         if unfinished && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
+        }
+        if self.renews && client.runs() && client.state == KeeperState::Expired {
+            actions.push(Action::Renew(me));
         }
         if state.service.registers(nth) {
             actions.push(Action::Register(me));

@@ -1,7 +1,6 @@
 //! [`ZooKeeper`] for a replayed actor.
 
 use crate::shell::Shell;
-use crate::symmetry::session_of;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper};
@@ -21,7 +20,7 @@ impl ZooKeeper for ModelClient {
     }
 
     fn session(&self) -> SessionId {
-        session_of(self.0.actor())
+        self.0.session()
     }
 
     fn state(&self) -> KeeperState {

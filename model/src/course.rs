@@ -33,6 +33,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         }
         Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
         Action::Reconnect(me) => CourseStep::Reconnect(me.into()),
+        Action::Renew(me) => CourseStep::Renew(me.into()),
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),

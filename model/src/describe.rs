@@ -57,6 +57,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             )
         }
         Action::Reconnect(me) => format!("{} learns that its session is dead", client(me).actor()),
+        Action::Renew(me) => format!("{} is connected with a new session", client(me).actor()),
         Action::Register(me) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),

@@ -94,6 +94,8 @@ pub enum Op {
     Reconnected(Option<Arc<Post>>),
     /// It is told that its session is dead.
     LearnExpiry,
+    /// It is connected with a new session.
+    Renewed(SessionId),
     /// Its server, or the next one, takes its session for alive, or no longer.
     Stands { served: bool },
     /// It crashes.
@@ -121,6 +123,7 @@ impl Op {
             Op::GhostServed => 10,
             Op::Reconnected(first) => digest_of(11, &post(first)),
             Op::LearnExpiry => 12,
+            Op::Renewed(session) => digest_of(30, session),
             Op::Crash => 13,
             Op::Pause => 14,
             Op::Resume => 15,
@@ -213,8 +216,12 @@ impl Client {
     }
 
     /// What is left of its session where its process has gone on to another one: it expires, and what was sent arrives.
-    pub fn remains(&self, symmetry: bool) -> Option<Arc<Client>> {
+    /// `goes_on`: with the same code, whose writes to what is outside are its own.
+    pub fn remains(&self, goes_on: bool, symmetry: bool) -> Option<Arc<Client>> {
+        let writes = if goes_on { Vec::new() } else { self.writes.clone() };
         let remains = Client {
+            writes,
+            state: KeeperState::SyncConnected,
             node: Arc::new(Node::crashed(self.actor())),
             phase: Phase::Crashed,
             rounds_left: 0,
@@ -351,6 +358,13 @@ impl At<'_> {
             Op::LearnExpiry => {
                 self.is_so(|actor| Fact::LearnsExpiry { actor });
                 self.end_session(KeeperState::Expired);
+            }
+            Op::Renewed(session) => {
+                self.client.session = *session;
+                (self.client.lives, self.client.served) = (true, true);
+                self.client.ghosts.clear();
+                self.client.state = KeeperState::SyncConnected;
+                self.feed(&Input::Renewed);
             }
             Op::Stands { served } => self.client.served = *served,
             Op::Crash => self.crash(),

@@ -59,6 +59,7 @@ pub fn label(action: Action) -> u16 {
         Action::Resume(me) => (9, me, 0),
         Action::Expire(me) => (10, me, 0),
         Action::Register(me) => (11, me, 0),
+        Action::Renew(me) => (12, me, 0),
         // A fault is no free action, and not recorded.
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
         Action::FalseEnd(_) | Action::Begin(_) => (15, 0, 0),

@@ -38,6 +38,8 @@ pub struct RecipeModel {
     pub promises: Vec<&'static str>,
     /// The one of them that the search is for: the one that is asked for, or that the trial is known to break.
     pub to_break: Option<usize>,
+    /// Whether clients open a new session by themselves once the former is over.
+    pub renews: bool,
     /// Whether a deposed leader may tell of ends that never come to be.
     pub false_ends: bool,
     audit: bool,
@@ -92,6 +94,7 @@ impl RecipeModel {
             reductions,
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
+            renews: trial.renews_session(),
             false_ends: config.false_ends && bounds.lag > 0,
             audit,
             rules: Rules {
@@ -260,6 +263,7 @@ impl Turn<'_> {
             Action::Arrive(me, nth) => self.arrive(me, nth),
             Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
             Action::Reconnect(me) => self.reconnect(me),
+            Action::Renew(me) => self.renew(me),
             Action::Register(me) => self.register(me),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),

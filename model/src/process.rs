@@ -56,6 +56,8 @@ pub enum Input {
     Connected,
     /// The session is over.
     Over,
+    /// There is a new one.
+    Renewed,
     /// A scheduling point passes.
     Point(u8),
     /// A timer fires.
@@ -145,7 +147,7 @@ impl Node {
             Input::Over => {
                 !self.waits.calls.is_empty() || self.waits.changes > 0 || !self.waits.watches.is_empty()
             }
-            Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
+            Input::Renewed | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
         }
     }
 

@@ -110,6 +110,7 @@ impl Story {
             | Action::Timer(me, _)
             | Action::Take(me, _)
             | Action::Reconnect(me)
+            | Action::Renew(me)
             | Action::Register(me)
             | Action::CatchUp(me)
             | Action::Begin(me)

@@ -2,13 +2,13 @@
 
 use crate::digest::{Digest, Digester, digest_of};
 use crate::process::{Emitted, Input, Req};
-use crate::symmetry::{Eyes, guid};
+use crate::symmetry::{Eyes, guid, session_after, session_of};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request,
-    Response, Text, Watch, WatchedEvent,
+    Response, SessionId, Text, Watch, WatchedEvent,
 };
 use zk_proto::watch::OneShot;
 use zk_trials::event::{ActorId, Event, Observation, Resource};
@@ -117,6 +117,8 @@ struct Inner {
     out: Emitted,
     mark: Option<Mark>,
     guids: u32,
+    /// How many sessions there were before the present one.
+    sessions: u8,
     submits: u32,
     /// More than one task is alive: a checkpoint of one says nothing of the others.
     crowded: bool,
@@ -197,6 +199,7 @@ impl Shell {
             out: Emitted::default(),
             mark: None,
             guids: 0,
+            sessions: 0,
             submits: 0,
             crowded: false,
             closed: false,
@@ -224,6 +227,10 @@ impl Shell {
                 inner.fail_calls(ErrorCode::SessionExpired);
                 inner.event(&WatchedEvent::session_ended(state));
                 inner.watches.clear();
+                inner.change(state);
+            }
+            Input::Renewed => {
+                inner.sessions += 1;
                 inner.change(state);
             }
             Input::Point(nth) => {
@@ -370,9 +377,10 @@ impl Shell {
         self.lock().spawned.push(SpawnedTask(task));
     }
 
-    /// The actor, and with it its session.
-    pub fn actor(&self) -> ActorId {
-        self.lock().actor
+    /// See [`zk_api::ZooKeeper::session`].
+    pub fn session(&self) -> SessionId {
+        let inner = self.lock();
+        (0..inner.sessions).fold(session_of(inner.actor), |session, _| session_after(session))
     }
 }
 
@@ -489,6 +497,7 @@ impl Inner {
 
     fn key(&self, label: &'static str, locals: &[Local<'_>], waits: &Waits, hasher: &mut impl Hasher) {
         (self.actor, label, locals, waits, self.guids, self.submits > SUBMITS_MAX).hash(hasher);
+        self.sessions.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
         alive.for_each(|(request, _)| request.request.hash(hasher));
         // An answer that was given and not looked at yet is as good as a local.

@@ -6,9 +6,10 @@
 
 use super::{Turn, violation};
 use crate::digest::{digest_all, digest_of};
-use crate::link::{Client, Phase};
+use crate::link::{Client, Op, Phase};
 use crate::message::List;
 use crate::service::Order;
+use crate::symmetry::session_after;
 use std::sync::Arc;
 use zk_api::SessionId;
 use zk_trials::event::{ActorId, Event, Fact};
@@ -19,7 +20,7 @@ impl Turn<'_> {
         self.state.left.restarts -= 1;
         let former = self.state.clients[usize::from(me)].clone();
         let actor = ActorId { life: former.actor().life + 1, ..former.actor() };
-        self.leave(me, &former);
+        self.leave(me, former.remains(false, self.model.rules.symmetry));
         let (model, rounds) = (self.model, former.rounds_left);
         let work = || Arc::new(Client::start(&model.replayer, actor, rounds, true, model.rules.symmetry));
         let moved = model.moves.get(digest_of(0x61, &(actor, rounds)), work);
@@ -33,9 +34,18 @@ impl Turn<'_> {
         }
     }
 
+    /// The code of a process goes on with a new session. The former may still live, if its client was told otherwise.
+    pub(super) fn renew(&mut self, me: u8) {
+        let former = self.state.clients[usize::from(me)].clone();
+        self.leave(me, former.remains(true, self.model.rules.symmetry));
+        let session = session_after(former.session);
+        self.open(me, session, former.actor());
+        self.go(me, &Op::Renewed(session));
+    }
+
     /// What is left of a client's session gets a place of its own.
-    fn leave(&mut self, me: u8, former: &Client) {
-        let Some(remains) = former.remains(self.model.rules.symmetry) else { return };
+    fn leave(&mut self, me: u8, remains: Option<Arc<Client>>) {
+        let Some(remains) = remains else { return };
         let clients = &self.state.clients;
         let place = self.model.clients();
         let place = place + clients[place..].partition_point(|other| other.session < remains.session);

@@ -29,6 +29,8 @@ pub enum CourseStep {
     Learn(u16, u8),
     /// It finds a server again, or learns that its session is dead.
     Reconnect(u16),
+    /// Its client, which was told that its session is over, is given a new one.
+    Renew(u16),
     /// The watches that it registers again come to its server.
     Register(u16),
     /// Its server applies one transaction more.
@@ -69,6 +71,7 @@ impl CourseStep {
             | CourseStep::Arrive(p, _)
             | CourseStep::Learn(p, _)
             | CourseStep::Reconnect(p)
+            | CourseStep::Renew(p)
             | CourseStep::Register(p)
             | CourseStep::CatchUp(p)
             | CourseStep::Expire(p)
@@ -97,6 +100,7 @@ impl fmt::Display for CourseStep {
             CourseStep::Arrive(p, nth) => write!(f, "arrive p{p} {nth}"),
             CourseStep::Learn(p, nth) => write!(f, "learn p{p} {nth}"),
             CourseStep::Reconnect(p) => write!(f, "reconnect p{p}"),
+            CourseStep::Renew(p) => write!(f, "renew p{p}"),
             CourseStep::Register(p) => write!(f, "register p{p}"),
             CourseStep::CatchUp(p) => write!(f, "catch-up p{p}"),
             CourseStep::Expire(p) => write!(f, "expire p{p}"),
@@ -148,6 +152,7 @@ fn read(text: &str) -> Option<CourseStep> {
         ("arrive", Some(nth)) => CourseStep::Arrive(p, nth),
         ("learn", Some(nth)) => CourseStep::Learn(p, nth),
         ("reconnect", None) => CourseStep::Reconnect(p),
+        ("renew", None) => CourseStep::Renew(p),
         ("register", None) => CourseStep::Register(p),
         ("catch-up", None) => CourseStep::CatchUp(p),
         ("expire", None) => CourseStep::Expire(p),
@@ -179,6 +184,7 @@ mod tests {
             CourseStep::Arrive(0, 0),
             CourseStep::Learn(0, 7),
             CourseStep::Reconnect(4),
+            CourseStep::Renew(4),
             CourseStep::Register(4),
             CourseStep::CatchUp(4),
             CourseStep::Expire(4),

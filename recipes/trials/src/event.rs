@@ -153,7 +153,8 @@ impl Observation {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fact {
     /// A session was opened for an actor. Told before anything else of that actor: a session that was never told
-    /// of is taken for an administrator's.
+    /// of is taken for an administrator's. An actor whose client
+    /// [renews](crate::trial::Trial::renews_session) its session has one after the other.
     SessionOpened { session: SessionId, actor: ActorId },
     /// A session's close has first committed. What its actor does later cannot be held against exclusion.
     SessionClosed { session: SessionId, actor: ActorId, expired: bool },

@@ -45,6 +45,14 @@ pub trait Trial: Send + Sync + 'static {
         true
     }
 
+    /// Whether the client library opens a new session by itself once it was told that the former has expired, and lets the
+    /// same code go on with it, as those of Go (`go-zookeeper`) and Python (`kazoo`) and Curator do. Until it has one, all
+    /// that is asked of it fails as asked of the session that is over; then it is connected, with another session id, and
+    /// has neither the watches nor the ephemeral znodes of the former.
+    fn renews_session(&self) -> bool {
+        false
+    }
+
     /// What an administrator may set a znode's data to, where bounds allow him any change. He may delete any znode
     /// of the trial that has no children.
     fn administered(&self) -> Vec<Text> {
@@ -211,6 +219,10 @@ pub trait AnyTrial: Send + Sync {
     fn counts_wakes(&self) -> bool {
         true
     }
+    /// As [`Trial::renews_session`].
+    fn renews_session(&self) -> bool {
+        false
+    }
     /// As [`Trial::administered`].
     fn administered(&self) -> Vec<Text> {
         Vec::new()
@@ -244,6 +256,9 @@ impl<T: Trial> AnyTrial for T {
     }
     fn counts_wakes(&self) -> bool {
         Trial::counts_wakes(self)
+    }
+    fn renews_session(&self) -> bool {
+        Trial::renews_session(self)
     }
     fn administered(&self) -> Vec<Text> {
         Trial::administered(self)

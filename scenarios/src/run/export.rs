@@ -144,8 +144,9 @@ fn renamed(path: &str, clients: u8) -> Text {
 
 /// How many connections a client has at most.
 fn connections(clients: u8, example: &Counterexample) -> u8 {
-    let connects =
-        |step: &&CourseStep, p| **step == CourseStep::Reconnect(p) || **step == CourseStep::Begin(p);
+    let connects = |step: &&CourseStep, p| {
+        [CourseStep::Reconnect(p), CourseStep::Begin(p), CourseStep::Renew(p)].contains(step)
+    };
     let again = |p| example.course.iter().filter(|step| connects(step, p)).count();
     let most = (0..clients.into()).map(again).max().unwrap_or(0);
     u8::try_from(most + 1).unwrap_or(u8::MAX)

@@ -11,4 +11,5 @@ mod lives;
 mod pairs;
 mod queue;
 mod relief;
+mod renew;
 mod shared;

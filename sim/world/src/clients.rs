@@ -26,6 +26,7 @@ impl World<'_> {
                 None => return,
             },
             Happening::ClientTimer { actor, .. }
+            | Happening::Renew { actor }
             | Happening::Wake { actor, .. }
             | Happening::WriteAnswered { actor, .. } => actor.process,
             _ => unreachable!("only these are a client's"),
@@ -45,6 +46,7 @@ impl World<'_> {
             Happening::ClientTimer { actor, timer, generation } => {
                 self.client_timer(actor, timer, generation)
             }
+            Happening::Renew { actor } => self.renew(actor),
             Happening::Wake { actor, completer, .. } => {
                 if self.processes[usize::from(actor.process)].is(actor) {
                     completer.complete(());
@@ -204,6 +206,7 @@ impl World<'_> {
         let p = &mut self.processes[usize::from(process)];
         let Some(client) = &p.client else { return };
         let (actor, session) = (p.actor, client.session());
+        p.renews = false;
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
         self.sees_state(session, state);
@@ -220,6 +223,7 @@ impl World<'_> {
                     self.once("learned of expiry while holding");
                 }
                 self.fact(Fact::LearnsExpiry { actor });
+                self.is_to_renew(actor);
             }
             KeeperState::AuthFailed | KeeperState::Closed => {}
         }

@@ -164,6 +164,10 @@ impl World<'_> {
             CourseStep::Arrive(p, nth) => self.arrive(p, nth),
             CourseStep::Learn(p, nth) => self.learn(p, nth),
             CourseStep::Reconnect(p) => self.connects(p),
+            CourseStep::Renew(p) => {
+                self.renew(self.client(p));
+                self.connects(p)
+            }
             CourseStep::Register(p) => self.register(p),
             CourseStep::Expire(p) => self.expire_of(self.client(p)),
             CourseStep::ExpireFormer(p, life) => self.expire_of(former(p, life)),

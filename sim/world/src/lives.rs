@@ -10,7 +10,7 @@ use crate::schedule::When;
 use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Completer, CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, Zxid};
+use zk_api::{Completer, CreateMode, Data, Error, ErrorCode, KeeperState, Text, ZPath, ZooKeeper, Zxid};
 use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId};
 use zk_proto::server::ServerId;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
@@ -88,10 +88,41 @@ impl World<'_> {
         process.mailbox = mailbox.clone();
         process.finished = None;
         process.next_call = 0;
-        let timeout_ms = self.scenario.session_timeout_ms;
-        process.client = Some(ClientSession::new(ClientConfig { servers, timeout_ms }));
-        self.client_event(actor.process, ClientEvent::Start);
+        self.connect(actor.process, servers);
         mailbox
+    }
+
+    fn connect(&mut self, process: u16, servers: Vec<ServerId>) {
+        let timeout_ms = self.scenario.session_timeout_ms;
+        let client = ClientSession::new(ClientConfig { servers, timeout_ms });
+        self.processes[usize::from(process)].client = Some(client);
+        self.client_event(process, ClientEvent::Start);
+    }
+
+    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does.
+    pub fn is_to_renew(&mut self, actor: ActorId) {
+        if self.trial.renews_session() && !self.follows_a_course() {
+            let after = self.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
+            self.queue.push(self.now + after, Happening::Renew { actor });
+        }
+    }
+
+    /// A client asks for another session, for the code that runs. What is asked of it meanwhile fails.
+    pub fn renew(&mut self, actor: ActorId) {
+        let process = &mut self.processes[usize::from(actor.process)];
+        let is_over = |client: &ClientSession| client.state() == KeeperState::Expired;
+        if process.is(actor) && process.client.as_ref().is_some_and(is_over) {
+            process.renews = true;
+            process.timers = process.timers.map(|count| count + 1);
+            process.watches.clear();
+            let servers = self.servers_of(actor.process);
+            self.connect(actor.process, servers);
+        }
+    }
+
+    /// What happens next is given, as in a model, and not left to chance.
+    fn follows_a_course(&self) -> bool {
+        self.scenario.run.as_ref().is_some_and(|one| one.course.is_some())
     }
 
     /// The servers that a process connects to, in the order in which it tries them.
@@ -169,6 +200,10 @@ impl World<'_> {
         let p = &mut self.processes[usize::from(process)];
         let actor = p.actor;
         match ask {
+            Ask::Submit { request, completer } if p.renews => {
+                let (code, tried, path) = (ErrorCode::SessionExpired, request.name(), request.path());
+                completer.complete(Err(Error { code, tried, path }));
+            }
             Ask::Submit { request, completer } => {
                 let call = p.next_call;
                 p.next_call += 1;
@@ -341,12 +376,12 @@ impl World<'_> {
 
     /// The process begins another life after a while, if there is anything left to do.
     pub fn come_back(&mut self, process: u16, after_ns: u64) {
-        let p = &mut self.processes[usize::from(process)];
+        let p = &self.processes[usize::from(process)];
         let Some(life) = p.actor.life.checked_add(1) else { return };
         // Whoever follows a course begins again when the course says so.
-        if p.rounds_left > 0 && self.scenario.run.as_ref().is_none_or(|one| one.course.is_none()) {
-            p.comes_back = true;
-            let actor = ActorId { life, ..p.actor };
+        let actor = ActorId { life, ..p.actor };
+        if p.rounds_left > 0 && !self.follows_a_course() {
+            self.processes[usize::from(process)].comes_back = true;
             self.queue.push(self.now + after_ns, Happening::Begin { actor });
         }
     }

@@ -118,6 +118,7 @@ impl World<'_> {
             | Happening::WriteArrives { .. }
             | Happening::WriteAnswered { .. }
             | Happening::Begin { .. }
+            | Happening::Renew { .. }
             | Happening::Notified { .. }
             | Happening::Linked { .. } => Moves::Freely(Line::Own(pushed), 0),
             Happening::Strike { .. } => Moves::Now,
@@ -183,14 +184,13 @@ impl World<'_> {
             Happening::ClientTimer { actor, timer, .. } => {
                 format!("{actor}'s session's timer fires: {timer:?}")
             }
-            Happening::DiskDone { server, file, .. } => {
-                format!("s{server}'s disk has done its work on {file:?}")
-            }
+            Happening::DiskDone { server, file, .. } => format!("s{server}'s disk is done with {file:?}"),
             Happening::Wake { actor, sleeps: true, .. } => format!("{actor} has slept long enough"),
             Happening::Wake { actor, .. } => format!("{actor}'s work is over"),
             Happening::WriteArrives { actor, .. } => format!("{actor}'s write reaches the outside resource"),
             Happening::WriteAnswered { actor, .. } => format!("{actor} learns of its write"),
             Happening::Begin { actor } => format!("{actor} begins"),
+            Happening::Renew { actor } => format!("{actor} asks for another session"),
             Happening::Fault(nth) => format!("fault number {} of the schedule", nth + 1),
             Happening::Strike { actor, .. } => format!("the fault aimed at {actor}"),
             Happening::CrashServer { server, .. } => format!("s{server} crashes"),

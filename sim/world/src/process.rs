@@ -21,6 +21,8 @@ pub struct Process {
     /// The present life's session. `None` before the first life and after a crash.
     pub client: Option<ClientSession>,
     pub mailbox: Arc<Mailbox>,
+    /// The session of the code that runs is over, and its client has asked for another one.
+    pub renews: bool,
     pub clock: Clock,
     /// The connection that is being opened.
     pub opening: Option<ConnId>,
@@ -70,6 +72,7 @@ impl Process {
             actor,
             client: None,
             mailbox: Arc::new(Mailbox::new(actor)),
+            renews: false,
             clock: Clock::new(offset_ms),
             opening: None,
             calls: BTreeMap::new(),
@@ -109,6 +112,7 @@ impl Process {
     pub fn end_life(&mut self) {
         self.mailbox.die();
         self.client = None;
+        self.renews = false;
         self.opening = None;
         self.held_back = None;
         self.calls.clear();

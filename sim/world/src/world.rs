@@ -114,6 +114,10 @@ pub enum Happening {
         accepted: bool,
         completer: Completer<bool>,
     },
+    /// A client that was told of the end of its session asks for another one.
+    Renew {
+        actor: ActorId,
+    },
     /// A life of a client process begins.
     Begin {
         actor: ActorId,
@@ -460,6 +464,7 @@ impl<'a> World<'a> {
             | Happening::ClientSees { .. }
             | Happening::Opening { .. }
             | Happening::ClientTimer { .. }
+            | Happening::Renew { .. }
             | Happening::Wake { .. }
             | Happening::WriteAnswered { .. }) => self.at_process(at_client),
         }

@@ -199,9 +199,15 @@ impl Crew {
             Fact::SessionOpened { session, actor } => {
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session);
+                // Its client has renewed it.
+                self.ended.remove(actor);
             }
             Fact::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
+                // One that was given up for a newer one is nobody's.
+                if self.live.values().any(|other| other == actor) {
+                    return None;
+                }
                 self.ended.insert(*actor);
                 self.crashed.remove(actor);
                 self.threaded.remove(actor);

@@ -31,6 +31,10 @@ impl Promise for SessionEndNoticed {
             Event::Is(Fact::LearnsExpiry { actor }) if !self.ended.contains(actor) => {
                 self.told.insert(*actor);
             }
+            // Its client has renewed it.
+            Event::Is(Fact::SessionOpened { actor, .. }) => {
+                self.told.remove(actor);
+            }
             Event::Is(Fact::Finished { actor, end }) => {
                 self.ended.insert(*actor);
                 if self.told.remove(actor) {

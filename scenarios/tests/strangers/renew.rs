@@ -1,0 +1,163 @@
+//! A client library that opens a new session under running code, and code that does not notice.
+
+use crate::judge::{Expected, about, broken, judge, noted, path};
+use std::time::Duration;
+use zoocheck::api::{CreateMode, Data, Error, ErrorCode, KeeperState, SessionId, Text, ZPath, ZooKeeper};
+use zoocheck::trials::event::{End, Event, Observation};
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::{CheckConfig, Faults, Zoo};
+
+const DOORS: &str = "/doors";
+
+/// Each process has a badge at the door, and looks at it before it goes in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Badge {
+    /// It hangs its badge up again when it has another session.
+    PerSession,
+    /// The same, but any badge of its name will do.
+    Any,
+    /// It hangs it up once.
+    Once,
+    /// The same, where the library renews nothing.
+    OnceAndForAll,
+}
+
+/// Whoever looks at its own badge, connected as it is, finds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct BadgeThere;
+
+impl Promise for BadgeThere {
+    fn name(&self) -> &'static str {
+        "badge-there"
+    }
+
+    fn about(&self) -> &'static str {
+        "Whoever looks at its badge finds it."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match noted(event) {
+            Some((_, "shows", ..)) => found.push(Finding::Tested),
+            Some((actor, "misses", about, _)) => found.push(broken(format!("{actor} misses {about}"))),
+            _ => {}
+        }
+    }
+}
+
+/// Waits until there is a session again.
+async fn renewed(zk: &impl ZooKeeper) {
+    loop {
+        let change = zk.state_change();
+        if zk.state() == KeeperState::SyncConnected {
+            return;
+        }
+        change.await;
+    }
+}
+
+impl Badge {
+    /// Tries until it is done, on whatever session.
+    async fn hang(self, zk: &impl ZooKeeper, badge: &ZPath) -> Result<SessionId, Error> {
+        loop {
+            let session = zk.session();
+            match zk.create(badge, Data::NULL, CreateMode::Ephemeral).await {
+                Ok(_) => return Ok(session),
+                Err(error) if error.code == ErrorCode::NodeExists && self == Badge::Any => {
+                    return Ok(session);
+                }
+                Err(error) if error.is_session_over() && self != Badge::OnceAndForAll => renewed(zk).await,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn part(self, zk: &impl ZooKeeper, probe: &impl Probe, part: Part) -> Result<(), Error> {
+        let badge = path(&format!("{DOORS}/of-{}", part.me.process));
+        let mut hung = self.hang(zk, &badge).await?;
+        // Longer than a session lives in silence.
+        zk.sleep(Duration::from_secs(20)).await;
+        loop {
+            if matches!(self, Badge::PerSession | Badge::Any) && zk.session() != hung {
+                hung = self.hang(zk, &badge).await?;
+            }
+            match zk.exists(&badge).await {
+                Ok(stat) => {
+                    let what = if stat.is_some() { "shows" } else { "misses" };
+                    probe.observe(Observation::note(what, badge.as_str(), 1));
+                    return Ok(());
+                }
+                Err(error) if error.is_session_over() && self != Badge::OnceAndForAll => renewed(zk).await,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Trial for Badge {
+    fn about(&self) -> About {
+        let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
+        match self {
+            Badge::PerSession => about("stranger-badge", "A badge for each session.", bounds),
+            Badge::Any => about("stranger-badge/any", "Somebody's badge is as good.", bounds),
+            Badge::Once => about("stranger-badge/once", "A badge for the first session.", bounds),
+            Badge::OnceAndForAll => about("stranger-badge/for-all", "One session, one badge.", bounds),
+        }
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![DOORS.into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(BadgeThere)]
+    }
+
+    fn renews_session(&self) -> bool {
+        *self != Badge::OnceAndForAll
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        (*self).part(&zk, &probe, part).await.err().map_or(End::Done, End::from)
+    }
+}
+
+fn expiries() -> Faults {
+    Faults { expiries: 40, ..Faults::none() }
+}
+
+/// No engine had such a library once, and so there was nothing wrong with code that does not notice its new session.
+#[test]
+fn who_does_not_notice_a_new_session_misses_what_the_former_had() {
+    let config = CheckConfig::new(Bounds { expiries: 1, ..Bounds::clients(2) });
+    let expected = Expected::Wrong { promise: "badge-there", steps: 10 };
+    judge(Badge::Once, &config, 2, expiries(), &expected);
+    // Where the library renews nothing, the same code is right.
+    judge(Badge::OnceAndForAll, &config, 2, expiries(), &Expected::Right);
+}
+
+#[test]
+fn who_looks_at_its_session_makes_its_own_anew() {
+    for bounds in [Bounds { expiries: 1, ..Bounds::clients(2) }, Bounds { expiries: 2, ..Bounds::clients(1) }]
+    {
+        judge(Badge::PerSession, &CheckConfig::new(bounds), 2, expiries(), &Expected::Right);
+    }
+}
+
+/// A session that is called dead before its time lives on beside the one that was opened in its place: what it owns is still
+/// there, and soon is not.
+#[test]
+fn a_former_session_may_live_on_beside_the_new_one() {
+    let bounds = Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(1) };
+    let zoo = Zoo::empty().with(Badge::Any);
+    let check = |config| zoo.check("stranger-badge/any", &config).expect("a check");
+    let report = check(CheckConfig::new(bounds));
+    assert_eq!(report.promise.as_deref(), Some("badge-there"), "{report}");
+    let report = check(CheckConfig { false_ends: false, ..CheckConfig::new(bounds) });
+    assert!(report.held(), "{report}");
+}
