@@ -41,7 +41,8 @@ pub struct CheckConfig {
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
     /// changed: without it, no recipe that creates again and again ever comes back to where it was. Not sound for
-    /// one that makes sequential znodes, or compares numbers that it remembers. Off unless asked for.
+    /// one that makes sequential znodes, or compares numbers that it remembers: such a check never holds, but finds what
+    /// is broken, a livelock above all. Off unless asked for.
     pub ranks: bool,
     /// Which search.
     pub engine: Engine,
@@ -192,7 +193,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         Engine::Own => search::search(&model, config, progress),
         Engine::Stateright => stateright::search(model, config),
     };
-    let verdict = verdict(&names, config.promise.as_deref(), sought, &found);
+    let verdict = verdict(&names, config, sought, &found);
     Check {
         verdict,
         states: found.states,
@@ -207,7 +208,8 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
 /// The answer to what was asked: what became of one promise, or of all. `sought` is the promise that the search was for.
 ///
 /// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes first.
-fn verdict(names: &[&str], asked: Option<&str>, sought: Option<usize>, found: &Found) -> Verdict {
+fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &Found) -> Verdict {
+    let (asked, ranks) = (config.promise.as_deref(), config.ranks);
     let number = |name: &str| names.iter().position(|promise| *promise == name);
     let violated = |nth: usize| {
         let steps = found.promises[nth].broken.as_ref()?.steps.len() as u32;
@@ -222,7 +224,9 @@ fn verdict(names: &[&str], asked: Option<&str>, sought: Option<usize>, found: &F
         return Verdict::Violated { promise: names[nth].to_owned(), steps };
     }
     let unchecked = asked.and_then(|nth| found.promises[nth].unchecked.clone());
-    match found.ran_out.clone().or(unchecked) {
+    // What is broken is broken by a run that there is; that nothing else is, ranks cannot tell.
+    let merged = ranks.then(|| "numbers are compared by their order alone".to_owned());
+    match found.ran_out.clone().or(unchecked).or(merged) {
         Some(ran_out) => Verdict::Undecided { ran_out },
         None => Verdict::Holds,
     }

@@ -222,6 +222,10 @@ impl Search<'_> {
         let nth = self.model.promises.len() - 1;
         match edges.map(|edges| edges.livelock()) {
             Err(why) => livelock::unchecked(&mut self.found.promises, &why),
+            Ok(Some(Livelock { state, round })) if self.config.ranks && !self.comes_round(state, &round) => {
+                let why = "what comes round by the order of numbers does not by the numbers themselves";
+                livelock::unchecked(&mut self.found.promises, why);
+            }
             Ok(None) => self.found.promises[nth].tested = 1,
             Ok(Some(Livelock { state, round })) => {
                 let what = "what happens comes round again and again, and an actor never comes to its end";
@@ -237,6 +241,22 @@ impl Search<'_> {
                 self.found.violated = self.found.violated.or(Some((nth, steps)));
             }
         }
+    }
+
+    /// Whether these actions lead from a state to one like it, and from there again. Where numbers are compared by their order
+    /// alone, states were taken for one that need not be.
+    fn comes_round(&self, state: u32, round: &[u16]) -> bool {
+        let act = |state: State, nth: usize| {
+            let mut actions = Vec::new();
+            self.model.actions(&state, &mut actions);
+            actions.get(nth).map(|action| self.model.step(&state, *action).state)
+        };
+        let start = self.path(state, &[]).into_iter().try_fold(self.model.init().state, act);
+        let round = || round.iter().map(|nth| usize::from(*nth));
+        let Some(start) = start else { return false };
+        let once = round().try_fold(start.clone(), act);
+        let twice = once.clone().and_then(|once| round().try_fold(once, act));
+        once.as_ref() == Some(&start) && twice.as_ref() == Some(&start)
     }
 
     fn panic(&self, what: &str) -> Findings {

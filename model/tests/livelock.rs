@@ -20,6 +20,8 @@ enum Way {
     AfterYou,
     /// Each announces itself; who sees the other takes it back, waits a while and tries again (S-096).
     BackOff,
+    /// The same with data that they set, and reset.
+    Resets,
     /// One goes as soon as it likes, and the other looks again and again until it has.
     Polls,
     /// One waits for what never happens, while the other looks at what never changes.
@@ -41,7 +43,10 @@ impl Trial for Meets {
     }
 
     fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
+        match self.0 {
+            Way::Resets => vec!["/a".into(), "/a/0".into(), "/a/1".into()],
+            _ => vec!["/a".into()],
+        }
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
@@ -69,6 +74,18 @@ impl Trial for Meets {
                     break;
                 }
                 let _ = zk.delete(&own, -1).await;
+                zk.checkpoint("waits", &[]);
+                zk.sleep(Duration::from_secs(1)).await;
+            },
+            Way::Resets => loop {
+                let set = |data: &str| zk.set_data(&own, Data::from(data), -1);
+                zk.checkpoint("sets", &[]);
+                let _ = set("busy").await;
+                let is_busy = zk.data(&other).await.is_ok_and(|(data, _)| data == Data::from("busy"));
+                let _ = set("idle").await;
+                if !is_busy {
+                    break;
+                }
                 zk.checkpoint("waits", &[]);
                 zk.sleep(Duration::from_secs(1)).await;
             },
@@ -129,6 +146,20 @@ fn two_who_wait_for_each_other_by_polling_are_a_livelock() {
     assert!(steps.iter().rev().take(round.len()).all(|step| step.starts_with("round and round: ")));
 }
 
+/// A storm of resets: each round the numbers of the data grow, so that no search came to its end. By their order alone, what
+/// comes round is seen, and it is tried by the numbers themselves before anything is said.
+#[test]
+fn two_who_set_and_reset_in_step_are_a_livelock() {
+    let check = of(Way::Resets, |config| config.ranks = true);
+    assert_eq!(broken(&check), ["no-livelock"]);
+    let steps = livelock(&check).broken.as_ref().expect("it is broken").steps.join("\n");
+    for what in ["p0 sets /a/0", "p1 sets /a/1", "p0's timer", "p1's timer"] {
+        assert!(steps.contains(&format!("round and round: {what}")), "{what}: {steps}");
+    }
+    let check = of(Way::Resets, |config| config.max_states = Some(20_000));
+    assert!(matches!(check.verdict, Verdict::Undecided { .. }));
+}
+
 /// Nothing but their luck ends it. Without ranks the creates alone would tell each time round from the last.
 #[test]
 fn two_who_back_off_in_step_are_a_livelock() {
@@ -138,6 +169,9 @@ fn two_who_back_off_in_step_are_a_livelock() {
     for what in ["p0 creates", "p1 creates", "p0 deletes", "p1 deletes", "p0's timer", "p1's timer"] {
         assert!(steps.contains(&format!("round and round: {what}")), "{what}: {steps}");
     }
+    // What finds it says of nothing that it holds.
+    let ranked = of(Way::Polls, |config| config.ranks = true);
+    assert!(matches!(ranked.verdict, Verdict::Undecided { .. }) && broken(&ranked).is_empty());
     let check = of(Way::BackOff, |config| config.max_states = Some(5_000));
     assert!(matches!(check.verdict, Verdict::Undecided { .. }));
 }

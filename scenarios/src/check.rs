@@ -155,6 +155,7 @@ fn how(about: &About, config: &CheckConfig) -> How {
     let unproven = [
         (config.reductions.eager && !about.reductions.eager, "eager delivery"),
         (config.reductions.symmetry && !about.reductions.symmetry, "symmetry"),
+        (config.ranks, "numbers compared by their order alone"),
     ];
     How {
         engine: match config.engine {

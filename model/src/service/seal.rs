@@ -42,14 +42,15 @@ impl Service {
         digester.end()
     }
 
-    /// The tree without what only counts what has happened, and with the order of its znodes' zxids for them.
+    /// The tree without what only counts what has happened, versions included, and with the order of its znodes' zxids for
+    /// them.
     fn ranked(&self) -> Digest {
         let tree = self.tree();
         let zxids: BTreeSet<Zxid> = tree.nodes().flat_map(|(_, node)| [node.czxid, node.mzxid]).collect();
         let rank = |zxid: Zxid| zxids.range(..zxid).count();
         let mut digester = Digester::new(0x5e43);
         for (path, node) in tree.nodes() {
-            (path, &node.data, &node.acl, node.kind, node.version, node.aversion).hash(&mut digester);
+            (path, &node.data, &node.acl, node.kind).hash(&mut digester);
             (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
         }
         digester.end()

@@ -367,6 +367,9 @@ pub(super) struct CheckArguments {
     /// Do not look for what goes round for ever
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
+    /// Compare numbers by their order alone, so that what creates for ever can come round: nothing is said to hold by it
+    #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
+    ranks: bool,
     /// Number every transaction, also where no number can matter
     #[arg(help_heading = SEARCH, long)]
     true_zxids: bool,
@@ -447,6 +450,7 @@ impl CheckArguments {
         config.false_ends = !self.true_ends;
         config.admin_parents = self.admin_parents;
         config.true_zxids = self.true_zxids;
+        config.ranks = self.ranks;
         config.livelock = !self.no_livelock;
         config.time_limit = self.time_limit;
         config.max_depth = self.max_depth;
