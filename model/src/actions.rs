@@ -1,7 +1,9 @@
 //! What can happen next.
 
 use crate::link::{Client, Phase};
+use crate::message::Message;
 use crate::model::RecipeModel;
+use crate::process::Node;
 use crate::state::State;
 use zk_api::KeeperState;
 
@@ -44,6 +46,10 @@ pub enum Action {
     Begin(u8),
     /// It is paused.
     Pause(u8),
+    /// Of its tasks that are ready, the one of this number runs.
+    Run(u8, u8),
+    /// So many messages reach it before its code looks at any of them.
+    Together(u8, u8),
     /// An administrator deletes the trial's znode of this number.
     Delete(u8),
     /// He sets its data to the text of this number.
@@ -86,12 +92,16 @@ impl RecipeModel {
         let can_serve = !state.service.registers(nth)
             && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
-            if !client.inbox.is_empty() {
+            let Node { waits, ready, .. } = &*client.node;
+            if !client.inbox.is_empty() && (ready.is_empty() || !is_lost(client)) {
                 actions.push(Action::Deliver(me));
             }
-            let waits = &client.node.waits;
+            if ready.is_empty() {
+                actions.extend(together(client).map(|many| Action::Together(me, many)));
+            }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
             actions.extend((0..waits.timers).map(|k| Action::Timer(me, k)));
+            actions.extend((0..ready.len() as u8).map(|k| Action::Run(me, k)));
         }
         // What the lost connection still carries comes before what the next one carries.
         if !client.ghosts.is_empty() {
@@ -107,10 +117,11 @@ impl RecipeModel {
             }
         }
         let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
-        if unfinished && client.state == KeeperState::Disconnected {
+        if unfinished && client.node.ready.is_empty() && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
         }
-        if self.renews && client.runs() && client.state == KeeperState::Expired {
+        let has_looked = client.runs() && client.node.ready.is_empty();
+        if self.renews && has_looked && client.state == KeeperState::Expired {
             actions.push(Action::Renew(me));
         }
         if state.service.registers(nth) {
@@ -145,7 +156,8 @@ impl RecipeModel {
         // server that does not know it. To one that is done, only the loss of a write can matter.
         let has_to_lose =
             client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
-        if left.drops > 0 && has_to_lose && client.state == KeeperState::SyncConnected {
+        let may_drop = has_to_lose && client.node.ready.is_empty();
+        if left.drops > 0 && may_drop && client.state == KeeperState::SyncConnected {
             let writes = if client.lives { client.queued_writes() as u8 } else { 0 };
             let most = if is_done { writes } else { writes + 1 };
             actions.extend((0..most).map(|ghosts| Action::Drop(me, ghosts)));
@@ -165,6 +177,39 @@ impl RecipeModel {
         client.lives
             && (under_way || state.service.owns(me) || (self.counts_wakes() && state.service.watches(me)))
     }
+}
+
+/// Whether the next message is news of the connection. It comes when the code has done with what it was given before: a
+/// promise takes what the client knows then for what its code was told.
+fn is_lost(client: &Client) -> bool {
+    client.inbox.first().is_some_and(|letter| letter.message == Message::Lost)
+}
+
+/// Numbers of messages that may be there together when the code looks: the last of them, and one before, are for what
+/// its tasks have polled. What they have not polled is the same to them whenever it comes.
+fn together(client: &Client) -> impl Iterator<Item = u8> {
+    let Node { waits, polled, .. } = &*client.node;
+    let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
+    let is_looked_at = move |message: &Message| match message {
+        Message::Answer { .. } if given_up > 0 => {
+            given_up -= 1;
+            false
+        }
+        Message::Answer { .. } => calls.next() == Some(&true),
+        Message::Event(event) => {
+            let mut watches = waits.watches.iter().zip(&polled.watches);
+            watches.any(|(watching, is_polled)| *is_polled && watching.sees(event))
+        }
+        Message::Lost => false,
+    };
+    let messages = client.inbox.iter().map(|letter| &letter.message);
+    let before_a_loss = messages.take_while(|message| **message != Message::Lost);
+    let looked_at: Vec<bool> = before_a_loss.map(is_looked_at).collect();
+    let mut before = 0;
+    (1_u8..).zip(looked_at).filter_map(move |(many, is_looked_at)| {
+        before += u32::from(is_looked_at);
+        (is_looked_at && before > 1).then_some(many)
+    })
 }
 
 /// Whether nothing keeps its session alive, so that it expires by itself.

@@ -114,6 +114,9 @@ pub enum Verdict {
     Violated { promise: String, steps: u32 },
     /// The search was cut short: by what.
     Undecided { ran_out: String },
+    /// The code does not do the same when it is given the same again: by a clock, or by the order of a hash table. Nothing
+    /// can be said of it.
+    NotDetermined { what: String },
 }
 
 /// What became of one promise.
@@ -189,10 +192,14 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
     let (sought, names) = (model.to_break, model.promises.clone());
     let is_known = |name: &String| names.iter().any(|promise| promise == name);
     assert!(config.promise.iter().all(is_known), "nobody promises {:?}", config.promise);
-    let found = match config.engine {
+    let mut found = match config.engine {
         Engine::Own => search::search(&model, config, progress),
         Engine::Stateright => stateright::search(model, config),
     };
+    if found.not_determined.is_some() {
+        // What was seen of such code may be seen of it never again.
+        found.promises.iter_mut().for_each(|report| *report = PromiseReport::new(report.name));
+    }
     let verdict = verdict(&names, config, sought, &found);
     Check {
         verdict,
@@ -209,6 +216,9 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
 ///
 /// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes first.
 fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &Found) -> Verdict {
+    if let Some(what) = &found.not_determined {
+        return Verdict::NotDetermined { what: what.clone() };
+    }
     let (asked, ranks) = (config.promise.as_deref(), config.ranks);
     let number = |name: &str| names.iter().position(|promise| *promise == name);
     let violated = |nth: usize| {

@@ -15,7 +15,16 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         path.expect("what is changed is there").clone()
     };
     vec![match action {
-        Action::Deliver(me) if is_nobodys(before, me) => return Vec::new(),
+        Action::Deliver(me) if is_nobodys(before, me, 0) => return Vec::new(),
+        Action::Together(me, many) => {
+            let heard = (0..many).filter(|nth| !is_nobodys(before, me, *nth));
+            let heard = heard.map(|_| CourseStep::Deliver(me.into()));
+            return [CourseStep::Busy(me.into())]
+                .into_iter()
+                .chain(heard)
+                .chain([CourseStep::GoOn(me.into())])
+                .collect();
+        }
         Action::Deliver(me) => CourseStep::Deliver(me.into()),
         Action::Serve(me) if model.reductions.eager => {
             return vec![CourseStep::Serve(me.into()), CourseStep::DeliverAnswers(me.into())];
@@ -46,6 +55,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Crash(me) => CourseStep::Crash(me.into()),
         Action::Begin(me) => CourseStep::Begin(me.into()),
         Action::Pause(me) => CourseStep::Pause(me.into()),
+        Action::Run(me, nth) => CourseStep::Run(me.into(), nth),
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
         Action::Set(nth, text) => CourseStep::Set(administered(nth), model.text(text)),
     }]
@@ -66,10 +76,10 @@ fn earlier_lives(state: &State, actor: ActorId) -> u8 {
     earlier.map(|client| client.writes.len() as u8).sum()
 }
 
-/// Whether the next message is an event that nobody waits for any more, which is no step elsewhere.
-fn is_nobodys(state: &State, me: u8) -> bool {
+/// Whether a message is an event that nobody waits for any more, which is no step elsewhere.
+fn is_nobodys(state: &State, me: u8, nth: u8) -> bool {
     let client = &state.clients[usize::from(me)];
-    match &client.inbox[0].message {
+    match &client.inbox[usize::from(nth)].message {
         Message::Event(event) => !client.node.minds(&Input::Event(event.clone())),
         Message::Answer { .. } | Message::Lost => false,
     }

@@ -80,6 +80,23 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),
         Action::Set(..) => "an administrator sets ".to_owned() + &changed(before, after),
         Action::Pause(me) => format!("{} is paused", client(me).actor()),
+        Action::Run(me, nth) => {
+            let task = client(me).node.ready[usize::from(nth)];
+            format!(
+                "{}'s task {task} runs{}",
+                client(me).actor(),
+                goes_on(client(me), &after.clients[usize::from(me)])
+            )
+        }
+        Action::Together(me, many) => {
+            let so = goes_on(client(me), &after.clients[usize::from(me)]);
+            let all = client(me)
+                .inbox
+                .iter()
+                .take(usize::from(many))
+                .map(|letter| told(client(me), &letter.message));
+            format!("{}, all before its code looks{so}", all.collect::<Vec<_>>().join(" and "))
+        }
     }
 }
 
@@ -177,20 +194,29 @@ fn said(response: &Response) -> String {
     }
 }
 
-fn delivered(client: &Client, after: &Client) -> String {
-    let who = client.actor();
-    let so = match (&after.node.end, &client.node.end) {
+/// What a process does next.
+fn goes_on(client: &Client, after: &Client) -> String {
+    match (&after.node.end, &client.node.end) {
         (Some(end), None) => format!(", and ends: {end:?}"),
         _ => match after.queue.get(client.queue.len()) {
             Some(request) => format!(", and sends {} {}", request.request.name(), request.request.path()),
             None => String::new(),
         },
-    };
-    match &client.inbox[0].message {
+    }
+}
+
+fn delivered(client: &Client, after: &Client) -> String {
+    told(client, &client.inbox[0].message) + &goes_on(client, after)
+}
+
+/// What a message tells.
+fn told(client: &Client, message: &Message) -> String {
+    let who = client.actor();
+    match message {
         Message::Answer { answer, .. } => match &**answer {
-            Ok(Response::Created { path, .. }) => format!("{who} is told that {path} is made{so}"),
-            Ok(response) => format!("{who} has its answer{}{so}", said(response)),
-            Err(code) => format!("{who} is answered {code:?}{so}"),
+            Ok(Response::Created { path, .. }) => format!("{who} is told that {path} is made"),
+            Ok(response) => format!("{who} has its answer{}", said(response)),
+            Err(code) => format!("{who} is answered {code:?}"),
         },
         Message::Event(event) => {
             let what = match event.kind {
@@ -200,9 +226,9 @@ fn delivered(client: &Client, after: &Client) -> String {
                 EventType::NodeDataChanged => "was set",
                 EventType::NodeChildrenChanged => "has other children",
             };
-            format!("{who}'s watch tells: {} {what}{so}", event.path)
+            format!("{who}'s watch tells: {} {what}", event.path)
         }
-        Message::Lost => format!("{who} learns that its connection is lost{so}"),
+        Message::Lost => format!("{who} learns that its connection is lost"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::digest::{Digest, Digester, digest_of};
 use crate::message::{Events, Letter, List, Message, Post};
-use crate::process::{Input, Node, Replayer, Req, Step};
+use crate::process::{Given, Input, Node, Replayer, Req, Step};
 use crate::shell::Watching;
 use crate::symmetry::{Eyes, session_of};
 use std::hash::{Hash, Hasher};
@@ -104,6 +104,10 @@ pub enum Op {
     Pause,
     /// It goes on.
     Resume,
+    /// The next messages, so many, reach it before its code looks at any of them.
+    Together(u8),
+    /// Of its tasks, the one of this number runs.
+    Run(u8),
 }
 
 impl Op {
@@ -128,6 +132,8 @@ impl Op {
             Op::Pause => 14,
             Op::Resume => 15,
             Op::Stands { served } => digest_of(16, served),
+            Op::Together(many) => digest_of(17, many),
+            Op::Run(task) => digest_of(19, task),
         }
     }
 }
@@ -165,14 +171,15 @@ impl Client {
             digest: 0,
             seen: 0,
         };
-        let mut at = At { client, replayer, events: Vec::new(), unwatched: Vec::new() };
+        let mut at = At { client, replayer, busy: false, events: Vec::new(), unwatched: Vec::new() };
         at.absorb(&step);
         at.done(symmetry)
     }
 
     /// Takes an operation.
     pub fn step(&self, op: &Op, replayer: &Replayer, symmetry: bool) -> Moved {
-        let mut at = At { client: self.clone(), replayer, events: Vec::new(), unwatched: Vec::new() };
+        let mut at =
+            At { client: self.clone(), replayer, busy: false, events: Vec::new(), unwatched: Vec::new() };
         at.take(op);
         at.done(symmetry)
     }
@@ -185,6 +192,11 @@ impl Client {
     /// Whether its process may do something.
     pub fn runs(&self) -> bool {
         self.phase == Phase::Running && !self.node.is_done
+    }
+
+    /// How many of the next answers are for calls that were given up.
+    pub fn given_up(&self) -> usize {
+        usize::from(self.outstanding).saturating_sub(self.node.waits.calls.len())
     }
 
     /// How many of the queue's requests are writes.
@@ -239,7 +251,7 @@ impl Client {
     }
 
     fn hash_state(&self, hasher: &mut impl Hasher) {
-        let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
+        let unheard = self.given_up() as u8;
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
         self.session.hash(hasher);
@@ -269,6 +281,8 @@ impl Client {
 struct At<'a> {
     client: Client,
     replayer: &'a Replayer,
+    /// Its code is busy, and looks at nothing that it is given.
+    busy: bool,
     events: Vec<Event>,
     unwatched: Vec<Watching>,
 }
@@ -367,6 +381,15 @@ impl At<'_> {
                 self.feed(&Input::Renewed);
             }
             Op::Stands { served } => self.client.served = *served,
+            Op::Together(many) => {
+                self.busy = true;
+                (0..*many).for_each(|_| self.deliver());
+                self.busy = false;
+                if let &[task] = &*self.client.node.ready {
+                    self.feed(&Input::Run(task));
+                }
+            }
+            Op::Run(task) => self.feed(&Input::Run(*task)),
             Op::Crash => self.crash(),
             Op::Pause => {
                 self.client.phase = Phase::Paused;
@@ -391,10 +414,12 @@ impl At<'_> {
 
     /// Gives the process an input, if it makes a difference to it.
     fn feed(&mut self, input: &Input) {
-        if self.client.node.minds(input) {
-            let step = self.replayer.step(&self.client.node, input, self.client.state);
-            self.absorb(&step);
+        if !self.client.node.minds(input) {
+            return;
         }
+        let given = Given { input: input.clone(), state: self.client.state, busy: self.busy };
+        let step = self.replayer.step(&self.client.node, &given);
+        self.absorb(&step);
     }
 
     fn absorb(&mut self, step: &Arc<Step>) {
@@ -421,8 +446,7 @@ impl At<'_> {
         let letter = self.client.inbox.remove(0);
         match &letter.message {
             Message::Answer { answer, sets } => {
-                let awaited = self.client.node.waits.calls.len();
-                let heard = usize::from(self.client.outstanding) <= awaited;
+                let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
                 let closed = **answer == Ok(Response::Closed);
                 if closed {

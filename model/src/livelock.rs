@@ -60,6 +60,8 @@ pub fn label(action: Action) -> u16 {
         Action::Expire(me) => (10, me, 0),
         Action::Register(me) => (11, me, 0),
         Action::Renew(me) => (12, me, 0),
+        Action::Run(me, nth) => (13, me, nth),
+        Action::Together(me, many) => (14, me, many),
         // A fault is no free action, and not recorded.
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
         Action::FalseEnd(_) | Action::Begin(_) => (15, 0, 0),

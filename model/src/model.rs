@@ -127,6 +127,12 @@ impl RecipeModel {
         [self.replayer.replayed(), self.moves.len(), self.orders.len(), self.seen.len()]
     }
 
+    /// What code does not do the same when it is given the same again, if any was seen: then nothing that was found can
+    /// be relied on.
+    pub fn not_determined(&self) -> Option<&String> {
+        self.replayer.not_determined()
+    }
+
     /// The first state, in which each process has taken its first step, and what the promises say of that.
     pub fn init(&self) -> Taken {
         let actors: Vec<ActorId> = (0..self.bounds.clients)
@@ -153,8 +159,10 @@ impl RecipeModel {
             Turn { model: self, state, findings: Findings::default(), stale: false, events: Vec::new() };
         turn.see(&List::new(opened.collect()));
         started.iter().for_each(|moved| turn.see(&moved.events));
-        let troubles: Vec<_> =
-            started.iter().filter_map(|moved| moved.client.node.trouble.as_ref().map(violation)).collect();
+        let troubles: Vec<_> = started
+            .iter()
+            .filter_map(|moved| moved.client.node.trouble.as_ref().and_then(violation))
+            .collect();
         turn.findings.broken.extend(troubles.into_iter().map(|(own, v)| (self.own(own), v)));
         let gone = (0..).zip(&started).filter(|(_, moved)| moved.client.phase == Phase::Crashed);
         gone.for_each(|(me, _)| turn.plain(me, 3, &Order::Forget { client: me }));
@@ -223,14 +231,15 @@ impl RecipeModel {
     }
 }
 
-/// Which of the model's own promises is broken, and how.
-fn violation(trouble: &Trouble) -> (usize, Violation) {
+/// Which of the model's own promises is broken, and how; none where nothing can be relied on.
+fn violation(trouble: &Trouble) -> Option<(usize, Violation)> {
     let (own, what) = match trouble {
         Trouble::Panic(what) => (0, format!("the recipe panics: {what}")),
         Trouble::Spin => (1, "the recipe submits or polls without end".to_owned()),
         Trouble::Key(what) => (2, what.clone()),
+        Trouble::NotDetermined => return None,
     };
-    (own, Violation::new(what, None))
+    Some((own, Violation::new(what, None)))
 }
 
 /// A state that is becoming the next.
@@ -267,6 +276,11 @@ impl Turn<'_> {
             Action::Register(me) => self.register(me),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
+            Action::Run(me, nth) => {
+                let task = self.state.clients[usize::from(me)].node.ready[usize::from(nth)];
+                self.go(me, &Op::Run(task));
+            }
+            Action::Together(me, many) => self.go(me, &Op::Together(many)),
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
             Action::FalseEnd(me) => {
@@ -383,7 +397,7 @@ impl Turn<'_> {
         let moved = model.moves.get(key, work);
         let trouble = match &client.node.trouble {
             Some(_) => None,
-            None => moved.client.node.trouble.as_ref().map(violation),
+            None => moved.client.node.trouble.as_ref().and_then(violation),
         };
         if let Some((own, violation)) = trouble {
             self.findings.broken.push((model.own(own), violation));

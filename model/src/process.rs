@@ -10,19 +10,15 @@ use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
 use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
-use crate::shell::{Mark, STOPPED, Shell, Waits, Watching};
+use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
 use crate::symmetry::Eyes;
+use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Resource};
-use zk_trials::trial::{Actor, AnyTrial, Part};
+use zk_trials::trial::{AnyTrial, Part};
 
-/// A process that was polled so often in one step, each time because it woke itself, has run away.
-const ROUNDS_MAX: u32 = 1_000;
 /// So many histories with one digest are followed by the audit.
 const AUDITED: usize = 4;
 
@@ -64,6 +60,19 @@ pub enum Input {
     Timer(u8),
     /// A write to the outside resource has arrived.
     Written { nth: u8, accepted: bool },
+    /// Of its tasks, the one of this number runs, which is ready.
+    Run(u8),
+}
+
+/// An input, and how it is given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// The input.
+    pub input: Input,
+    /// The session's state by then.
+    pub state: KeeperState,
+    /// The process is busy: none of its tasks runs for now, whatever it is given.
+    pub busy: bool,
 }
 
 /// What a step of a process lets out.
@@ -79,6 +88,22 @@ pub struct Emitted {
     pub unwatched: Vec<Watching>,
 }
 
+impl Emitted {
+    /// What the process does by it, in words.
+    fn telling(&self) -> String {
+        let requests = self.requests.iter().map(|asked| {
+            let request = &asked.request;
+            format!("submits {} {}", request.name(), request.path()).trim_end().to_owned()
+        });
+        let says = self.events.iter().filter_map(|event| match event {
+            Event::Says { what, .. } => Some(format!("says that it {what}")),
+            Event::Is(_) => None,
+        });
+        let all: Vec<String> = requests.chain(says).collect();
+        if all.is_empty() { "submits nothing".to_owned() } else { all.join(", ") }
+    }
+}
+
 /// How a process went wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Trouble {
@@ -88,6 +113,8 @@ pub enum Trouble {
     Spin,
     /// A checkpoint's key does not tell all that matters.
     Key(String),
+    /// It does not do the same when it is given the same again.
+    NotDetermined,
 }
 
 /// A process between two steps.
@@ -104,8 +131,14 @@ pub struct Node {
     /// The digest of its whole history, whatever the checkpoints say.
     pub whole: Digest,
     history: Option<Arc<History>>,
+    /// Its last checkpoint, if any counted.
+    checkpoint: Option<&'static str>,
     /// What it waits for.
     pub waits: Waits,
+    /// What of that its tasks would look at as soon as it came.
+    pub polled: Polled,
+    /// Its tasks that could run and do not yet, by their numbers, ascending. Which of them is next is a choice.
+    pub ready: Vec<u8>,
     /// How its main task ended.
     pub end: Option<End>,
     /// None of its tasks is left.
@@ -129,7 +162,10 @@ impl Node {
             seen,
             whole: digest,
             history: None,
+            checkpoint: None,
             waits: Waits::default(),
+            polled: Polled::default(),
+            ready: Vec::new(),
             end: None,
             is_done: true,
             trouble: None,
@@ -148,6 +184,7 @@ impl Node {
                 !self.waits.calls.is_empty() || self.waits.changes > 0 || !self.waits.watches.is_empty()
             }
             Input::Renewed | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
+            Input::Run(task) => self.ready.contains(task),
         }
     }
 
@@ -163,8 +200,10 @@ impl Node {
 /// A history, shared with those that begin alike. Newest first.
 #[derive(Debug)]
 struct History {
-    input: Input,
-    state: KeeperState,
+    /// `None` is the start.
+    given: Option<Given>,
+    /// What was let out then, and waited for: a replay must come to the same.
+    came_of_it: Digest,
     before: Option<Arc<History>>,
 }
 
@@ -177,6 +216,7 @@ pub struct Step {
     pub out: Emitted,
     /// Whose history it was worked out from.
     from: Digest,
+    came_of_it: Digest,
 }
 
 /// Runs actors.
@@ -189,6 +229,8 @@ pub struct Replayer {
     alike: Mutex<DigestMap<Digest, Alike>>,
     /// What followed a checkpoint in its own step.
     tails: Mutex<DigestMap<Digest, Digest>>,
+    /// Which code does not do the same when it is given the same again: then nothing else can be relied on.
+    not_determined: OnceLock<String>,
 }
 
 /// What is known of processes with one digest.
@@ -199,9 +241,6 @@ struct Alike {
     /// What one of them or another was given.
     inputs: Vec<Given>,
 }
-
-/// An input, and the session's state with it.
-type Given = (Input, KeeperState);
 
 /// How actors are run.
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +275,13 @@ impl Replayer {
             others: Memo::new(true),
             alike: Mutex::default(),
             tails: Mutex::default(),
+            not_determined: OnceLock::new(),
         }
+    }
+
+    /// What code does not do the same when it is given the same again, if any was seen.
+    pub fn not_determined(&self) -> Option<&String> {
+        self.not_determined.get()
     }
 
     /// How many steps were worked out.
@@ -244,26 +289,25 @@ impl Replayer {
         self.steps.len() + self.others.len()
     }
 
-    /// An actor's first step, up to where it waits.
+    /// An actor's first step, up to where its main task waits.
     pub fn start(&self, actor: ActorId, rounds: u8) -> Arc<Step> {
         let digest = digest_of(0x57a7, &(actor, rounds));
         let blank = Node { is_done: false, rounds, ..Node::idle(actor, digest, 0) };
-        Arc::new(self.replay(&blank, None))
+        Arc::new(self.replay_twice(&blank, None))
     }
 
-    /// What a process does with an input that it [minds](Node::minds). `state` is the session's state now.
-    pub fn step(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
-        let step = self.remembered(node, input, state);
+    /// What a process does with an input that it [minds](Node::minds).
+    pub fn step(&self, node: &Node, given: &Given) -> Arc<Step> {
+        let step = self.remembered(node, given);
         if !self.setup.audit || !self.setup.memo {
             return step;
         }
         let mut known = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = Vec::new();
         let alike = known.entry(node.digest).or_default();
-        let given = (input.clone(), state);
-        if !alike.inputs.contains(&given) {
+        if !alike.inputs.contains(given) {
             due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
-            alike.inputs.push(given);
+            alike.inputs.push(given.clone());
         }
         note(&mut known, &step.node, &mut due);
         match self.audit(&mut known, due) {
@@ -272,10 +316,30 @@ impl Replayer {
         }
     }
 
-    fn remembered(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
-        let now = digest_of(0x57e9, &(input, state));
-        let work = || Arc::new(self.replay(node, Some((input, state))));
+    fn remembered(&self, node: &Node, given: &Given) -> Arc<Step> {
+        let now = digest_of(0x57e9, given);
+        let work = || Arc::new(self.replay_twice(node, Some(given)));
         self.steps.get(digest_all(1, [node.digest, now]), work)
+    }
+
+    /// What a step comes to, the same both times, or else it is not determined.
+    fn replay_twice(&self, before: &Node, now: Option<&Given>) -> Step {
+        let first = self.replay(before, now);
+        if !self.setup.audit {
+            return first;
+        }
+        let second = self.replay(before, now);
+        if first.came_of_it == second.came_of_it {
+            return first;
+        }
+        let (first, second) = (first.out.telling(), second.out.telling());
+        self.is_not_determined(before, now, &format!("{first}, and another time {second}"))
+    }
+
+    fn is_not_determined(&self, before: &Node, given: Option<&Given>, does: &str) -> Step {
+        let on = given.map_or("at its start".to_owned(), |given| format!("on {:?}", given.input));
+        let _ = self.not_determined.set(format!("{} {on}: it {does}", before.actor));
+        troubled(before, Trouble::NotDetermined)
     }
 
     /// Two histories with one digest must give the same step, whatever comes. States merge, so a search may never
@@ -285,20 +349,22 @@ impl Replayer {
         known: &mut DigestMap<Digest, Alike>,
         mut due: Vec<(Arc<Node>, Given)>,
     ) -> Option<Trouble> {
-        while let Some((node, (input, state))) = due.pop() {
-            let step = self.remembered(&node, &input, state);
+        while let Some((node, given)) = due.pop() {
+            let step = self.remembered(&node, &given);
             if step.from == node.whole || step.node.trouble.is_some() {
                 continue;
             }
-            let now = digest_of(0x57e9, &(&input, state));
-            let work = || Arc::new(self.replay(&node, Some((&input, state))));
+            let now = digest_of(0x57e9, &given);
+            let work = || Arc::new(self.replay(&node, Some(&given)));
             let other = self.others.get(digest_all(2, [node.whole, now]), work);
             let same = other.node.trouble.is_none()
                 && step.node.digest == other.node.digest
                 && step.node.waits == other.node.waits
                 && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
             if !same {
-                let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
+                let (actor, input) = (node.actor, &given.input);
+                let place = node.checkpoint.unwrap_or_default();
+                let what = format!("{actor} does different things on {input:?} after {}", forgetful(place));
                 return Some(Trouble::Key(what));
             }
             note(known, &other.node, &mut due);
@@ -306,46 +372,54 @@ impl Replayer {
         None
     }
 
-    fn replay(&self, before: &Node, now: Option<(&Input, KeeperState)>) -> Step {
+    fn replay(&self, before: &Node, now: Option<&Given>) -> Step {
         let Setup { clients, effects, keys, symmetry, .. } = self.setup;
         let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry));
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
-        let mut run = Run { tasks: Vec::new(), end: None, shell: shell.clone() };
+        let mut tasks = Tasks::new(shell.clone());
+        let history = before.inputs();
         let ran = quietly(|| {
-            run.begin(self.trial.clone().actor(zk, probe, part));
-            let mut is_fine = run.poll();
-            let inputs = before.inputs();
-            for (input, state) in inputs.iter().map(|item| (&item.input, item.state)).chain(now) {
-                // What was let out before was let out in earlier steps.
-                shell.end();
-                run.end = None;
-                shell.feed(input, state);
-                is_fine &= run.poll();
+            let mut actor = Some(self.trial.clone().actor(zk, probe, part));
+            let mut take = |tasks: &mut Tasks, given: Option<&Given>| match (given, actor.take()) {
+                (None, actor) => tasks.begin(actor.expect("an actor begins once")),
+                (Some(given), _) => go_on(tasks, &shell, given),
+            };
+            for item in &history {
+                take(&mut tasks, item.given.as_ref())?;
+                // What is let out here was let out in earlier steps.
+                let ran = Ran::of(&mut tasks, &shell);
+                if ran.came_of_it != item.came_of_it {
+                    return Ok(Err((item.given.clone(), ran.out.telling())));
+                }
             }
-            is_fine
+            take(&mut tasks, now)?;
+            Ok(Ok(Ran::of(&mut tasks, &shell)))
         });
-        let (out, waits, mark, looked) = shell.end();
         shell.close();
-        let (end, is_done) = (run.end, run.tasks.is_empty());
-        drop(run);
+        drop(tasks);
         match ran {
-            Ok(true) => self.after(before, now, Ran { out, waits, mark, looked, end, is_done }),
-            Ok(false) => troubled(before, Trouble::Spin),
+            Ok(Ok(Ok(ran))) => self.after(before, now, ran),
+            Ok(Ok(Err((given, does)))) => {
+                let does = format!("{does}, which it did not do before");
+                self.is_not_determined(before, given.as_ref(), &does)
+            }
+            Ok(Err(RunsAway)) => troubled(before, Trouble::Spin),
             Err(what) if what == STOPPED => troubled(before, Trouble::Spin),
             Err(what) => troubled(before, Trouble::Panic(what)),
         }
     }
 
     /// The process as it is after a step.
-    fn after(&self, before: &Node, now: Option<(&Input, KeeperState)>, ran: Ran) -> Step {
-        let Ran { mut out, waits, mark, looked, end, is_done } = ran;
+    fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
+        let Ran { mut out, waits, polled, mark, looked, ready, end, is_done, came_of_it } = ran;
         let actor = before.actor;
-        let state = now.map_or(KeeperState::SyncConnected, |(_, state)| state);
+        let state = now.map_or(KeeperState::SyncConnected, |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);
-        let input = now.map(|(input, _)| input);
-        let whole = digest_all(3, [before.whole, digest_of(3, &(input, state))]);
+        let whole = digest_all(3, [before.whole, digest_of(3, &now)]);
+        let input = now.map(|given| (&given.input, given.busy));
+        let checkpoint = mark.as_ref().map(|mark| mark.label).or(before.checkpoint);
         let mut digest = digest_all(4, [before.digest, digest_of(4, &(input, state_seen))]);
         let mut seen = 0;
         if self.setup.symmetry {
@@ -361,7 +435,7 @@ impl Replayer {
             digest = digest_all(5, [mark.key, rest]);
             seen = digest_all(5, [mark.seen, rest]);
             if self.audit_tail(digest, &mark, &out, &waits) {
-                let what = format!("{actor} goes on in two ways after one checkpoint");
+                let what = format!("{actor} goes on in two ways after {}", forgetful(mark.label));
                 return troubled(before, Trouble::Key(what));
             }
         }
@@ -372,14 +446,26 @@ impl Replayer {
             (digest, seen) = (digest_of(6, &(actor, end)), digest_of(6, &end));
         }
         out.events.extend(end_now.map(|end| Event::Is(Fact::Finished { actor, end })));
-        let history = now.map(|(input, state)| {
-            Arc::new(History { input: input.clone(), state, before: before.history.clone() })
-        });
-        let history = history.filter(|_| !is_done);
+        let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
+        let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let rounds = before.rounds;
-        let node = Node { actor, rounds, digest, seen, whole, history, waits, end, is_done, trouble: None };
-        Step { node: Arc::new(node), out, from: before.whole }
+        let (rounds, trouble) = (before.rounds, None);
+        let node = Node {
+            actor,
+            rounds,
+            digest,
+            seen,
+            whole,
+            history,
+            checkpoint,
+            waits,
+            polled,
+            ready,
+            end,
+            is_done,
+            trouble,
+        };
+        Step { node: Arc::new(node), out, from: before.whole, came_of_it }
     }
 
     /// Whether the rest of the step after a checkpoint does not follow from its key.
@@ -404,12 +490,17 @@ fn note(known: &mut DigestMap<Digest, Alike>, node: &Arc<Node>, due: &mut Vec<(A
     }
 }
 
+/// Which checkpoint has forgotten something, and what is to be done.
+fn forgetful(label: &str) -> String {
+    format!("its checkpoint \"{label}\", which does not tell all that matters: if a caller's, by `Locals`")
+}
+
 /// A process that has gone wrong: it does nothing any more.
 fn troubled(before: &Node, trouble: Trouble) -> Step {
     let digest = digest_of(8, &trouble);
     let end = Some(End::Failed);
     let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
-    Step { node: Arc::new(node), out: Emitted::default(), from: before.whole }
+    Step { node: Arc::new(node), out: Emitted::default(), from: before.whole, came_of_it: digest }
 }
 
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
@@ -423,65 +514,34 @@ fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
 struct Ran {
     out: Emitted,
     waits: Waits,
+    polled: Polled,
     mark: Option<Mark>,
     looked: bool,
+    ready: Vec<u8>,
     end: Option<End>,
     is_done: bool,
+    /// The digest of all that others can tell of it.
+    came_of_it: Digest,
 }
 
-/// An actor's tasks while they run.
-struct Run {
-    tasks: Vec<Pin<Box<dyn Future<Output = Option<End>> + Send>>>,
-    end: Option<End>,
-    shell: Arc<Shell>,
-}
-
-/// Tells whether a task was woken.
-#[derive(Debug, Default)]
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Ordering::Relaxed);
+impl Ran {
+    /// Ends a step.
+    fn of(tasks: &mut Tasks, shell: &Shell) -> Ran {
+        let (out, waits, polled, mark, looked) = shell.end();
+        let (ready, end, is_done) = (tasks.ready(), tasks.end.take(), tasks.is_empty());
+        let rest = digest_of(11, &(&waits, &ready, end, is_done));
+        let came_of_it = digest_all(11, [digest_of_emitted(&out, 0, 0), rest]);
+        Ran { out, waits, polled, mark, looked, ready, end, is_done, came_of_it }
     }
 }
 
-impl Run {
-    fn begin(&mut self, actor: Actor) {
-        self.tasks.push(Box::pin(async { Some(actor.await) }));
-    }
-
-    /// Polls all tasks until they are quiet; tells whether they ever were.
-    fn poll(&mut self) -> bool {
-        let woken = Arc::new(Woken::default());
-        let waker = Waker::from(woken.clone());
-        let mut cx = Context::from_waker(&waker);
-        for _ in 0..ROUNDS_MAX {
-            woken.0.store(false, Ordering::Relaxed);
-            let end = &mut self.end;
-            self.tasks.retain_mut(|task| match task.as_mut().poll(&mut cx) {
-                Poll::Ready(ended) => {
-                    *end = end.or(ended);
-                    false
-                }
-                Poll::Pending => true,
-            });
-            let spawned = self.shell.take_spawned(self.tasks.len());
-            let is_quiet = spawned.is_empty() && !woken.0.load(Ordering::Relaxed);
-            let spawned = spawned.into_iter().map(|task| {
-                Box::pin(async {
-                    task.await;
-                    None
-                }) as _
-            });
-            self.tasks.extend(spawned);
-            if self.shell.has_run_away() {
-                return false;
-            }
-            if is_quiet {
-                return true;
-            }
-        }
-        false
+/// Gives a process an input, and lets the task run that it wakes, if nothing else could.
+fn go_on(tasks: &mut Tasks, shell: &Shell, given: &Given) -> Result<(), RunsAway> {
+    let stood_still = tasks.ready();
+    shell.feed(&given.input, given.state);
+    match (&given.input, &*stood_still, &*tasks.ready()) {
+        (Input::Run(task), ..) => tasks.run(*task),
+        (_, [], &[woken]) if !given.busy => tasks.run(woken),
+        _ => Ok(()),
     }
 }

@@ -99,6 +99,13 @@ impl Story {
                 let (watch, paths) = heard(&client.inbox[0].message);
                 (process(me), Does::Hears { sent: sent.inbox[0], watch }, paths)
             }
+            Action::Together(me, many) => {
+                let (client, sent) = client(me);
+                let all = client.inbox.iter().take(usize::from(many)).map(|letter| heard(&letter.message));
+                let (watches, paths): (Vec<bool>, Vec<Vec<Text>>) = all.unzip();
+                let watch = watches.contains(&true);
+                (process(me), Does::Hears { sent: sent.inbox[0], watch }, paths.concat())
+            }
             Action::Arrive(me, _) => (process(me), Does::Writes, none()),
             Action::Drop(me, _)
             | Action::Crash(me)
@@ -114,6 +121,7 @@ impl Story {
             | Action::Register(me)
             | Action::CatchUp(me)
             | Action::Begin(me)
+            | Action::Run(me, _)
             | Action::Resume(me) => (process(me), Does::Moves, none()),
         }
     }

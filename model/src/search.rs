@@ -40,6 +40,8 @@ pub struct Found {
     pub violated: Option<(usize, u32)>,
     /// What ran out before everything was explored.
     pub ran_out: Option<String>,
+    /// What code is not determined.
+    pub not_determined: Option<String>,
 }
 
 struct Search<'a> {
@@ -66,6 +68,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
+        not_determined: None,
     };
     let mut search = Search {
         model,
@@ -78,6 +81,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     search.run(progress);
     search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
+    search.found.not_determined = model.not_determined().cloned();
     search.found
 }
 
@@ -120,7 +124,7 @@ impl Search<'_> {
                     progress(Progress { states: self.found.states, frontier, depth });
                 }
                 self.expand(&state, index, depth, &mut next);
-                if self.is_full() {
+                if self.is_full() || self.model.not_determined().is_some() {
                     return;
                 }
             }
@@ -215,7 +219,9 @@ impl Search<'_> {
     fn look_for_livelocks(&mut self) {
         let edges = std::mem::replace(&mut self.edges, Err(String::new()));
         let edges = match edges {
-            _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
+            _ if self.found.ran_out.is_some() || self.model.not_determined().is_some() => {
+                Err("the search was cut short".to_owned())
+            }
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
             edges => edges,
         };

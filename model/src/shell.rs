@@ -86,6 +86,8 @@ impl Watching {
 /// The place of the last checkpoint in a step.
 #[derive(Clone, Debug)]
 pub struct Mark {
+    /// What the checkpoint is called.
+    pub label: &'static str,
     /// What the rest of the run follows from, but for the session's state.
     pub key: Digest,
     /// The same, as the process itself sees it.
@@ -178,6 +180,16 @@ pub struct Waits {
     pub writes: u8,
 }
 
+/// Which of what an actor waits for its tasks would look at as soon as it came, in the order of [`Waits`]. What they
+/// hold and have not polled is the same to them whenever it comes.
+#[derive(Clone, Debug, Default)]
+pub struct Polled {
+    /// Calls.
+    pub calls: Vec<bool>,
+    /// Watches.
+    pub watches: Vec<bool>,
+}
+
 impl Shell {
     /// An actor that has done nothing yet, with an open session.
     pub fn new(actor: ActorId, effects: bool, keys: bool, symmetry: bool) -> Shell {
@@ -246,18 +258,22 @@ impl Shell {
                 slot.send(*accepted);
                 inner.filled.push((u128::from(*accepted), Held::Write(slot)));
             }
+            Input::Run(_) => {}
         }
     }
 
-    /// Tasks spawned since the last call. `alive` says how many others there are.
-    pub fn take_spawned(&self, alive: usize) -> Vec<Task> {
+    /// Tasks spawned since the last call.
+    pub fn take_spawned(&self) -> Vec<Task> {
+        self.lock().spawned.drain(..).map(|SpawnedTask(task)| task).collect()
+    }
+
+    /// So many tasks are left.
+    pub fn shared_by(&self, tasks: usize) {
         let mut inner = self.lock();
-        let spawned: Vec<Task> = inner.spawned.drain(..).map(|SpawnedTask(task)| task).collect();
-        inner.crowded = alive + spawned.len() > 1;
+        inner.crowded = tasks > 1;
         if inner.crowded {
             inner.mark = None;
         }
-        spawned
     }
 
     /// Whether the actor has submitted without end.
@@ -265,12 +281,17 @@ impl Shell {
         self.lock().submits > SUBMITS_MAX
     }
 
-    /// Ends a step: what was emitted, what is waited for, the last checkpoint, and whether the code after it
+    /// Ends a step: what was emitted, what is waited for and polled, the last checkpoint, and whether the code after it
     /// has looked at the session's state.
-    pub fn end(&self) -> (Emitted, Waits, Option<Mark>, bool) {
+    pub fn end(&self) -> (Emitted, Waits, Polled, Option<Mark>, bool) {
         let mut inner = self.lock();
         let waits = inner.settle();
-        (std::mem::take(&mut inner.out), waits, inner.mark.take(), inner.looked)
+        let given_up = inner.calls.len() - waits.calls.len();
+        let polled = Polled {
+            calls: inner.calls.iter().skip(given_up).map(|(_, slot)| slot.is_polled()).collect(),
+            watches: inner.watches.iter().map(|(_, slot)| slot.is_polled()).collect(),
+        };
+        (std::mem::take(&mut inner.out), waits, polled, inner.mark.take(), inner.looked)
     }
 
     /// From now on nothing goes anywhere: the futures are about to be dropped.
@@ -488,6 +509,7 @@ impl Inner {
         }
         self.looked = false;
         self.mark = Some(Mark {
+            label,
             key: digester.end(),
             seen,
             requests: self.out.requests.len(),

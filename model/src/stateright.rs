@@ -90,6 +90,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
+        not_determined: None,
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Watched::of(model).checker().threads(1);
@@ -103,6 +104,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;
+    found.not_determined = checker.model().model.not_determined().cloned();
     let tested = checker.model().tested.load(Ordering::Relaxed);
     for (nth, report) in found.promises.iter_mut().enumerate() {
         report.tested = tested >> nth & 1;

@@ -115,7 +115,9 @@ fn a_search_that_is_cut_is_undecided() {
     let cut = |change: fn(&mut CheckConfig)| run(trial("lock"), &changed(&full(2, 1, 0, 0), change)).verdict;
     let says = |verdict: Verdict, what: &str| match verdict {
         Verdict::Undecided { ran_out } => assert!(ran_out.contains(what), "{ran_out}"),
-        Verdict::Holds | Verdict::Violated { .. } => panic!("{verdict:?} though it was cut"),
+        Verdict::Holds | Verdict::Violated { .. } | Verdict::NotDetermined { .. } => {
+            panic!("{verdict:?} though it was cut")
+        }
     };
     says(cut(|config| config.max_states = Some(100)), "states");
     says(cut(|config| config.max_depth = Some(5)), "depth");

@@ -39,7 +39,7 @@ fn the_promise_that_is_asked_for_is_the_one_that_is_told() {
     };
     let violated = |promise| match asked(promise, None).verdict {
         Verdict::Violated { promise, steps } => (promise, steps),
-        Verdict::Holds | Verdict::Undecided { .. } => panic!("it is broken"),
+        Verdict::Holds | Verdict::Undecided { .. } | Verdict::NotDetermined { .. } => panic!("it is broken"),
     };
     let exclusion = "exclusion-among-live-sessions";
     let (known, far) = violated(None);

@@ -23,7 +23,6 @@
 //! What runs here is what is checked: the same code is driven on a simulated ensemble under faults, explored
 //! exhaustively in small models, and run on a real ensemble.
 
-mod alive;
 mod barrier;
 pub mod chubby;
 mod configuration;

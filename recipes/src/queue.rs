@@ -1,12 +1,11 @@
 //! A queue of persistent items, with priorities: nothing is lost, and nobody has what another has.
 
-use crate::alive::{Alive, TellsAlive};
 use crate::line::{Line, next_lower};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
 use std::fmt;
 use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, MultiOutcome, Op, Outcome, PathError, Text,
-    Watch, ZPath, ZooKeeper, open_acl, race,
+    CreateMode, Data, Either, Error, ErrorCode, EventType, Local, Locals, MultiOutcome, Op, Outcome,
+    PathError, TellsLocals, Text, Watch, ZPath, ZooKeeper, open_acl, race,
 };
 
 /// How important an item is: lower is taken first, and those of one priority in the order in which they were put.
@@ -222,9 +221,9 @@ pub const CLAIM: &str = "claim-of-";
 pub struct Consumer<Z> {
     zk: Z,
     places: Places,
-    line: Line<TellsAlive<Z>>,
+    line: Line<TellsLocals<Z>>,
     /// What is alive while a place in line is given up.
-    alive: Alive,
+    alive: Locals,
     /// A claim that may be this session's.
     claim: Option<ZPath>,
 }
@@ -243,7 +242,7 @@ impl<Z: ZooKeeper + Clone> Consumer<Z> {
     /// and all their lives. Fails if it is empty or not fit for a znode's name.
     pub fn new(zk: Z, parent: &ZPath, guid: &str) -> Result<Consumer<Z>, PathError> {
         let places = Places::of(parent);
-        let alive = Alive::default();
+        let alive = Locals::default();
         let line = Line::new(alive.told_by(zk.clone()), &places.takers, guid, &["taker"])?;
         Ok(Consumer { zk, places, line, claim: None, alive })
     }
@@ -258,7 +257,8 @@ impl<Z: ZooKeeper + Clone> Consumer<Z> {
         let mut taken = Taken { zk: zk.clone(), places: places.clone(), claim, is_sure: false, item, data };
         let place = turn.node().clone();
         while !taken.look(&place).await? {}
-        alive.set(&[&taken.item.text(), &String::from_utf8_lossy(taken.data.bytes())]);
+        let data = String::from_utf8_lossy(taken.data.bytes());
+        alive.set(&[Local::Text(taken.item.as_str()), Local::Text(&data)]);
         turn.release().await?;
         alive.set(&[]);
         match delivery {

@@ -33,7 +33,8 @@ pub struct CheckReport {
     pub verdict: Judgement,
     /// In which description of an ensemble: `Service`, one tree of which clients' views may lag.
     pub holds_in: String,
-    /// Why, if it is undecided: what ran out, or what was never put to the test.
+    /// Why, if it is undecided: what ran out, or what was never put to the test. What the code does, if it is not
+    /// determined.
     pub ran_out: Option<String>,
     /// Whether every state within the bounds was explored.
     pub exhaustive: bool,
@@ -71,6 +72,8 @@ pub enum Judgement {
     Violated,
     /// The search was cut short, or something was never put to the test.
     Undecided,
+    /// The code does not do the same when it is given the same again: nothing can be said of it.
+    NotDetermined,
 }
 
 impl Judgement {
@@ -79,7 +82,7 @@ impl Judgement {
         match self {
             Judgement::Holds => Answer::Held,
             Judgement::Violated => Answer::Broken,
-            Judgement::Undecided => Answer::Undecided,
+            Judgement::Undecided | Judgement::NotDetermined => Answer::Undecided,
         }
     }
 }

@@ -82,6 +82,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         Verdict::Holds => (Judgement::Holds, None, None),
         Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise.clone()), None),
         Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out.clone())),
+        Verdict::NotDetermined { what } => (Judgement::NotDetermined, None, Some(what.clone())),
     };
     let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());

@@ -375,7 +375,7 @@ mod chaos {
         let name = file.to_string_lossy();
         let broken = match &check.verdict {
             Verdict::Violated { promise, .. } => check.promises.iter().find(|result| result.name == promise),
-            Verdict::Holds | Verdict::Undecided { .. } => None,
+            Verdict::Holds | Verdict::Undecided { .. } | Verdict::NotDetermined { .. } => None,
         };
         let example = broken.and_then(|result| Some((result.name, result.broken.as_ref()?)));
         let Some((promise, example)) = example else {

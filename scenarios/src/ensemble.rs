@@ -202,6 +202,7 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
         Verdict::Holds => (Judgement::Holds, None, None),
         Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise), None),
         Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out)),
+        Verdict::NotDetermined { what } => (Judgement::NotDetermined, None, Some(what)),
     };
     let broken = check.promises.iter().find(|result| Some(result.name) == promise.as_deref());
     let steps = broken.and_then(|result| result.broken.as_ref()).map(|path| path.steps.clone());

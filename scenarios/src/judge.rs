@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Instant;
 use zk_model::CheckConfig;
 use zk_reports::{
-    Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial, Judgement,
+    Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
     PromiseResult, SweepReport, Verdict,
 };
 use zk_trials::trial::{AnyTrial, FoundBy};
@@ -258,7 +258,7 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
         answer: Answer::Held,
     };
     // Of what was never put to the test, `compare` hears promise by promise.
-    let ended = |check: &CheckReport| check.exhaustive || check.verdict != Judgement::Undecided;
+    let ended = |check: &CheckReport| check.exhaustive || check.verdict.answer() != Answer::Undecided;
     let ended = (ended(model), ended(kept.unwrap_or(model)));
     (judged.wrong, judged.answer) = compare(&judged, ended, known.keeps);
     judged

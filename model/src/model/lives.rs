@@ -27,7 +27,7 @@ impl Turn<'_> {
         self.open(me, moved.client.session, actor);
         self.state.clients[usize::from(me)] = moved.client.clone();
         self.see(&moved.events);
-        let trouble = moved.client.node.trouble.as_ref().map(violation);
+        let trouble = moved.client.node.trouble.as_ref().and_then(violation);
         self.findings.broken.extend(trouble.map(|(own, violation)| (model.own(own), violation)));
         if moved.client.phase == Phase::Crashed {
             self.plain(me, 3, &Order::Forget { client: me });

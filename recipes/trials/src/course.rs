@@ -51,6 +51,12 @@ pub enum CourseStep {
     Pause(u16),
     /// It goes on after a pause.
     Resume(u16),
+    /// Of its tasks that are ready, in the order in which they were spawned, the one of this number runs.
+    Run(u16, u8),
+    /// Its code is busy: none of its tasks runs, while its client goes on.
+    Busy(u16),
+    /// Its code is busy no longer: the task that is ready runs, if there is only one.
+    GoOn(u16),
     /// An administrator deletes a znode.
     Delete(Text),
     /// He sets a znode's data to a text.
@@ -81,7 +87,10 @@ impl CourseStep {
             | CourseStep::Crash(p)
             | CourseStep::Begin(p)
             | CourseStep::Pause(p)
-            | CourseStep::Resume(p) => Some(p),
+            | CourseStep::Resume(p)
+            | CourseStep::Run(p, _)
+            | CourseStep::Busy(p)
+            | CourseStep::GoOn(p) => Some(p),
             CourseStep::Delete(_) | CourseStep::Set(..) => None,
         }
     }
@@ -111,6 +120,9 @@ impl fmt::Display for CourseStep {
             CourseStep::Begin(p) => write!(f, "begin p{p}"),
             CourseStep::Pause(p) => write!(f, "pause p{p}"),
             CourseStep::Resume(p) => write!(f, "resume p{p}"),
+            CourseStep::Run(p, nth) => write!(f, "run p{p} {nth}"),
+            CourseStep::Busy(p) => write!(f, "busy p{p}"),
+            CourseStep::GoOn(p) => write!(f, "go-on p{p}"),
             CourseStep::Delete(path) => write!(f, "delete {path}"),
             CourseStep::Set(path, data) => write!(f, "set {path} {data}"),
         }
@@ -163,6 +175,9 @@ fn read(text: &str) -> Option<CourseStep> {
         ("crash", None) => CourseStep::Crash(p),
         ("pause", None) => CourseStep::Pause(p),
         ("resume", None) => CourseStep::Resume(p),
+        ("run", Some(nth)) => CourseStep::Run(p, nth),
+        ("busy", None) => CourseStep::Busy(p),
+        ("go-on", None) => CourseStep::GoOn(p),
         _ => return None,
     })
 }
@@ -195,6 +210,9 @@ mod tests {
             CourseStep::Crash(4),
             CourseStep::Pause(4),
             CourseStep::Resume(4),
+            CourseStep::Run(4, 1),
+            CourseStep::Busy(4),
+            CourseStep::GoOn(4),
             CourseStep::Delete("/lock/a b".into()),
             CourseStep::Set("/lock/a".into(), "un lock".into()),
             CourseStep::Set("/lock/a".into(), "".into()),

@@ -210,6 +210,9 @@ pub(crate) fn check_answer(report: &CheckReport) -> String {
             format!("undecided {}: never put to the test{names}", whole())
         }
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
+        Judgement::NotDetermined => {
+            return format!("not determined: {}", report.ran_out.as_deref().unwrap_or("the code"));
+        }
     };
     let Some(asked) = &report.asked else { return answer };
     let all = report.promises.iter().chain(&report.watched);

@@ -140,5 +140,8 @@ pub(crate) fn ensemble_answer(report: &EnsembleReport) -> String {
             report.promise.as_deref().unwrap_or("an invariant")
         ),
         Judgement::Undecided => format!("undecided ({})", report.ran_out.as_deref().unwrap_or("cut short")),
+        Judgement::NotDetermined => {
+            format!("not determined: {}", report.ran_out.as_deref().unwrap_or("the code"))
+        }
     }
 }

@@ -98,6 +98,7 @@ fn model(trial: &JudgedTrial) -> String {
             let why = trial.ran_out.as_deref().unwrap_or("cut short");
             format!("undecided ({} states; {why})", count(trial.states))
         }
+        (Judgement::NotDetermined, _) => "not determined".into(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Checkpoints in a recipe of a stranger's: what they save, and what becomes of one that forgets a local.
 
 use crate::judge::{about, broken, noted, path};
-use zoocheck::api::{Data, ErrorCode, Local, Text, ZooKeeper};
+use zk_recipes::Lock;
+use zoocheck::api::{Data, ErrorCode, Local, Locals, Text, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
@@ -92,6 +93,61 @@ impl Promise for NobodyGivesUp {
             _ => {}
         }
     }
+}
+
+/// Reads a setting, takes a lock, and then does as the setting said.
+struct Calls {
+    /// The lock's checkpoints are told of the setting.
+    tells: bool,
+}
+
+impl Trial for Calls {
+    fn about(&self) -> About {
+        about("stranger-calls", "Reads before it locks.", Bounds { drops: 1, ..Bounds::clients(2) })
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        vec![ROOT.into(), "/lock".into()]
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(NobodyGivesUp)]
+    }
+
+    async fn actor<Z, P>(&self, zk: Z, probe: P, _part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        let locals = Locals::default();
+        let Ok((_, setting)) = zk.data(&path(ROOT)).await else { return End::Failed };
+        let version = Local::Number(setting.version.into());
+        if self.tells {
+            locals.set(&[version]);
+        }
+        let mut lock = Lock::new(locals.told_by(zk.clone()), &path("/lock"), &probe.guid()).expect("a guid");
+        let Ok(held) = lock.acquire().await else { return End::SessionLost };
+        // What was set meanwhile is no error here.
+        let _ = zk.set_data(&path(ROOT), Data::NULL, setting.version).await;
+        probe.observe(Observation::note("ends", ROOT, 1));
+        let _ = held.release().await;
+        End::Done
+    }
+}
+
+/// A local that lives across a call of a recipe was taken for a lie of that recipe's, with no way to mend it.
+#[test]
+fn a_callers_locals_are_told_by_what_it_calls() {
+    let checked = |tells| {
+        let zoo = Zoo::empty().with(Calls { tells });
+        let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
+        zoo.check("stranger-calls", &CheckConfig::new(bounds)).expect("a check")
+    };
+    let forgets = checked(false);
+    assert_eq!(forgets.promise.as_deref(), Some("honest-checkpoints"), "{forgets}");
+    assert!(forgets.to_string().contains("its checkpoint \"line/"), "{forgets}");
+    let tells = checked(true);
+    assert_eq!(tells.promise, None, "{tells}");
 }
 
 fn checked(edition: Edition) -> CheckReport {

@@ -10,10 +10,12 @@
 //! | `request` | [`Request`], [`Response`], multi |
 //! | `error` | [`ErrorCode`], [`Outcome`], [`Error`] |
 //! | `pending` | [`Pending`], [`Completer`], [`race`] |
+//! | `locals` | [`Locals`]: a caller's, for checkpoints of what it calls |
 //! | `zookeeper` | [`trait ZooKeeper`](ZooKeeper) |
 
 mod acl;
 mod error;
+mod locals;
 mod path;
 mod pending;
 mod request;
@@ -24,6 +26,7 @@ mod zxid;
 
 pub use acl::{Acl, AclList, Identity, Perms, creator_acl, open_acl, read_acl};
 pub use error::{Error, ErrorCode, Outcome};
+pub use locals::{Locals, TellsLocals};
 pub use path::{PathError, Text, ZPath, join, sequence_of, split, validate};
 pub use pending::{Completer, Either, Pending, race};
 pub use request::{AddWatchMode, MultiOutcome, Op, OpResult, ReadOp, Request, Response, WatcherKind};

@@ -154,6 +154,11 @@ impl<T> Completer<T> {
         true
     }
 
+    /// Whether a task has polled the other end and is to be woken.
+    pub fn is_polled(&self) -> bool {
+        lock(&self.0).waker.is_some()
+    }
+
     /// Whether the other end was dropped, so that nobody waits any more.
     pub fn is_abandoned(&self) -> bool {
         lock(&self.0).abandoned

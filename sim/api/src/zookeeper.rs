@@ -71,7 +71,8 @@ pub trait ZooKeeper: Send + Sync {
     ///
     /// `label` names the place in the code. A recipe's loop calls it where it begins again, so that states
     /// that differ only in how they came about are one state. On a real ensemble it does nothing. A local
-    /// that is forgotten here makes verdicts wrong; zoocheck audits for it.
+    /// that is forgotten here makes verdicts wrong; zoocheck audits for it. Those of a caller, which the callee cannot
+    /// know, are told by [`Locals`](crate::Locals).
     fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
         let _ = (label, locals);
     }

@@ -49,12 +49,13 @@ pub(crate) fn came(fault: &Fault) -> &'static str {
 
 /// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who
 /// looks at another's znode) is not expected of all.
-const CASES: [Case; 69] = [
+const CASES: [Case; 70] = [
     ("a client's clock jumped", |s| s.faults.clock_jump_ms > 0),
     ("a disk was spared, or less than a quorum would have been whole", |s| {
         s.faults.disk_rot > 0 && several(s)
     }),
     ("a later part of a write survived an earlier one", |s| s.faults.disk_reorder && crashes(&s.faults)),
+    ("a ready task stood still", |_| false),
     ("a server gave up its history, as its disk was spoiled", |s| s.faults.disk_rot > 0 && several(s)),
     ("a server stayed out, as its disk was spoiled", |_| false),
     ("a server that stayed out kept others, in doubt themselves, from serving", |_| false),

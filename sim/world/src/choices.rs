@@ -38,11 +38,13 @@ pub enum Stream {
     /// Whether a datagram between servers is lost or comes twice. The entity is the directed pair, or, for whether
     /// a link breaks behind a leader's state, that plus 2^32.
     Datagram,
+    /// Whether a ready task stands still for a while, and for how long. The entity is the process.
+    StandStill,
 }
 
 impl Stream {
     /// All streams.
-    pub const ALL: [Stream; 15] = [
+    pub const ALL: [Stream; 16] = [
         Stream::Latency,
         Stream::Connect,
         Stream::Task,
@@ -58,6 +60,7 @@ impl Stream {
         Stream::Swarm,
         Stream::Fault,
         Stream::Datagram,
+        Stream::StandStill,
     ];
 
     /// Its name in recorded choices.
@@ -78,6 +81,7 @@ impl Stream {
             Stream::Swarm => "swarm",
             Stream::Fault => "fault",
             Stream::Datagram => "datagram",
+            Stream::StandStill => "stand-still",
         }
     }
 

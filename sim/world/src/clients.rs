@@ -28,6 +28,7 @@ impl World<'_> {
             Happening::ClientTimer { actor, .. }
             | Happening::Renew { actor }
             | Happening::Wake { actor, .. }
+            | Happening::TaskGoesOn { actor, .. }
             | Happening::WriteAnswered { actor, .. } => actor.process,
             _ => unreachable!("only these are a client's"),
         };
@@ -39,6 +40,7 @@ impl World<'_> {
 
     /// The same, of a process that is not paused.
     pub fn at_running_process(&mut self, happening: Happening) {
+        self.let_go_on(&happening);
         match happening {
             Happening::AtClient { conn, number, message } => self.at_client(conn, number, message),
             Happening::ClientSees { conn } => self.client_sees(conn),
@@ -52,6 +54,7 @@ impl World<'_> {
                     completer.complete(());
                 }
             }
+            Happening::TaskGoesOn { actor, task } => self.task_goes_on(actor.process, task),
             Happening::WriteAnswered { actor, accepted, completer } => {
                 if self.processes[usize::from(actor.process)].is(actor) {
                     completer.complete(accepted);

@@ -7,6 +7,7 @@
 use crate::administrator::Meddling;
 use crate::process::Process;
 use crate::schedule::Fault;
+use crate::tasks::CourseTasks;
 use crate::trace::{Place, What};
 use crate::views::Views;
 use crate::world::{Happening, World};
@@ -186,6 +187,12 @@ impl World<'_> {
                 let is = |h: &Happening| matches!(h, Happening::Resume { actor, .. } if actor.process == p);
                 self.take(is, "it is not paused")
             }
+            CourseStep::Run(p, nth) => self.run_in_course(p, nth),
+            CourseStep::Busy(p) => {
+                self.busy_in_course(p);
+                Ok(())
+            }
+            CourseStep::GoOn(p) => self.goes_on_in_course(p),
             CourseStep::Delete(ref path) => self.administrate(path, Meddling::Delete),
             CourseStep::Set(ref path, ref data) => self.administrate(path, Meddling::Write(data.clone())),
             CourseStep::CatchUp(_) => Err("no views lag in this course".to_owned()),
@@ -347,10 +354,10 @@ impl World<'_> {
                 }
                 _ => (false, false),
             };
-            let waiting = self.watches_waited_for(p);
+            let (waiting, ready) = (self.watches_waited_for(p), self.executor.ready_of(p).len());
             self.steps += 1;
             self.happen(happening);
-            let is_heard = self.watches_waited_for(p) < waiting || self.executor.has_ready();
+            let is_heard = self.watches_waited_for(p) < waiting || self.executor.ready_of(p).len() > ready;
             self.turn();
             self.tell_broken();
             // An event that nobody waits for is no step: nobody can tell whether it came.
@@ -536,8 +543,9 @@ impl World<'_> {
     pub fn take_course(&mut self, course: &Course) {
         self.effects = course.effects;
         self.views = (course.lag > 0).then(|| Views::new(course.lag, self.scenario.clients));
+        self.course_tasks = Some(CourseTasks::default());
         let followed = self.follow(course);
-        self.views = None;
+        (self.views, self.course_tasks) = (None, None);
         match followed {
             Ok(()) => {
                 self.heal();

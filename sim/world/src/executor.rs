@@ -4,7 +4,7 @@ use crate::choices::{Choices, Stream};
 use crate::client::Spin;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -103,6 +103,36 @@ impl Executor {
             if let Some(task) = self.tasks.get(&id) {
                 return Some((id, task.process));
             }
+        }
+    }
+
+    /// The processes that have ready tasks.
+    pub fn ready_processes(&self) -> BTreeSet<u16> {
+        self.ready().iter().filter_map(|id| self.tasks.get(id)).map(|task| task.process).collect()
+    }
+
+    /// A process's ready tasks, in the order in which they were spawned.
+    pub fn ready_of(&self, process: u16) -> Vec<TaskId> {
+        let is_its = |id: &&TaskId| self.tasks.get(id).is_some_and(|task| task.process == process);
+        let mut ready: Vec<TaskId> = self.ready().iter().filter(is_its).copied().collect();
+        ready.sort_unstable();
+        ready
+    }
+
+    /// How many tasks a process has.
+    pub fn tasks_of(&self, process: u16) -> usize {
+        self.tasks.values().filter(|task| task.process == process).count()
+    }
+
+    /// Picks this ready task. It is to be polled, or to [go on](Executor::goes_on) some time.
+    pub fn take(&mut self, id: TaskId) {
+        self.ready().retain(|ready| *ready != id);
+    }
+
+    /// A task that was picked and not polled is ready again, if it is still there.
+    pub fn goes_on(&mut self, id: TaskId) {
+        if self.tasks.contains_key(&id) {
+            self.ready().push(id);
         }
     }
 

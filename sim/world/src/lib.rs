@@ -20,6 +20,7 @@
 //! | `ensemble` | what goes from server to server, who leads, and what must hold among them |
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
+//! | `tasks` | which of the ready tasks runs, and when |
 //! | `nemesis` | does the faults of the schedule |
 //! | `administrator` | who deletes what clients hold, or writes to it |
 //! | `rest` | when a run is over, and what is left then |
@@ -70,6 +71,7 @@ pub mod run;
 pub mod scenario;
 pub mod schedule;
 mod server_host;
+mod tasks;
 pub mod timeline;
 mod trace;
 mod views;

@@ -142,7 +142,7 @@ impl World<'_> {
     pub fn run_tasks(&mut self) {
         let mut polls = 0;
         let mut last = None;
-        while let Some((task, process)) = self.executor.pick(&mut self.choices) {
+        while let Some((task, process)) = self.next_task() {
             if last != Some(process) {
                 last = Some(process);
                 self.processes[usize::from(process)].mailbox.begin_turn();

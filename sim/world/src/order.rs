@@ -114,6 +114,7 @@ impl World<'_> {
                 Moves::Freely(Line::Disk(*server, *incarnation), at)
             }
             Happening::Wake { sleeps: false, .. }
+            | Happening::TaskGoesOn { .. }
             | Happening::Opening { .. }
             | Happening::WriteArrives { .. }
             | Happening::WriteAnswered { .. }
@@ -187,6 +188,7 @@ impl World<'_> {
             Happening::DiskDone { server, file, .. } => format!("s{server}'s disk is done with {file:?}"),
             Happening::Wake { actor, sleeps: true, .. } => format!("{actor} has slept long enough"),
             Happening::Wake { actor, .. } => format!("{actor}'s work is over"),
+            Happening::TaskGoesOn { actor, .. } => format!("a task of {actor} goes on"),
             Happening::WriteArrives { actor, .. } => format!("{actor}'s write reaches the outside resource"),
             Happening::WriteAnswered { actor, .. } => format!("{actor} learns of its write"),
             Happening::Begin { actor } => format!("{actor} begins"),

@@ -3,11 +3,12 @@
 use crate::administrator::Meddling;
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
+use crate::executor::TaskId;
 use crate::mailbox::{CallCompleter, Mailbox};
 use crate::scenario::Scenario;
 use crate::schedule::{Loss, When};
 use crate::world::Happening;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{Completer, WatchedEvent};
 use zk_proto::client::{ClientSession, ClientTimer, WatchId};
@@ -41,6 +42,8 @@ pub struct Process {
     pub held_back: Option<Vec<Happening>>,
     /// Counts pauses, so that the end of one that a crash cut short ends no other.
     pub pauses: u32,
+    /// Tasks that are ready and stand still.
+    pub standing: BTreeSet<TaskId>,
     /// What waits for the process to do something.
     pub armed: Vec<(When, Armed)>,
     /// Messages take so many times as long, until then.
@@ -84,6 +87,7 @@ impl Process {
             comes_back: id < scenario.clients,
             held_back: None,
             pauses: 0,
+            standing: BTreeSet::new(),
             armed: Vec::new(),
             slow_factor: 1,
             slow_until_ns: 0,
@@ -117,6 +121,7 @@ impl Process {
         self.held_back = None;
         self.calls.clear();
         self.watches.clear();
+        self.standing.clear();
         self.timers = self.timers.map(|count| count + 1);
     }
 }

@@ -3,7 +3,7 @@
 use crate::choices::{Choices, Stream};
 use crate::course::Course;
 use crate::disk_faults::DiskCrash;
-use crate::executor::Executor;
+use crate::executor::{Executor, TaskId};
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
@@ -16,6 +16,7 @@ use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::server_host::ServerHost;
+use crate::tasks::CourseTasks;
 use crate::trace::{Place, Trace, What};
 use crate::views::Views;
 use madsim::time::TimeHandle;
@@ -100,6 +101,11 @@ pub enum Happening {
         /// It is a sleep, which is not over before its time.
         sleeps: bool,
         completer: Completer<()>,
+    },
+    /// A task that stood still though it was ready goes on.
+    TaskGoesOn {
+        actor: ActorId,
+        task: TaskId,
     },
     /// A write arrives at the outside resource.
     WriteArrives {
@@ -288,6 +294,10 @@ pub struct World<'a> {
     pub long_writes: u64,
     /// How many pieces of work of four are over at once.
     pub quick_work: u64,
+    /// How many of 64 ready tasks stand still for a while, as threads do.
+    pub stand_still: u64,
+    /// Which tasks may run while a course is followed.
+    pub course_tasks: Option<CourseTasks>,
     pub server_out: Vec<Output>,
     pub client_out: Vec<ClientOutput>,
     time: RealTime,
@@ -365,6 +375,8 @@ impl<'a> World<'a> {
             latency_power: swarm.latency_power,
             long_writes: swarm.long_writes,
             quick_work: swarm.quick_work,
+            stand_still: swarm.stand_still,
+            course_tasks: None,
             server_out: Vec::new(),
             client_out: Vec::new(),
             time: RealTime { handle: TimeHandle::current(), shown_ns: 0 },
@@ -466,6 +478,7 @@ impl<'a> World<'a> {
             | Happening::ClientTimer { .. }
             | Happening::Renew { .. }
             | Happening::Wake { .. }
+            | Happening::TaskGoesOn { .. }
             | Happening::WriteAnswered { .. }) => self.at_process(at_client),
         }
     }
@@ -565,6 +578,7 @@ struct Swarm {
     work_power: u32,
     long_writes: u64,
     quick_work: u64,
+    stand_still: u64,
 }
 
 impl Swarm {
@@ -584,6 +598,7 @@ impl Swarm {
             work_power: 3 + choices.below(Stream::Swarm, 2, 4) as u32,
             long_writes: [0, 2, 8, 16][choices.below(Stream::Swarm, 5, 4) as usize],
             quick_work: [0, 0, 1, 2][choices.below(Stream::Swarm, 6, 4) as usize],
+            stand_still: [0, 0, 0, 8][choices.below(Stream::Swarm, 7, 4) as usize],
         }
     }
 }

@@ -1,0 +1,105 @@
+//! The tasks of a replayed process, and which of them are ready.
+//!
+//! A process with one task runs it whenever it is woken. Where there are several, a woken task may stand still while
+//! the others go on, as threads do: the task that an input wakes runs in the same step if it is the only one that is
+//! ready, and every other waits for a step of its own. A task that stands still alone and the input that is late for it
+//! are the same thing, so nothing is lost by that.
+
+use crate::shell::Shell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use zk_trials::event::End;
+use zk_trials::trial::Actor;
+
+/// A task that was polled so often in one step, each time because it woke itself, has run away.
+const POLLS_MAX: u32 = 1_000;
+
+/// A process's tasks while they run, numbered as they were spawned.
+pub struct Tasks {
+    tasks: BTreeMap<u8, Task>,
+    spawned: u8,
+    shell: Arc<Shell>,
+    /// How the main task has ended, if it did in this step.
+    pub end: Option<End>,
+}
+
+struct Task {
+    code: Pin<Box<dyn Future<Output = Option<End>> + Send>>,
+    woken: Arc<Woken>,
+}
+
+/// Tells whether a task was woken.
+#[derive(Debug)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A process that never ends its step.
+#[derive(Debug)]
+pub struct RunsAway;
+
+impl Tasks {
+    /// None yet.
+    pub fn new(shell: Arc<Shell>) -> Tasks {
+        Tasks { tasks: BTreeMap::new(), spawned: 0, shell, end: None }
+    }
+
+    /// Whether none is left.
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    /// Those that could run, ascending.
+    pub fn ready(&self) -> Vec<u8> {
+        let ready = self.tasks.iter().filter(|(_, task)| task.woken.0.load(Ordering::Relaxed));
+        ready.map(|(number, _)| *number).collect()
+    }
+
+    /// The main task begins, and runs up to where it waits.
+    pub fn begin(&mut self, actor: Actor) -> Result<(), RunsAway> {
+        self.add(Box::pin(async { Some(actor.await) }))?;
+        self.run(0)
+    }
+
+    fn add(&mut self, code: Pin<Box<dyn Future<Output = Option<End>> + Send>>) -> Result<(), RunsAway> {
+        let number = self.spawned;
+        self.spawned = number.checked_add(1).ok_or(RunsAway)?;
+        self.tasks.insert(number, Task { code, woken: Arc::new(Woken(AtomicBool::new(true))) });
+        Ok(())
+    }
+
+    /// A task runs up to where it waits, or lets others run.
+    pub fn run(&mut self, number: u8) -> Result<(), RunsAway> {
+        for _ in 0..POLLS_MAX {
+            let Some(task) = self.tasks.get_mut(&number) else { return Ok(()) };
+            task.woken.0.store(false, Ordering::Relaxed);
+            let waker = Waker::from(task.woken.clone());
+            if let Poll::Ready(end) = task.code.as_mut().poll(&mut Context::from_waker(&waker)) {
+                self.end = self.end.or(end);
+                self.tasks.remove(&number);
+            }
+            for spawned in self.shell.take_spawned() {
+                self.add(Box::pin(async {
+                    spawned.await;
+                    None
+                }))?;
+            }
+            self.shell.shared_by(self.tasks.len());
+            if self.shell.has_run_away() {
+                return Err(RunsAway);
+            }
+            if self.ready() != [number] {
+                return Ok(());
+            }
+        }
+        Err(RunsAway)
+    }
+}

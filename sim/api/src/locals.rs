@@ -1,0 +1,81 @@
+//! The locals of a caller, for checkpoints of what it calls.
+
+use crate::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Locals that are alive in a caller while a recipe runs that it calls, and whose
+/// [checkpoints](ZooKeeper::checkpoint) do not know them.
+///
+/// ```
+/// use zk_api::{Error, Local, Locals, ZPath, ZooKeeper};
+/// # struct Lock<Z>(Z);
+/// # impl<Z: ZooKeeper> Lock<Z> { async fn acquire(&self) -> Result<(), Error> { Ok(()) } }
+/// async fn work(zk: impl ZooKeeper + Clone, setting: &ZPath) -> Result<u8, Error> {
+///     let locals = Locals::default();
+///     let lock = Lock(locals.told_by(zk.clone()));
+///     let many = zk.data(setting).await?.1.version;
+///     // `many` matters after the call, so the checkpoints within it must tell it.
+///     locals.set(&[Local::Number(many.into())]);
+///     lock.acquire().await?;
+///     Ok(many as u8)
+/// }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Locals(Arc<Mutex<Vec<Owned>>>);
+
+/// A [`Local`] that owns its text.
+#[derive(Clone, Debug)]
+enum Owned {
+    Text(String),
+    Number(i64),
+}
+
+impl Locals {
+    /// From now on, these are alive and no others.
+    pub fn set(&self, locals: &[Local<'_>]) {
+        let owned = locals.iter().map(|local| match local {
+            Local::Text(text) => Owned::Text((*text).to_owned()),
+            Local::Number(number) => Owned::Number(*number),
+        });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = owned.collect();
+    }
+
+    /// A session whose checkpoints tell them, too.
+    pub fn told_by<Z>(&self, zk: Z) -> TellsLocals<Z> {
+        TellsLocals { zk, locals: self.clone() }
+    }
+}
+
+/// A session whose checkpoints tell the locals of a caller: see [`Locals::told_by`].
+#[derive(Clone, Debug)]
+pub struct TellsLocals<Z> {
+    zk: Z,
+    locals: Locals,
+}
+
+impl<Z: ZooKeeper> ZooKeeper for TellsLocals<Z> {
+    fn submit(&self, request: Request) -> Call {
+        self.zk.submit(request)
+    }
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.zk.sleep(duration)
+    }
+    fn session(&self) -> SessionId {
+        self.zk.session()
+    }
+    fn state(&self) -> KeeperState {
+        self.zk.state()
+    }
+    fn state_change(&self) -> Pending<KeeperState> {
+        self.zk.state_change()
+    }
+    fn checkpoint(&self, label: &'static str, locals: &[Local<'_>]) {
+        let callers = self.locals.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let callers = callers.iter().map(|local| match local {
+            Owned::Text(text) => Local::Text(text),
+            Owned::Number(number) => Local::Number(*number),
+        });
+        self.zk.checkpoint(label, &locals.iter().copied().chain(callers).collect::<Vec<_>>());
+    }
+}
