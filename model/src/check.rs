@@ -89,6 +89,8 @@ pub struct Progress {
 pub struct Check {
     /// The answer.
     pub verdict: Verdict,
+    /// What ran out before everything was explored, if anything did: also where something was broken by then.
+    pub ran_out: Option<String>,
     /// Unique states found.
     pub states: u64,
     /// Transitions taken.
@@ -203,6 +205,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
     let verdict = verdict(&names, config, sought, &found);
     Check {
         verdict,
+        ran_out: found.ran_out,
         states: found.states,
         transitions: found.transitions,
         depth: found.depth,

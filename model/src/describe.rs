@@ -80,24 +80,20 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),
         Action::Set(..) => "an administrator sets ".to_owned() + &changed(before, after),
         Action::Pause(me) => format!("{} is paused", client(me).actor()),
-        Action::Run(me, nth) => {
-            let task = client(me).node.ready[usize::from(nth)];
-            format!(
-                "{}'s task {task} runs{}",
-                client(me).actor(),
-                goes_on(client(me), &after.clients[usize::from(me)])
-            )
-        }
-        Action::Together(me, many) => {
-            let so = goes_on(client(me), &after.clients[usize::from(me)]);
-            let all = client(me)
-                .inbox
-                .iter()
-                .take(usize::from(many))
-                .map(|letter| told(client(me), &letter.message));
-            format!("{}, all before its code looks{so}", all.collect::<Vec<_>>().join(" and "))
-        }
+        Action::Run(me, nth) => ran(client(me), nth, &after.clients[usize::from(me)]),
+        Action::Together(me, many) => at_once(client(me), many, &after.clients[usize::from(me)]),
     }
+}
+
+fn ran(client: &Client, nth: u8, after: &Client) -> String {
+    let task = client.node.ready[usize::from(nth)];
+    format!("{}'s task {task} runs{}", client.actor(), goes_on(client, after))
+}
+
+fn at_once(client: &Client, many: u8, after: &Client) -> String {
+    let messages = client.inbox.iter().take(usize::from(many));
+    let all: Vec<String> = messages.map(|letter| told(client, &letter.message)).collect();
+    format!("{}, all before its code looks{}", all.join(" and "), goes_on(client, after))
 }
 
 /// The znode that is not in the one state what it is in the other.

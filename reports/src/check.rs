@@ -33,8 +33,8 @@ pub struct CheckReport {
     pub verdict: Judgement,
     /// In which description of an ensemble: `Service`, one tree of which clients' views may lag.
     pub holds_in: String,
-    /// Why, if it is undecided: what ran out, or what was never put to the test. What the code does, if it is not
-    /// determined.
+    /// What ran out, if anything did, also where something was broken by then; why, if it is undecided for another reason;
+    /// what the code does, if it is not determined.
     pub ran_out: Option<String>,
     /// Whether every state within the bounds was explored.
     pub exhaustive: bool,

@@ -80,7 +80,9 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
             (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
         }
         Verdict::Holds => (Judgement::Holds, None, None),
-        Verdict::Violated { promise, .. } => (Judgement::Violated, Some(promise.clone()), None),
+        Verdict::Violated { promise, .. } => {
+            (Judgement::Violated, Some(promise.clone()), check.ran_out.clone())
+        }
         Verdict::Undecided { ran_out } => (Judgement::Undecided, None, Some(ran_out.clone())),
         Verdict::NotDetermined { what } => (Judgement::NotDetermined, None, Some(what.clone())),
     };
@@ -247,7 +249,7 @@ mod tests {
     fn check(verdict: Verdict, promises: Vec<PromiseReport>) -> Check {
         let sometimes = vec![("expiry", 3), ("drop", 0)];
         let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
-        Check { verdict, states, transitions, depth, promises, sometimes, wall }
+        Check { verdict, ran_out: None, states, transitions, depth, promises, sometimes, wall }
     }
 
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {

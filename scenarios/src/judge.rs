@@ -258,7 +258,7 @@ fn judged(model: &CheckReport, kept: Option<&CheckReport>, chaos: &SweepReport, 
         answer: Answer::Held,
     };
     // Of what was never put to the test, `compare` hears promise by promise.
-    let ended = |check: &CheckReport| check.exhaustive || check.verdict.answer() != Answer::Undecided;
+    let ended = |check: &CheckReport| check.exhaustive || check.ran_out.is_none();
     let ended = (ended(model), ended(kept.unwrap_or(model)));
     (judged.wrong, judged.answer) = compare(&judged, ended, known.keeps);
     judged

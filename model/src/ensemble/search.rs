@@ -78,7 +78,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     for (report, tested) in search.promises.iter_mut().zip(&search.watched.tested) {
         report.tested = *tested;
     }
-    let verdict = match (search.violated, search.ran_out) {
+    let verdict = match (search.violated, search.ran_out.clone()) {
         (Some((promise, steps)), _) => {
             Verdict::Violated { promise: search.promises[promise].name.to_owned(), steps }
         }
@@ -87,6 +87,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
     };
     Check {
         verdict,
+        ran_out: search.ran_out,
         states: search.tree.len(),
         transitions: search.transitions,
         depth: search.depth,

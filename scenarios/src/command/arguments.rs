@@ -388,7 +388,7 @@ pub(super) struct CheckArguments {
     /// Whose search
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
-    /// Search until this promise is broken, and answer for it alone [default: the catalogued one, or any]
+    /// Search for a break of this promise, and answer for it alone [default: the catalogued]
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
 }
