@@ -371,7 +371,7 @@ impl At<'_> {
             }
             Op::LearnExpiry => {
                 self.is_so(|actor| Fact::LearnsExpiry { actor });
-                self.end_session(KeeperState::Expired);
+                self.end_session(KeeperState::Expired, true);
             }
             Op::Renewed(session) => {
                 self.client.session = *session;
@@ -459,7 +459,7 @@ impl At<'_> {
                     self.unwatched.extend(sets.clone());
                 }
                 if closed {
-                    self.end_session(KeeperState::Closed);
+                    self.end_session(KeeperState::Closed, !heard);
                 }
             }
             Message::Event(event) => self.feed(&Input::Event(event.clone())),
@@ -472,11 +472,14 @@ impl At<'_> {
         }
     }
 
-    fn end_session(&mut self, state: KeeperState) {
+    /// `unheard`: the process was not told of it with an answer.
+    fn end_session(&mut self, state: KeeperState, unheard: bool) {
         self.client.state = state;
         self.client.outstanding = 0;
         self.client.queue.clear();
-        self.feed(&Input::Over);
+        if unheard {
+            self.feed(&Input::Over);
+        }
     }
 
     /// The client learns it at once: what it would do in ignorance it could as well have done before.

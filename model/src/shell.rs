@@ -228,19 +228,20 @@ impl Shell {
         let mut inner = self.lock();
         inner.begin(state);
         match input {
-            Input::Answer(answer) => inner.answer(answer),
+            Input::Answer(answer) => {
+                inner.answer(answer);
+                // Who is told of its session's end has lost everything else as well by then.
+                if **answer == Ok(Response::Closed) {
+                    inner.over(state);
+                }
+            }
             Input::Event(event) => inner.event(event),
             Input::Lost => {
                 inner.fail_calls(ErrorCode::ConnectionLoss);
                 inner.change(state);
             }
             Input::Connected => inner.change(state),
-            Input::Over => {
-                inner.fail_calls(ErrorCode::SessionExpired);
-                inner.event(&WatchedEvent::session_ended(state));
-                inner.watches.clear();
-                inner.change(state);
-            }
+            Input::Over => inner.over(state),
             Input::Renewed => {
                 inner.sessions += 1;
                 inner.change(state);
@@ -462,6 +463,13 @@ impl Inner {
             slot.send(Err(error(&request.request, code)));
             self.filled.push((digest_of(3, &code), Held::Call(slot)));
         }
+    }
+
+    fn over(&mut self, state: KeeperState) {
+        self.fail_calls(ErrorCode::SessionExpired);
+        self.event(&WatchedEvent::session_ended(state));
+        self.watches.clear();
+        self.change(state);
     }
 
     fn change(&mut self, state: KeeperState) {

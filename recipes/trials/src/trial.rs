@@ -40,7 +40,7 @@ pub trait Trial: Send + Sync + 'static {
 
     /// Whether one of the promises counts whom a change wakes. Where none does, a model tells none of
     /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server when nobody waits for it any more,
-    /// which none of them can see: fewer states.
+    /// which none of them can see: fewer states. A recipe that asks for watches to be removed or looked for sees it.
     fn counts_wakes(&self) -> bool {
         true
     }

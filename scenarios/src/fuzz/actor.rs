@@ -45,8 +45,12 @@ impl Trial for Fuzzed {
         self.log.iter().map(recorder).collect()
     }
 
+    /// Who asks for watches to be removed sees those that were given up.
     fn counts_wakes(&self) -> bool {
-        false
+        self.program.steps().any(|step| match step {
+            Step::Ask { ask, .. } => matches!(ask, Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }),
+            _ => false,
+        })
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End

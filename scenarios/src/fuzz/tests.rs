@@ -32,7 +32,7 @@ const OPEN: [&str; 8] = [
     "a-deletion-takes-a-number",
     "another-session-is-lower",
     "before-the-session",
-    "closed-and-then-asked",
+    "crashed-when-done",
     "names-in-another-order",
     "nobody-in-particular",
     "who-has-authenticated",
@@ -127,6 +127,9 @@ fn what_is_not_compared_is_named() {
     let says = |about| vec![Event::Says { actor: ME, what: Observation::note("0.1", about, 0) }];
     assert_eq!(why("process", says("SessionMoved")), Some(Exclusion::Moved));
     assert_eq!(why("process", says("NoNode")), None);
+    let lost = Event::Is(Fact::Disconnected { actor: ME });
+    assert_eq!(why("process\n  close", vec![lost.clone()]), Some(Exclusion::LostClose));
+    assert_eq!(why("process\n  sync /t", vec![lost]), None);
     let created = |epoch| {
         let (path, czxid) = ("/t/a".into(), Zxid::new(epoch, 1));
         Event::Is(Fact::NodeCreated { path, by: some, owner: none, czxid })

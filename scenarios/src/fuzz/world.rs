@@ -1,7 +1,7 @@
 //! A program in the world: what its processes saw, and which faults there were.
 
 use super::actor::{Fuzzed, Log};
-use super::program::{Field, Program, Step, Words};
+use super::program::{Ask, Field, Program, Step, Words};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use zk_api::{SessionId, Text};
@@ -48,6 +48,8 @@ pub(crate) enum Exclusion {
     Clocks,
     /// A process crashed before it was ever connected; those of a model begin with their sessions.
     Unborn,
+    /// A session's end was asked for, and the answer lost: the client takes it for closed, and the model's asks again.
+    LostClose,
     /// The search in the model was cut short.
     Cut,
 }
@@ -58,6 +60,7 @@ impl Words for Exclusion {
         ("a session that moved while its former connection lived", Exclusion::Moved),
         ("times by the clocks of several leaders", Exclusion::Clocks),
         ("a process that crashed before it was connected", Exclusion::Unborn),
+        ("a session whose end was asked for with the answer lost", Exclusion::LostClose),
         ("a search that was cut short", Exclusion::Cut),
     ];
 }
@@ -109,7 +112,7 @@ pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
         servers,
         latency_ms: [0.1, 120.0],
         fault_seconds: 6,
-        heal_seconds: 40,
+        heal_seconds: 120,
         faults,
         ..Scenario::default()
     }
@@ -175,6 +178,10 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     }
     if says.iter().flatten().any(|said| said.ends_with("SessionMoved")) {
         return Ran::Excluded(Exclusion::Moved);
+    }
+    let closes = program.steps().any(|step| matches!(step, Step::Ask { ask: Ask::Close, .. }));
+    if closes && drops > 0 {
+        return Ran::Excluded(Exclusion::LostClose);
     }
     let looks_at_times = program.steps().any(|step| matches!(step, Step::Stat(Field::Ctime | Field::Mtime)));
     if looks_at_times && epochs.len() > 1 {
