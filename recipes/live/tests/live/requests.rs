@@ -22,7 +22,7 @@ fn znodes_of_every_kind_can_be_made_read_set_listed_and_deleted() {
         ] {
             let child = a.join(name).expect("a name");
             let (at, stat) = zk.create2(&child, Data::NULL, open_acl(), mode).await.expect("made");
-            assert_eq!((&*at, stat.ephemeral_owner), (child.as_str(), owner));
+            assert_eq!((&*at, stat.ephemeral_owner()), (child.as_str(), owner));
         }
         for (mode, name) in [
             (CreateMode::PersistentSequential, "/a/s-0000000003"),
@@ -33,7 +33,7 @@ fn znodes_of_every_kind_can_be_made_read_set_listed_and_deleted() {
         }
         let stat = zk.set_data(&a, "two".into(), 0).await.expect("set");
         let (data, read) = zk.data(&a).await.expect("read");
-        assert_eq!((data.bytes(), read.version, read.mzxid), (&b"two"[..], 1, stat.mzxid));
+        assert_eq!((data.bytes(), read.version, read.mzxid), (&b"two"[..], 1, stat.mzxid()));
         let (mut names, parent) = zk.children2(&a).await.expect("listed");
         names.sort();
         assert_eq!(
@@ -120,7 +120,7 @@ fn a_multi_does_all_or_nothing_and_says_which_failed() {
         let Ok(MultiOutcome::Applied(results)) = done else { panic!("{done:?}") };
         assert_eq!(results[0], OpResult::Created { path: "/m".into(), stat: None });
         assert_eq!((&results[2], &results[4]), (&OpResult::Checked, &OpResult::Deleted));
-        assert!(matches!(results[3], OpResult::DataSet(stat) if stat.version == 1));
+        assert!(matches!(results[3], OpResult::DataSet(stat) if stat.version() == 1));
         let failed = zk.multi(vec![check(1), set, delete]).await.expect("answered");
         let codes = [None, Some(ErrorCode::BadVersion), Some(ErrorCode::RuntimeInconsistency)];
         assert_eq!(failed, MultiOutcome::Failed(codes.into()));
@@ -144,7 +144,7 @@ fn credentials_open_what_is_closed_to_others_and_last_over_connections() {
         let refused = other.data(&a).await.expect_err("not permitted");
         assert_eq!(refused.code, ErrorCode::NoAuth);
         let (acl, stat) = zk.acl(&a).await.expect("read");
-        assert_eq!((&*acl[0].who.scheme, acl[0].perms, stat.aversion), ("digest", Perms::ALL, 0));
+        assert_eq!((&*acl[0].who.scheme, acl[0].perms, stat.aversion()), ("digest", Perms::ALL, 0));
         assert!(zk.who_am_i().await.expect("told").contains(&Identity::new("digest", "me")));
         real.ask("kill");
         real.ask("restart");
