@@ -2,14 +2,17 @@
 
 use crate::link::{Client, Phase};
 use crate::model::RecipeModel;
+use crate::reads::Reads;
 use crate::state::State;
-use zk_api::KeeperState;
+use zk_api::{KeeperState, Op, Request};
 
 /// One step of the model. The first number is the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// The next message reaches it.
     Deliver(u8),
+    /// The same, and its names come in the order of this number.
+    Order(u8, u8),
     /// Its next request is served.
     Serve(u8),
     /// A request of its lost connection is served.
@@ -32,6 +35,8 @@ pub enum Action {
     CatchUp(u8),
     /// It goes on after a pause.
     Resume(u8),
+    /// The leader's clock shows the time of this number.
+    Clock(u8),
     /// Its session expires.
     Expire(u8),
     /// It is told that its session is dead, by a leader that is deposed and does not know it. The session lives.
@@ -76,7 +81,17 @@ impl RecipeModel {
                 actions.extend((0..self.texts()).map(|text| Action::Set(nth as u8, text)));
             }
         }
+        if self.varied.has(Reads::TIMES) && self.can_be_stamped(state) {
+            actions.extend(state.service.other_times().map(Action::Clock));
+        }
         free
+    }
+
+    /// Whether a transaction may come that notes when it takes place.
+    fn can_be_stamped(&self, state: &State) -> bool {
+        let next = state.clients.iter().flat_map(|client| client.ghosts.first().or(client.queue.first()));
+        let administered = state.left.admin > 0 && self.texts() > 0;
+        administered || next.into_iter().any(|request| is_stamped(&request.request))
     }
 
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
@@ -84,10 +99,13 @@ impl RecipeModel {
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
         let can_serve = !state.service.registers(nth)
+            && state.service.listens(nth)
             && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
             if !client.inbox.is_empty() {
                 actions.push(Action::Deliver(me));
+                let orders = self.orders(state, client).len() as u8;
+                actions.extend((1..orders).map(|nth| Action::Order(me, nth)));
             }
             let waits = &client.node.waits;
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
@@ -167,11 +185,20 @@ impl RecipeModel {
     }
 }
 
+/// Whether a request notes when it takes place.
+fn is_stamped(request: &Request) -> bool {
+    match request {
+        Request::Create { .. } | Request::SetData { .. } => true,
+        Request::Multi { ops } => ops.iter().any(|op| matches!(op, Op::Create { .. } | Op::SetData { .. })),
+        _ => false,
+    }
+}
+
 /// Whether nothing keeps its session alive, so that it expires by itself.
 fn is_silent(client: &Client) -> bool {
     match client.phase {
         // Where it lives, it was told otherwise.
-        Phase::Running => client.state == KeeperState::Expired,
+        Phase::Running => matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed),
         Phase::Crashed | Phase::Paused => true,
     }
 }

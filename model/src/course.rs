@@ -16,7 +16,14 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
     };
     vec![match action {
         Action::Deliver(me) if is_nobodys(before, me) => return Vec::new(),
-        Action::Deliver(me) => CourseStep::Deliver(me.into()),
+        Action::Deliver(me) | Action::Order(me, _) => {
+            let nth = if let Action::Order(_, nth) = action { nth } else { 0 };
+            let orders = model.orders(before, &before.clients[usize::from(me)]);
+            match orders.into_iter().nth(usize::from(nth)) {
+                Some(names) => CourseStep::DeliverInOrder(me.into(), names),
+                None => CourseStep::Deliver(me.into()),
+            }
+        }
         Action::Serve(me) if model.reductions.eager => {
             return vec![CourseStep::Serve(me.into()), CourseStep::DeliverAnswers(me.into())];
         }
@@ -37,6 +44,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
+        Action::Clock(shows) => CourseStep::Clock(shows),
         Action::Expire(me) => match former(model, before, me) {
             Some((process, life)) => CourseStep::ExpireFormer(process, life),
             None => CourseStep::Expire(me.into()),
@@ -71,7 +79,7 @@ fn is_nobodys(state: &State, me: u8) -> bool {
     let client = &state.clients[usize::from(me)];
     match &client.inbox[0].message {
         Message::Event(event) => !client.node.minds(&Input::Event(event.clone())),
-        Message::Answer { .. } | Message::Lost => false,
+        Message::Answer { .. } | Message::Lost | Message::Refused => false,
     }
 }
 

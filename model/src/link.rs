@@ -2,12 +2,15 @@
 
 use crate::digest::{Digest, Digester, digest_of};
 use crate::message::{Events, Letter, List, Message, Post};
-use crate::process::{Input, Node, Replayer, Req, Step};
+use crate::orders::{self, Order};
+use crate::process::{Answer, Input, Node, Replayer, Req, Step};
+use crate::reads::Reads;
 use crate::shell::Watching;
 use crate::symmetry::{Eyes, session_of};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{KeeperState, Request, Response, SessionId, Zxid};
+use zk_api::{ErrorCode, Identity, KeeperState, Request, Response, SessionId, Zxid};
+use zk_proto::prepare::acl;
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 
 /// A client process and its connection.
@@ -33,6 +36,12 @@ pub struct Client {
     pub inbox: Vec<Arc<Letter>>,
     /// Writes of a connection that is gone, still to be served.
     pub ghosts: Vec<Arc<Req>>,
+    /// Whom the server of its connection takes it for.
+    pub identities: Arc<[Identity]>,
+    /// Whom the server of the lost connection takes it for, as it comes to each of these writes.
+    pub proven: Vec<Arc<[Identity]>>,
+    /// Credentials that it repeats on each later connection, in the order in which it was given them.
+    pub credentials: Vec<Arc<Req>>,
     /// Writes to outside resources, in the order in which they were sent.
     pub writes: Vec<Write>,
     /// Calls not answered yet, those that nobody waits for included.
@@ -76,6 +85,8 @@ pub enum Op {
     Post(Arc<Post>),
     /// The next message reaches it.
     Deliver,
+    /// The lists of the next message are in another order.
+    Sorted(Arc<Letter>),
     /// A scheduling point passes.
     Point(u8),
     /// A timer fires.
@@ -128,6 +139,7 @@ impl Op {
             Op::Pause => 14,
             Op::Resume => 15,
             Op::Stands { served } => digest_of(16, served),
+            Op::Sorted(letter) => digest_of(17, &letter.digest),
         }
     }
 }
@@ -160,6 +172,9 @@ impl Client {
             queue: Vec::new(),
             inbox: Vec::new(),
             ghosts: Vec::new(),
+            identities: Arc::default(),
+            proven: Vec::new(),
+            credentials: Vec::new(),
             writes: Vec::new(),
             outstanding: 0,
             digest: 0,
@@ -192,6 +207,25 @@ impl Client {
         self.queue.iter().filter(|request| request.request.is_write()).count()
     }
 
+    /// Whom a server takes it for to which it says again who it is; `None` if that refuses its credentials.
+    pub fn repeated(&self) -> Option<Arc<[Identity]>> {
+        self.credentials.iter().try_fold(Arc::default(), |identities, request| {
+            proven_by(&identities, &request.request).unwrap_or(Some(identities))
+        })
+    }
+
+    /// The answer that is the next message, and the names in its lists, if somebody waits for it and it has any.
+    pub fn names_to_come(&self) -> Option<(&Answer, Order)> {
+        let Message::Answer { answer, .. } = &self.inbox.first()?.message else { return None };
+        let names = orders::names_in(answer);
+        (!names.is_empty() && self.hears_next()).then_some((answer, names))
+    }
+
+    /// Whether somebody waits for the next answer.
+    fn hears_next(&self) -> bool {
+        usize::from(self.outstanding) <= self.node.waits.calls.len()
+    }
+
     /// A server tells of watches that were given up as well: nobody hears of those events. What an answer sets that is
     /// before an event, that event may be for.
     fn forget_events(&mut self) {
@@ -205,7 +239,7 @@ impl Client {
                 true
             }
             Message::Event(event) => seen_by.iter().any(|watching| watching.sees(event)),
-            Message::Lost => true,
+            Message::Lost | Message::Refused => true,
         });
     }
 
@@ -242,14 +276,15 @@ impl Client {
         let unheard = self.outstanding.saturating_sub(self.node.waits.calls.len() as u8);
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
-        self.session.hash(hasher);
+        (self.session, self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
     }
 
     fn sealed(mut self, symmetry: bool) -> Client {
         let mut digester = Digester::new(0xc11e);
         digester.digest(self.node.digest);
         self.hash_state(&mut digester);
-        let requests = self.queue.iter().chain(&self.ghosts).map(|request| request.digest);
+        let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
+        let requests = requests.map(|request| request.digest);
         let digests = requests.chain(self.inbox.iter().map(|letter| letter.digest));
         digests.for_each(|digest| digester.digest(digest));
         self.digest = digester.end();
@@ -257,11 +292,20 @@ impl Client {
             let mut eyes = Eyes::new(0xc11e, usize::from(self.actor().process));
             eyes.digest(self.node.seen);
             self.hash_state(&mut eyes);
-            self.queue.iter().chain(&self.ghosts).for_each(|request| request.request.hash(&mut eyes));
+            let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
+            requests.for_each(|request| request.request.hash(&mut eyes));
             self.inbox.iter().for_each(|letter| letter.message.hash(&mut eyes));
             self.seen = eyes.end();
         }
         self
+    }
+}
+
+/// What a client has proven once a server has taken this request, if it is one to authenticate: `None` if it is refused.
+fn proven_by(identities: &Arc<[Identity]>, request: &Request) -> Option<Option<Arc<[Identity]>>> {
+    match request {
+        Request::Auth { scheme, credentials } => Some(acl::prove(identities, scheme, credentials, None)),
+        _ => None,
     }
 }
 
@@ -283,7 +327,9 @@ impl At<'_> {
             let same = |w: &Watching| w.path == gone.path && w.kind.one_shot() == gone.kind.one_shot();
             let coming = |letter: &Arc<Letter>| match &letter.message {
                 Message::Answer { sets: Some(watching), .. } => same(watching),
-                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost => false,
+                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost | Message::Refused => {
+                    false
+                }
             };
             !node.waits.watches.iter().any(same) && !inbox.iter().any(coming)
         });
@@ -299,6 +345,7 @@ impl At<'_> {
         }
         if !client.lives {
             client.ghosts.clear();
+            client.proven.clear();
         }
         client.forget_events();
         if !client.node.is_done {
@@ -309,12 +356,16 @@ impl At<'_> {
                 self.unwatched.extend(sets.clone());
             }
         }
+        client.credentials.clear();
         client.outstanding = 0;
         client.writes.retain(|write| write.arrived.is_none());
-        // Reads of a process that is gone change nothing.
-        client.queue.retain(|request| request.request.is_write());
+        // Reads of a process that is gone change nothing; who it is changes its writes.
+        client
+            .queue
+            .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
         // Who was told of an end too early has a session that is still to expire.
-        if client.queue.is_empty() && !(client.lives && client.state == KeeperState::Expired) {
+        let is_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
+        if client.queue.is_empty() && !(client.lives && is_early) {
             client.state = KeeperState::SyncConnected;
         }
     }
@@ -324,14 +375,21 @@ impl At<'_> {
             Op::Served { post, eager } => {
                 let served = self.client.queue.remove(0);
                 self.client.lives &= !matches!(served.request, Request::CloseSession);
+                if let Some(Some(proven)) = proven_by(&self.client.identities, &served.request) {
+                    self.client.identities = proven;
+                }
                 self.receive(post);
                 let is_answer = |letter: &Arc<Letter>| matches!(letter.message, Message::Answer { .. });
                 while *eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
+                    if self.replayer.varies(Reads::ORDER) && self.client.names_to_come().is_some() {
+                        break;
+                    }
                     self.deliver();
                 }
             }
             Op::Post(post) => self.receive(post),
             Op::Deliver => self.deliver(),
+            Op::Sorted(letter) => self.client.inbox[0] = letter.clone(),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
             Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
             Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
@@ -346,11 +404,13 @@ impl At<'_> {
             }
             Op::Drop { ghosts } => self.drop_connection(usize::from(*ghosts)),
             Op::GhostServed => {
+                self.client.proven.remove(0);
                 let served = self.client.ghosts.remove(0);
                 self.client.lives &= !matches!(served.request, Request::CloseSession);
             }
             Op::Reconnected(first) => {
                 self.client.state = KeeperState::SyncConnected;
+                self.client.identities = self.client.repeated().unwrap_or_default();
                 self.is_so(|actor| Fact::Connected { actor });
                 self.feed(&Input::Connected);
                 first.iter().for_each(|post| self.receive(post));
@@ -363,6 +423,10 @@ impl At<'_> {
                 self.client.session = *session;
                 (self.client.lives, self.client.served) = (true, true);
                 self.client.ghosts.clear();
+                // A new handle knows no credentials.
+                self.client.proven.clear();
+                self.client.credentials.clear();
+                self.client.identities = Arc::default();
                 self.client.state = KeeperState::SyncConnected;
                 self.feed(&Input::Renewed);
             }
@@ -400,6 +464,13 @@ impl At<'_> {
     fn absorb(&mut self, step: &Arc<Step>) {
         let out = &step.out;
         self.client.node = step.node.clone();
+        let credentials =
+            out.requests.iter().filter(|request| matches!(request.request, Request::Auth { .. }));
+        for request in credentials {
+            if !self.client.credentials.iter().any(|known| known.digest == request.digest) {
+                self.client.credentials.push(request.clone());
+            }
+        }
         self.client.outstanding += out.requests.len() as u8;
         if self.client.served {
             self.client.queue.extend(out.requests.iter().cloned());
@@ -421,24 +492,26 @@ impl At<'_> {
         let letter = self.client.inbox.remove(0);
         match &letter.message {
             Message::Answer { answer, sets } => {
-                let awaited = self.client.node.waits.calls.len();
-                let heard = usize::from(self.client.outstanding) <= awaited;
+                let heard = self.client.hears_next();
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
-                let closed = **answer == Ok(Response::Closed);
-                if closed {
-                    self.client.state = KeeperState::Closed;
-                }
+                let last = match **answer {
+                    Ok(Response::Closed) => Some(KeeperState::Closed),
+                    Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
+                    Ok(_) | Err(_) => None,
+                };
+                self.client.state = last.unwrap_or(self.client.state);
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
                 } else {
                     // Nobody waits for it; the next answer is for the next call.
                     self.unwatched.extend(sets.clone());
                 }
-                if closed {
-                    self.end_session(KeeperState::Closed);
+                if let Some(state) = last {
+                    self.end_session(state);
                 }
             }
             Message::Event(event) => self.feed(&Input::Event(event.clone())),
+            Message::Refused => self.end_session(KeeperState::AuthFailed),
             Message::Lost => {
                 self.client.state = KeeperState::Disconnected;
                 self.client.outstanding = 0;
@@ -457,12 +530,26 @@ impl At<'_> {
 
     /// The client learns it at once: what it would do in ignorance it could as well have done before.
     fn drop_connection(&mut self, ghosts: usize) {
-        let queue = std::mem::take(&mut self.client.queue);
-        let writes = queue.into_iter().filter(|request| request.request.is_write());
-        self.client.ghosts.extend(writes.take(ghosts));
+        self.leave_in_flight(ghosts);
         self.client.inbox.clear();
         self.client.inbox.push(Letter::new(Message::Lost));
         self.deliver();
+    }
+
+    /// So many of the writes that it has sent may still be served, each for whom the server takes it by then.
+    fn leave_in_flight(&mut self, ghosts: usize) {
+        let (mut identities, mut left) = (std::mem::take(&mut self.client.identities), ghosts);
+        for request in std::mem::take(&mut self.client.queue) {
+            if let Some(proven) = proven_by(&identities, &request.request) {
+                // A server that refuses credentials listens no more.
+                let Some(proven) = proven else { return };
+                identities = proven;
+            } else if left > 0 && request.request.is_write() {
+                left -= 1;
+                self.client.ghosts.push(request);
+                self.client.proven.push(identities.clone());
+            }
+        }
     }
 
     fn crash(&mut self) {
@@ -473,10 +560,8 @@ impl At<'_> {
 
     /// Nobody keeps its session alive. All its requests are in flight; they are lost if its session expires first.
     fn leave(&mut self) {
-        let queue = std::mem::take(&mut self.client.queue);
-        if self.client.state == KeeperState::SyncConnected {
-            self.client.ghosts.extend(queue.into_iter().filter(|request| request.request.is_write()));
-        }
+        let connected = self.client.state == KeeperState::SyncConnected;
+        self.leave_in_flight(if connected { usize::MAX } else { 0 });
         self.client.inbox.clear();
         self.client.phase = Phase::Crashed;
     }

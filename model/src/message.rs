@@ -16,6 +16,8 @@ pub enum Message {
     Event(Arc<WatchedEvent>),
     /// The connection ends here.
     Lost,
+    /// So it does, as the server refuses credentials that the client has repeated.
+    Refused,
 }
 
 /// A list with its digest.

@@ -4,12 +4,14 @@ mod lives;
 
 use crate::actions::Action;
 use crate::check::CheckConfig;
-use crate::digest::digest_all;
+use crate::digest::{digest_all, digest_of};
 use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
+use crate::orders::{self, Order as Names};
 use crate::process::{Replayer, Setup, Trouble};
+use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::symmetry::session_of;
@@ -42,6 +44,8 @@ pub struct RecipeModel {
     pub renews: bool,
     /// Whether a deposed leader may tell of ends that never come to be.
     pub false_ends: bool,
+    /// What it varies, as it is read.
+    pub varied: Reads,
     audit: bool,
     rules: Rules,
     replayer: Replayer,
@@ -79,12 +83,12 @@ pub struct Taken {
 }
 
 impl RecipeModel {
-    /// A model of a trial.
-    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig) -> RecipeModel {
+    /// A model of a trial, which varies these.
+    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
         let CheckConfig { bounds, reductions, memo, keys, audit, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
-        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry };
+        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry, varied };
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);
@@ -96,6 +100,7 @@ impl RecipeModel {
             promises,
             renews: trial.renews_session(),
             false_ends: config.false_ends && bounds.lag > 0,
+            varied,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
@@ -106,8 +111,10 @@ impl RecipeModel {
                 registers_late: true,
                 counts_wakes: trial.counts_wakes(),
                 true_zxids: config.true_zxids,
+                pzxids: varied.has(Reads::PZXID),
+                times: varied.has(Reads::TIMES),
                 symmetry,
-                ranks: config.ranks,
+                ranks: config.ranks && !varied.has(Reads::PZXID),
             },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start {
@@ -120,6 +127,22 @@ impl RecipeModel {
             moves: Memo::new(memo),
             seen: Memo::new(memo),
         }
+    }
+
+    /// What the actors have read by now.
+    pub fn reads(&self) -> Reads {
+        self.replayer.noted.reads()
+    }
+
+    /// The orders in which the names of a client's next answer can come; none where that is the same to it.
+    pub fn orders(&self, state: &State, client: &Client) -> Vec<Names> {
+        let names = client.names_to_come().filter(|_| self.replayer.varies(Reads::ORDER));
+        let Some((answer, names)) = names else { return Vec::new() };
+        let orders = state.revealed.orders(&names);
+        if self.replayer.minds_no_order(&client.node, answer, client.state, &orders) {
+            return Vec::new();
+        }
+        orders
     }
 
     /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
@@ -146,6 +169,7 @@ impl RecipeModel {
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
             outside: Outside::default(),
+            revealed: Arc::default(),
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
@@ -250,12 +274,15 @@ impl Turn<'_> {
 
     fn take(&mut self, action: Action) {
         match action {
-            Action::Deliver(me) => self.go(me, &Op::Deliver),
+            Action::Deliver(me) => self.deliver(me, 0),
+            Action::Order(me, nth) => self.deliver(me, nth),
             Action::Serve(me) => self.serve(me),
             Action::ServeGhost(me) => {
-                let request = self.state.clients[usize::from(me)].ghosts[0].clone();
-                let order = Order::Serve { client: me, request: &request.request, answered: false };
-                self.order(&order, digest_all(1, [request.digest, me.into()]), None);
+                let client = &self.state.clients[usize::from(me)];
+                let (request, proven) = (client.ghosts[0].clone(), client.proven[0].clone());
+                let order = Order::ServeLost { client: me, request: &request.request, identities: &proven };
+                let digest = digest_of(1, &(request.digest, me, &proven));
+                self.order(&order, digest, None);
                 self.go(me, &Op::GhostServed);
             }
             Action::Point(me, nth) => self.go(me, &Op::Point(nth)),
@@ -267,6 +294,9 @@ impl Turn<'_> {
             Action::Register(me) => self.register(me),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
+            Action::Clock(shows) => {
+                self.order(&Order::Clock { shows }, digest_all(16, [shows.into()]), None);
+            }
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
             Action::FalseEnd(me) => {
@@ -372,6 +402,26 @@ impl Turn<'_> {
         mine
     }
 
+    /// The next message reaches a client, with its names in the order of this number.
+    fn deliver(&mut self, me: u8, nth: u8) {
+        let client = &self.state.clients[usize::from(me)];
+        let order = self.model.orders(&self.state, client).into_iter().nth(usize::from(nth));
+        let message = client.inbox.first().map(|letter| &letter.message);
+        if let (Some(order), Some(Message::Answer { answer, sets })) = (order, message) {
+            let (answer, sets) = (Arc::new(orders::in_order(answer, &order)), sets.clone());
+            let tree = self.state.service.tree();
+            let is_there = |name: &Text| {
+                let is_it = |path: &Text| {
+                    path == name || path.strip_suffix(&**name).is_some_and(|rest| rest.ends_with('/'))
+                };
+                tree.nodes().any(|(path, _)| is_it(path))
+            };
+            self.state.revealed = Arc::new(self.state.revealed.add(&order, is_there));
+            self.go(me, &Op::Sorted(Letter::new(Message::Answer { answer, sets })));
+        }
+        self.go(me, &Op::Deliver);
+    }
+
     /// Lets something happen to a client.
     fn go(&mut self, me: u8, op: &Op) {
         let (at, model) = (usize::from(me), self.model);
@@ -394,7 +444,7 @@ impl Turn<'_> {
         }
         self.see(&moved.events);
         if !moved.unwatched.is_empty() && self.state.service.serves(at) {
-            let digest = crate::digest::digest_of(4, &(me, &moved.unwatched));
+            let digest = digest_of(4, &(me, &moved.unwatched));
             self.order(&Order::Unwatch { client: me, watches: &moved.unwatched }, digest, None);
         }
     }
@@ -416,7 +466,7 @@ impl Turn<'_> {
 
     fn serve(&mut self, me: u8) {
         let request = self.state.clients[usize::from(me)].queue[0].clone();
-        let order = Order::Serve { client: me, request: &request.request, answered: true };
+        let order = Order::Serve { client: me, request: &request.request };
         let post = self.order(&order, digest_all(5, [request.digest, me.into()]), Some(me));
         let post = post.expect("every request is answered");
         self.go(me, &Op::Served { post, eager: self.model.reductions.eager });
@@ -440,14 +490,16 @@ impl Turn<'_> {
         }
         let node = client.node.clone();
         let watches = &node.waits.watches;
-        let digest = crate::digest::digest_of(6, &(me, watches));
-        let post = self.order(&Order::Reconnect { client: me, watches }, digest, Some(me));
+        let identities = client.repeated();
+        let digest = digest_of(6, &(me, watches, &identities));
+        let order = Order::Reconnect { client: me, watches, identities };
+        let post = self.order(&order, digest, Some(me));
         self.go(me, &Op::Reconnected(post));
     }
 
     fn administer(&mut self, request: &Request) {
         self.state.left.admin -= 1;
-        let digest = crate::digest::digest_of(11, request);
+        let digest = digest_of(11, request);
         self.order(&Order::Administer { request }, digest, None);
     }
 
@@ -470,7 +522,7 @@ impl Turn<'_> {
         let client = &self.state.clients[usize::from(me)];
         let lost = client.inbox.iter().filter_map(|letter| match &letter.message {
             Message::Event(event) => Some(event.clone()),
-            Message::Answer { .. } | Message::Lost => None,
+            Message::Answer { .. } | Message::Lost | Message::Refused => None,
         });
         let lost: Vec<_> = lost.collect();
         self.go(me, &Op::Drop { ghosts });
@@ -479,7 +531,7 @@ impl Turn<'_> {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();
             let watches = &node.waits.watches;
-            let digest = crate::digest::digest_of(8, &(me, &lost, watches));
+            let digest = digest_of(8, &(me, &lost, watches));
             self.order(&Order::Cut { client: me, lost, watches }, digest, None);
         }
         if self.state.left.drops == 0 && self.model.rules.lag > 0 {

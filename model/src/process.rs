@@ -5,11 +5,14 @@
 //! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
 //! the history itself goes on, as the code must be replayed from its beginning all the same.
 
+mod twins;
+
 use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
 use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
+use crate::reads::{Noted, Reads};
 use crate::shell::{Mark, STOPPED, Shell, Waits, Watching};
 use crate::symmetry::Eyes;
 use std::hash::Hash;
@@ -17,7 +20,8 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
-use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
+use twins::{Twins, is_same};
+use zk_api::{ErrorCode, KeeperState, Request, Response, StatReads, WatchedEvent, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Resource};
 use zk_trials::trial::{Actor, AnyTrial, Part};
 
@@ -43,11 +47,14 @@ impl Req {
     }
 }
 
+/// What a call is answered.
+pub type Answer = Arc<Result<Response, ErrorCode>>;
+
 /// What can happen to a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// The oldest call that is waited for is answered.
-    Answer(Arc<Result<Response, ErrorCode>>),
+    Answer(Answer),
     /// A watch fires.
     Event(Arc<WatchedEvent>),
     /// The connection is lost, and all calls with it.
@@ -104,6 +111,8 @@ pub struct Node {
     /// The digest of its whole history, whatever the checkpoints say.
     pub whole: Digest,
     history: Option<Arc<History>>,
+    /// Itself, given lists of names in other orders since the last checkpoint.
+    twins: Twins,
     /// What it waits for.
     pub waits: Waits,
     /// How its main task ended.
@@ -129,6 +138,7 @@ impl Node {
             seen,
             whole: digest,
             history: None,
+            twins: Twins::default(),
             waits: Waits::default(),
             end: None,
             is_done: true,
@@ -177,6 +187,10 @@ pub struct Step {
     pub out: Emitted,
     /// Whose history it was worked out from.
     from: Digest,
+    /// It has come to a checkpoint.
+    marked: bool,
+    /// Twins that came to the same checkpoint.
+    merged: Vec<Arc<Node>>,
 }
 
 /// Runs actors.
@@ -189,6 +203,8 @@ pub struct Replayer {
     alike: Mutex<DigestMap<Digest, Alike>>,
     /// What followed a checkpoint in its own step.
     tails: Mutex<DigestMap<Digest, Digest>>,
+    /// What the actors have read.
+    pub noted: Noted,
 }
 
 /// What is known of processes with one digest.
@@ -218,6 +234,8 @@ pub struct Setup {
     pub audit: bool,
     /// Work out what processes see.
     pub symmetry: bool,
+    /// What the model varies, as it is read.
+    pub varied: Reads,
 }
 
 impl std::fmt::Debug for Replayer {
@@ -236,12 +254,18 @@ impl Replayer {
             others: Memo::new(true),
             alike: Mutex::default(),
             tails: Mutex::default(),
+            noted: Noted::default(),
         }
     }
 
     /// How many steps were worked out.
     pub fn replayed(&self) -> usize {
         self.steps.len() + self.others.len()
+    }
+
+    /// Whether a model varies this.
+    pub fn varies(&self, reads: Reads) -> bool {
+        self.setup.varied.has(reads)
     }
 
     /// An actor's first step, up to where it waits.
@@ -265,7 +289,9 @@ impl Replayer {
             due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
             alike.inputs.push(given);
         }
-        note(&mut known, &step.node, &mut due);
+        for node in step.merged.iter().chain([&step.node]) {
+            note(&mut known, node, &mut due);
+        }
         match self.audit(&mut known, due) {
             Some(trouble) => Arc::new(troubled(node, trouble)),
             None => step,
@@ -274,7 +300,7 @@ impl Replayer {
 
     fn remembered(&self, node: &Node, input: &Input, state: KeeperState) -> Arc<Step> {
         let now = digest_of(0x57e9, &(input, state));
-        let work = || Arc::new(self.replay(node, Some((input, state))));
+        let work = || Arc::new(self.twinned(node, input, state));
         self.steps.get(digest_all(1, [node.digest, now]), work)
     }
 
@@ -293,11 +319,8 @@ impl Replayer {
             let now = digest_of(0x57e9, &(&input, state));
             let work = || Arc::new(self.replay(&node, Some((&input, state))));
             let other = self.others.get(digest_all(2, [node.whole, now]), work);
-            let same = other.node.trouble.is_none()
-                && step.node.digest == other.node.digest
-                && step.node.waits == other.node.waits
-                && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
-            if !same {
+            let same = step.node.digest == other.node.digest && is_same(&step, &other);
+            if other.node.trouble.is_some() || !same {
                 let what = format!("after one checkpoint, {} does different things on {input:?}", node.actor);
                 return Some(Trouble::Key(what));
             }
@@ -312,6 +335,7 @@ impl Replayer {
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut run = Run { tasks: Vec::new(), end: None, shell: shell.clone() };
+        StatReads::take();
         let ran = quietly(|| {
             run.begin(self.trial.clone().actor(zk, probe, part));
             let mut is_fine = run.poll();
@@ -325,6 +349,7 @@ impl Replayer {
             }
             is_fine
         });
+        self.noted.add(Reads::of_stats(StatReads::take()));
         let (out, waits, mark, looked) = shell.end();
         shell.close();
         let (end, is_done) = (run.end, run.tasks.is_empty());
@@ -345,7 +370,7 @@ impl Replayer {
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);
         let input = now.map(|(input, _)| input);
-        let whole = digest_all(3, [before.whole, digest_of(3, &(input, state))]);
+        let whole = whole_after(before.whole, now);
         let mut digest = digest_all(4, [before.digest, digest_of(4, &(input, state_seen))]);
         let mut seen = 0;
         if self.setup.symmetry {
@@ -356,6 +381,7 @@ impl Replayer {
         }
         let end_now = end;
         let end = end.or(before.end);
+        let marked = mark.is_some();
         if let Some(mark) = mark {
             let rest = digest_of(5, &(state_seen, end, before.rounds));
             digest = digest_all(5, [mark.key, rest]);
@@ -377,9 +403,10 @@ impl Replayer {
         });
         let history = history.filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let rounds = before.rounds;
-        let node = Node { actor, rounds, digest, seen, whole, history, waits, end, is_done, trouble: None };
-        Step { node: Arc::new(node), out, from: before.whole }
+        let (rounds, twins) = (before.rounds, Twins::default());
+        let trouble = None;
+        let node = Node { actor, rounds, digest, seen, whole, history, twins, waits, end, is_done, trouble };
+        Step { node: Arc::new(node), out, from: before.whole, marked, merged: Vec::new() }
     }
 
     /// Whether the rest of the step after a checkpoint does not follow from its key.
@@ -392,6 +419,13 @@ impl Replayer {
         let mut tails = self.tails.lock().unwrap_or_else(PoisonError::into_inner);
         *tails.entry(key).or_insert(tail) != tail
     }
+}
+
+/// The digest of a whole history, with what came last.
+fn whole_after(before: Digest, now: Option<(&Input, KeeperState)>) -> Digest {
+    let input = now.map(|(input, _)| input);
+    let state = now.map_or(KeeperState::SyncConnected, |(_, state)| state);
+    digest_all(3, [before, digest_of(3, &(input, state))])
 }
 
 /// Remembers a process, unless enough are known that are like it; it is then to be given what they were given.
@@ -409,7 +443,8 @@ fn troubled(before: &Node, trouble: Trouble) -> Step {
     let digest = digest_of(8, &trouble);
     let end = Some(End::Failed);
     let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
-    Step { node: Arc::new(node), out: Emitted::default(), from: before.whole }
+    let (out, merged) = (Emitted::default(), Vec::new());
+    Step { node: Arc::new(node), out, from: before.whole, marked: false, merged }
 }
 
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {

@@ -10,6 +10,7 @@ use crate::livelock::{self, Edges, Livelock};
 use crate::model::{OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::quietly;
+use crate::reads::Reads;
 use crate::scene::{Scene, Story};
 use crate::state::State;
 use crate::tree::Tree;
@@ -40,6 +41,8 @@ pub struct Found {
     pub violated: Option<(usize, u32)>,
     /// What ran out before everything was explored.
     pub ran_out: Option<String>,
+    /// What the actors have read. If it is more than the model varies, nothing else here counts.
+    pub reads: Reads,
 }
 
 struct Search<'a> {
@@ -66,6 +69,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
+        reads: Reads::default(),
     };
     let mut search = Search {
         model,
@@ -78,6 +82,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     search.run(progress);
     search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
+    search.found.reads = model.reads();
     search.found
 }
 
@@ -120,6 +125,9 @@ impl Search<'_> {
                     progress(Progress { states: self.found.states, frontier, depth });
                 }
                 self.expand(&state, index, depth, &mut next);
+                if self.is_outdated() {
+                    return;
+                }
                 if self.is_full() {
                     return;
                 }
@@ -130,6 +138,11 @@ impl Search<'_> {
             }
             level = next;
         }
+    }
+
+    /// Whether the actors have read what the model does not vary.
+    fn is_outdated(&self) -> bool {
+        !self.model.varied.has(self.model.reads())
     }
 
     /// Whether something is broken, and that which is known to break as well.
@@ -217,6 +230,7 @@ impl Search<'_> {
         let edges = match edges {
             _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
+            _ if self.is_outdated() => Err("the search begins anew".to_owned()),
             edges => edges,
         };
         let nth = self.model.promises.len() - 1;

@@ -7,6 +7,7 @@ use crate::describe::describe;
 use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
+use crate::reads::Reads;
 use crate::scene::Story;
 use crate::search::Found;
 use crate::state::State;
@@ -90,6 +91,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
+        reads: Reads::default(),
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Watched::of(model).checker().threads(1);
@@ -100,6 +102,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         builder = builder.target_max_depth(depth as usize);
     }
     let checker = builder.spawn_bfs().join();
+    found.reads = checker.model().model.reads();
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;

@@ -246,7 +246,7 @@ mod tests {
     fn check(verdict: Verdict, promises: Vec<PromiseReport>) -> Check {
         let sometimes = vec![("expiry", 3), ("drop", 0)];
         let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
-        Check { verdict, states, transitions, depth, promises, sometimes, wall }
+        Check { verdict, states, transitions, depth, promises, sometimes, reads: Vec::new(), wall }
     }
 
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {

@@ -70,7 +70,8 @@ impl Foresight {
         let heard = match message {
             ToClient::Reply { xid, zxid, .. } => {
                 self.answered.insert((session, *xid), *zxid);
-                Some(*zxid)
+                // The answer to credentials has none.
+                Some(*zxid).filter(|zxid| *zxid > Zxid::ZERO)
             }
             ToClient::WatchesSet { zxid } => {
                 if let Some(at) = connects.remove(&session) {

@@ -11,6 +11,8 @@ use zk_api::Text;
 pub enum CourseStep {
     /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
     Deliver(u16),
+    /// The same, of an answer whose names come in this order.
+    DeliverInOrder(u16, Vec<Text>),
     /// All answers on their way reach it, and what comes before them.
     DeliverAnswers(u16),
     /// Its next request is served.
@@ -51,6 +53,8 @@ pub enum CourseStep {
     Pause(u16),
     /// It goes on after a pause.
     Resume(u16),
+    /// The leader's clock shows a model's time of this number.
+    Clock(u8),
     /// An administrator deletes a znode.
     Delete(Text),
     /// He sets a znode's data to a text.
@@ -62,6 +66,7 @@ impl CourseStep {
     pub fn process(&self) -> Option<u16> {
         match *self {
             CourseStep::Deliver(p)
+            | CourseStep::DeliverInOrder(p, _)
             | CourseStep::DeliverAnswers(p)
             | CourseStep::Serve(p)
             | CourseStep::ServeLost(p)
@@ -82,7 +87,7 @@ impl CourseStep {
             | CourseStep::Begin(p)
             | CourseStep::Pause(p)
             | CourseStep::Resume(p) => Some(p),
-            CourseStep::Delete(_) | CourseStep::Set(..) => None,
+            CourseStep::Clock(_) | CourseStep::Delete(_) | CourseStep::Set(..) => None,
         }
     }
 }
@@ -91,6 +96,9 @@ impl fmt::Display for CourseStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CourseStep::Deliver(p) => write!(f, "deliver p{p}"),
+            CourseStep::DeliverInOrder(p, names) => {
+                write!(f, "deliver-in-order p{p} {}", names.join(BETWEEN_NAMES))
+            }
             CourseStep::DeliverAnswers(p) => write!(f, "deliver-answers p{p}"),
             CourseStep::Serve(p) => write!(f, "serve p{p}"),
             CourseStep::ServeLost(p) => write!(f, "serve-lost p{p}"),
@@ -111,6 +119,7 @@ impl fmt::Display for CourseStep {
             CourseStep::Begin(p) => write!(f, "begin p{p}"),
             CourseStep::Pause(p) => write!(f, "pause p{p}"),
             CourseStep::Resume(p) => write!(f, "resume p{p}"),
+            CourseStep::Clock(shows) => write!(f, "clock {shows}"),
             CourseStep::Delete(path) => write!(f, "delete {path}"),
             CourseStep::Set(path, data) => write!(f, "set {path} {data}"),
         }
@@ -126,10 +135,19 @@ impl FromStr for CourseStep {
     }
 }
 
+/// Stands between names, or paths: no name has a slash, and no path two.
+const BETWEEN_NAMES: &str = "//";
+
 fn read(text: &str) -> Option<CourseStep> {
     let (word, rest) = text.split_once(' ')?;
     match word {
+        "clock" => return Some(CourseStep::Clock(rest.parse().ok()?)),
         "delete" => return Some(CourseStep::Delete(rest.into())),
+        "deliver-in-order" => {
+            let (process, names) = rest.split_once(' ')?;
+            let p = process.strip_prefix('p')?.parse().ok()?;
+            return Some(CourseStep::DeliverInOrder(p, names.split(BETWEEN_NAMES).map(Text::from).collect()));
+        }
         "set" => {
             let (path, data) = rest.split_once(' ')?;
             return Some(CourseStep::Set(path.into(), data.into()));
@@ -175,6 +193,8 @@ mod tests {
     fn every_step_is_read_as_it_was_written() {
         let steps = [
             CourseStep::Deliver(0),
+            CourseStep::DeliverInOrder(1, vec!["a b".into(), "c".into()]),
+            CourseStep::DeliverInOrder(1, vec!["/a/b".into(), "/c".into()]),
             CourseStep::DeliverAnswers(1),
             CourseStep::Serve(2),
             CourseStep::ServeLost(3),
@@ -195,6 +215,7 @@ mod tests {
             CourseStep::Crash(4),
             CourseStep::Pause(4),
             CourseStep::Resume(4),
+            CourseStep::Clock(3),
             CourseStep::Delete("/lock/a b".into()),
             CourseStep::Set("/lock/a".into(), "un lock".into()),
             CourseStep::Set("/lock/a".into(), "".into()),

@@ -12,4 +12,5 @@ mod pairs;
 mod queue;
 mod relief;
 mod renew;
+mod sees;
 mod shared;
