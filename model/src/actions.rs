@@ -91,7 +91,8 @@ impl RecipeModel {
             }
             let waits = &client.node.waits;
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
-            actions.extend((0..waits.timers).map(|k| Action::Timer(me, k)));
+            let timers = (0..).zip(&waits.timers).filter(|(_, may_be_first)| **may_be_first);
+            actions.extend(timers.map(|(k, _)| Action::Timer(me, k)));
         }
         // What the lost connection still carries comes before what the next one carries.
         if !client.ghosts.is_empty() {

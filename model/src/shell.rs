@@ -6,6 +6,7 @@ use crate::symmetry::{Eyes, guid, session_after, session_of};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request,
     Response, SessionId, Text, Watch, WatchedEvent,
@@ -18,6 +19,8 @@ use zk_trials::probe::Task;
 const SUBMITS_MAX: u32 = 64;
 /// One that does not even wait for what it has submitted is stopped by force.
 const SUBMITS_STOP: u32 = 10_000;
+/// A clock may go so many times as fast at one time as at another: the world's, at half the true rate or half as fast again.
+const RATES: u32 = 3;
 /// What it says then.
 pub const STOPPED: &str = "stopped: it submits without end";
 
@@ -109,7 +112,10 @@ struct Inner {
     watches: Vec<(Watching, Completer<WatchedEvent>)>,
     changes: Vec<Completer<KeeperState>>,
     points: Vec<Completer<()>>,
-    timers: Vec<Completer<()>>,
+    /// How long each sleeps, and in which step it began to: in the order in which they began.
+    timers: Vec<(Duration, u32, Completer<()>)>,
+    /// How many steps there were.
+    steps: u32,
     writes: Vec<Completer<bool>>,
     /// Slots that were filled and are still held: nobody may have looked into them yet.
     filled: Vec<(Digest, Held)>,
@@ -172,8 +178,11 @@ pub struct Waits {
     pub changes: u8,
     /// Scheduling points.
     pub points: u8,
-    /// Timers.
-    pub timers: u8,
+    /// Timers, in the order in which they were set: which comes at least as early as all others, as far as their process's
+    /// clock can tell. Of those set in one step the shortest does; one that was set later and is shorter may.
+    pub timers: Vec<bool>,
+    /// Of each pair of them, whether the one or the other is over first for certain.
+    pub order: Vec<(bool, bool)>,
     /// Writes on their way, waited for or not.
     pub writes: u8,
 }
@@ -193,6 +202,7 @@ impl Shell {
             changes: Vec::new(),
             points: Vec::new(),
             timers: Vec::new(),
+            steps: 0,
             writes: Vec::new(),
             filled: Vec::new(),
             spawned: Vec::new(),
@@ -238,7 +248,7 @@ impl Shell {
                 inner.fill_unit(slot);
             }
             Input::Timer(nth) => {
-                let slot = inner.timers.remove(usize::from(*nth));
+                let (.., slot) = inner.timers.remove(usize::from(*nth));
                 inner.fill_unit(slot);
             }
             Input::Written { nth, accepted } => {
@@ -305,9 +315,11 @@ impl Shell {
     }
 
     /// See [`zk_api::ZooKeeper::sleep`].
-    pub fn sleep(&self) -> Pending<()> {
+    pub fn sleep(&self, duration: Duration) -> Pending<()> {
         let (completer, pending) = Pending::slot();
-        self.lock().timers.push(completer);
+        let mut inner = self.lock();
+        let step = inner.steps;
+        inner.timers.push((duration, step, completer));
         pending
     }
 
@@ -392,6 +404,7 @@ impl Inner {
     fn begin(&mut self, state: KeeperState) {
         self.state = state;
         self.looked = false;
+        self.steps += 1;
         self.submits = 0;
         self.mark = None;
     }
@@ -459,7 +472,7 @@ impl Inner {
     fn settle(&mut self) -> Waits {
         self.filled.retain(|(_, slot)| !slot.is_abandoned());
         self.points.retain(|slot| !slot.is_abandoned());
-        self.timers.retain(|slot| !slot.is_abandoned());
+        self.timers.retain(|(.., slot)| !slot.is_abandoned());
         self.changes.retain(|slot| !slot.is_abandoned());
         let watches = std::mem::take(&mut self.watches);
         let (gone, kept): (Vec<_>, Vec<_>) = watches.into_iter().partition(|(_, slot)| slot.is_abandoned());
@@ -471,9 +484,30 @@ impl Inner {
             watches: self.watches.iter().map(|(watching, _)| watching.clone()).collect(),
             changes: self.changes.len() as u8,
             points: self.points.len() as u8,
-            timers: self.timers.len() as u8,
+            timers: (0..self.timers.len()).map(|nth| self.may_be_first(nth)).collect(),
+            order: self.order_of_timers(),
             writes: self.writes.len() as u8,
         }
+    }
+
+    /// Whether no other timer of the process is over for certain by the time that this one is.
+    fn may_be_first(&self, nth: usize) -> bool {
+        !(0..self.timers.len()).any(|other| other != nth && self.is_over_before(other, nth))
+    }
+
+    /// Whether a timer is over for certain before another. What was set in one step is told by one clock at one rate; that
+    /// may change before the next.
+    fn is_over_before(&self, one: usize, other: usize) -> bool {
+        let ((short, began, _), (long, step, _)) = (&self.timers[one], &self.timers[other]);
+        match began == step {
+            true => (short, one) < (long, other),
+            false => one < other && short.saturating_mul(RATES) <= *long,
+        }
+    }
+
+    fn order_of_timers(&self) -> Vec<(bool, bool)> {
+        let pairs = (0..self.timers.len()).flat_map(|nth| (0..nth).map(move |before| (before, nth)));
+        pairs.map(|(a, b)| (self.is_over_before(a, b), self.is_over_before(b, a))).collect()
     }
 
     fn checkpoint(&mut self, label: &'static str, locals: &[Local<'_>]) {
