@@ -67,7 +67,7 @@ pub(crate) struct FuzzArguments {
     /// Go through models of at most so many states to their end; 0 for none
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(0..=100_000_000usize))]
     enumerate: usize,
-    /// Programs without this: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life
+    /// Programs without: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = named)]
     without: Vec<Feature>,
     /// Show and shrink so many differences

@@ -367,7 +367,7 @@ pub(super) struct CheckArguments {
     /// Do not look for what goes round for ever
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
-    /// Compare numbers by their order alone, so that what creates for ever can come round: nothing is said to hold by it
+    /// Compare numbers by order alone, which finds storms and never says holds
     #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
     ranks: bool,
     /// Number every transaction, also where no number can matter
@@ -388,7 +388,7 @@ pub(super) struct CheckArguments {
     /// Whose search
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t)]
     engine: EngineName,
-    /// Search for a break of this promise, and answer for it alone [default: the catalogued]
+    /// Look for a break of this promise, and answer for it alone
     #[arg(help_heading = SEARCH, long, value_name = "NAME")]
     promise: Option<String>,
 }
