@@ -156,3 +156,12 @@ fn is_news(message: &ToClient) -> bool {
         ToClient::WatchesSet { .. } | ToClient::Pong { .. } | ToClient::Event { .. } => false,
     }
 }
+
+/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
+pub fn share(spread: u64, x: u64, power: u32) -> u64 {
+    let mut share = 1u128 << 16;
+    for _ in 0..power {
+        share = (share * u128::from(x)) >> 16;
+    }
+    ((u128::from(spread) * share) >> 16) as u64
+}

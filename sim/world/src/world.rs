@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::server_host::ServerHost;
 use crate::tasks::CourseTasks;
+pub use crate::tasks::share;
 use crate::trace::{Place, Trace, What};
 use crate::views::Views;
 use madsim::time::TimeHandle;
@@ -601,13 +602,4 @@ impl Swarm {
             stand_still: [0, 0, 0, 8][choices.below(Stream::Swarm, 7, 4) as usize],
         }
     }
-}
-
-/// A share of `spread`: the `power`th power of an even draw `x` below 2^16.
-pub fn share(spread: u64, x: u64, power: u32) -> u64 {
-    let mut share = 1u128 << 16;
-    for _ in 0..power {
-        share = (share * u128::from(x)) >> 16;
-    }
-    ((u128::from(spread) * share) >> 16) as u64
 }
