@@ -68,17 +68,14 @@ pub enum Happening {
         message: ToClient,
     },
     /// A server notices that a connection is closed.
-    ServerSees {
-        conn: ConnId,
-    },
+    #[rustfmt::skip]
+    ServerSees { conn: ConnId },
     /// A client notices that a connection is closed.
-    ClientSees {
-        conn: ConnId,
-    },
+    #[rustfmt::skip]
+    ClientSees { conn: ConnId },
     /// A connection that a client has asked for is open, or refused.
-    Opening {
-        conn: ConnId,
-    },
+    #[rustfmt::skip]
+    Opening { conn: ConnId },
     ServerTimer {
         server: u8,
         incarnation: u32,
@@ -104,10 +101,8 @@ pub enum Happening {
         completer: Completer<()>,
     },
     /// A task that stood still though it was ready goes on.
-    TaskGoesOn {
-        actor: ActorId,
-        task: TaskId,
-    },
+    #[rustfmt::skip]
+    TaskGoesOn { actor: ActorId, task: TaskId },
     /// A write arrives at the outside resource.
     WriteArrives {
         actor: ActorId,
