@@ -29,6 +29,7 @@ struct Listed {
 struct ListedPromise {
     name: &'static str,
     about: &'static str,
+    tested_when: &'static str,
     assumes: Vec<&'static str>,
 }
 
@@ -58,6 +59,7 @@ fn listed(trial: &Arc<dyn AnyTrial>) -> Listed {
     let promises = trial.promises().into_iter().map(|promise| ListedPromise {
         name: promise.name(),
         about: promise.about(),
+        tested_when: promise.tested_when(),
         assumes: promise.assumes().iter().map(|it| assumption(*it)).collect(),
     });
     Listed {
@@ -136,6 +138,7 @@ fn one(trial: &Listed, paint: Paint) -> String {
     }
     for promise in &trial.promises {
         let _ = writeln!(out, "\n{}\n  {}", paint.strong(promise.name), promise.about);
+        let _ = writeln!(out, "  put to the test: {}", wrapped(promise.tested_when, 4));
         for assumed in &promise.assumes {
             let _ = writeln!(out, "  assumes: {assumed}");
         }

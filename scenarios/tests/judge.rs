@@ -11,7 +11,7 @@ use zk_trials::trial::{About, Bounds, Breaks, FoundBy, Part, Trial};
 use zoocheck::api::{Text, ZooKeeper};
 use zoocheck::reports::{JudgeReport, judge_markdown};
 use zoocheck::trials as zk_trials;
-use zoocheck::{Answer, Zoo};
+use zoocheck::{Answer, Verdict, Zoo};
 
 /// A lock that says other things of itself.
 struct Claims<K> {
@@ -118,6 +118,13 @@ fn a_search_that_had_no_end_is_undecided() {
 fn everything_is_as_catalogued_and_the_published_table_is_that_of_a_run() {
     let report = Zoo::default().judge(&[], 100).expect("it can be judged");
     assert_eq!(report.answer, Answer::Held, "{report}");
+    // Each promise is put to the test by the model of some right recipe, within that recipe's own bounds.
+    let right = || report.trials.iter().filter(|trial| trial.catalogued.is_none());
+    let all = right().flat_map(|trial| &trial.promises);
+    let (tested, untested): (Vec<_>, Vec<_>) = all.partition(|promise| promise.model != Verdict::NeverTested);
+    for promise in untested {
+        assert!(tested.iter().any(|other| other.name == promise.name), "{}: {report}", promise.name);
+    }
     let published = include_str!("../../recipes/trials/JUDGED.md");
     for line in judge_markdown(&report).lines() {
         assert!(published.contains(line), "recipes/trials/JUDGED.md lacks this line of a run:\n{line}");

@@ -132,6 +132,22 @@ impl Observation {
         Observation::Ends { what: what.into(), about: about.into(), number }
     }
 
+    /// What it is about: a lock, or what was told with it.
+    pub fn subject(&self) -> &Text {
+        match self {
+            Observation::Attempts { lock }
+            | Observation::Granted { lock, .. }
+            | Observation::Shares { lock, .. }
+            | Observation::Enters { lock }
+            | Observation::Leaves { lock }
+            | Observation::Released { lock }
+            | Observation::GivesUp { lock, .. } => lock,
+            Observation::Notes { about, .. }
+            | Observation::Begins { about, .. }
+            | Observation::Ends { about, .. } => about,
+        }
+    }
+
     /// What was told by a note, a beginning or an end: what, about what, and a number.
     pub fn told(&self) -> Option<(&str, &str, i64)> {
         match self {

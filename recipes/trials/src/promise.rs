@@ -5,6 +5,9 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use zk_api::{SessionId, Text};
 
+/// What puts a promise to the test that does not say it itself.
+pub(crate) const NOT_SAID: &str = "Something happens that could break it.";
+
 /// What must hold. Its state is part of a model's state, so it should forget what can no longer matter.
 pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
     /// Its name, such as `exclusion-among-live-sessions`. A constant.
@@ -12,6 +15,13 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
 
     /// What it promises, in one sentence.
     fn about(&self) -> &'static str;
+
+    /// What has to come about, with everybody it takes, for it to be put to the test: in one sentence. When that comes
+    /// about, and only then, [`see`](Promise::see) or [`at_rest`](Promise::at_rest) finds it [`Tested`](Finding::Tested).
+    /// It is told to who is left without an answer because nothing has tested it.
+    fn tested_when(&self) -> &'static str {
+        NOT_SAID
+    }
 
     /// What must be so for it to be owed. A violation that comes of one of these not being so names it.
     fn assumes(&self) -> &'static [Assumption] {
@@ -61,7 +71,8 @@ pub enum Assumption {
 /// What a promise has to say of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Finding {
-    /// The event could have broken it and did not: it was put to the test.
+    /// The event could have broken it and did not, as what it takes [came about](Promise::tested_when): it was put to the
+    /// test.
     Tested,
     /// The event has broken it.
     Broken(Violation),
@@ -118,6 +129,8 @@ pub trait AnyPromise: Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// As [`Promise::about`].
     fn about(&self) -> &'static str;
+    /// As [`Promise::tested_when`].
+    fn tested_when(&self) -> &'static str;
     /// As [`Promise::assumes`].
     fn assumes(&self) -> &'static [Assumption];
     /// As [`Promise::judged_from_outside`].
@@ -138,6 +151,9 @@ impl<P: Promise> AnyPromise for P {
     }
     fn about(&self) -> &'static str {
         Promise::about(self)
+    }
+    fn tested_when(&self) -> &'static str {
+        Promise::tested_when(self)
     }
     fn assumes(&self) -> &'static [Assumption] {
         Promise::assumes(self)

@@ -6,6 +6,7 @@ mod barrier;
 mod checkpoints;
 mod counter;
 mod election;
+mod idle;
 mod judge;
 mod lives;
 mod pairs;

@@ -48,7 +48,7 @@ impl ConfigKind for Told {
             }
             Told::Reads => Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" }),
         };
-        let bounds = Bounds { lag: 1, effects: true, ..Bounds::clients(2) };
+        let bounds = Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) };
         About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
     }
 

@@ -18,7 +18,7 @@ impl DoubleBarrierKind for Recipe {
             summary: "So many enter together and leave together, round after round; members may die at any time.",
             source: "zk-recipes",
             breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
+            bounds: Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }

@@ -19,12 +19,14 @@ pub struct AbortValidity {
     failed: bool,
     /// Transactions with a vote to abort.
     refused: BTreeSet<Text>,
+    /// Transactions of one site, which has nobody to fail it.
+    alone: BTreeSet<Text>,
 }
 
 impl AbortValidity {
     /// For the transactions below one znode, whose sites are present below another.
     pub fn of(root: &'static str, sites: &'static str) -> Self {
-        AbortValidity { root, sites, failed: false, refused: BTreeSet::new() }
+        AbortValidity { root, sites, failed: false, refused: BTreeSet::new(), alone: BTreeSet::new() }
     }
 }
 
@@ -37,6 +39,10 @@ impl Promise for AbortValidity {
         "Where nobody fails and all vote to commit, nobody aborts (AC4)."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A site commits in a transaction of two sites or more, before anybody has failed."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if self.failed {
             return;
@@ -45,11 +51,17 @@ impl Promise for AbortValidity {
             Some(Told::Failed) => {
                 self.failed = true;
                 self.refused.clear();
+                self.alone.clear();
             }
             Some(Told::Written(path, false)) if !path.ends_with("/decision") => {
                 self.refused.extend(transaction_of(self.root, path).map(Text::from));
             }
-            Some(Told::Done(_, _, true)) => found.push(Finding::Tested),
+            Some(Told::Proposed(transaction, ..2)) => {
+                self.alone.insert(transaction.into());
+            }
+            Some(Told::Done(transaction, _, true)) => {
+                found.extend((!self.alone.contains(transaction)).then_some(Finding::Tested));
+            }
             Some(Told::Done(transaction, by, false)) if !self.refused.contains(transaction) => {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
                 found.push(broken_at(what, [transaction, self.sites]));
@@ -88,5 +100,7 @@ mod tests {
     #[test]
     fn to_commit_is_a_test_it_passes() {
         assert_eq!(findings(AbortValidity::of("/tx", "/sites"), vec![does(0, "commits")]), [Finding::Tested]);
+        let alone = vec![proposes(1), does(0, "commits")];
+        assert_eq!(findings(AbortValidity::of("/tx", "/sites"), alone), [], "one site has nobody to fail it");
     }
 }

@@ -14,14 +14,14 @@ use zk_api::Text;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Agreement {
     root: &'static str,
-    /// Whether the first one commits.
-    first: BTreeMap<Text, bool>,
+    /// What each process has done in a transaction: whether it commits.
+    done: BTreeMap<(Text, i64), bool>,
 }
 
 impl Agreement {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        Agreement { root, first: BTreeMap::new() }
+        Agreement { root, done: BTreeMap::new() }
     }
 }
 
@@ -34,6 +34,10 @@ impl Promise for Agreement {
         "No site commits what another aborts, whether they live or not (AC1)."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Two sites have done as was decided in one transaction."
+    }
+
     /// It goes by what sites say they do.
     fn judged_from_outside(&self) -> bool {
         true
@@ -41,16 +45,15 @@ impl Promise for Agreement {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Some(Told::Done(transaction, by, commits)) = told(self.root, event) else { return };
-        match self.first.get(transaction) {
-            None => {
-                self.first.insert(transaction.into(), commits);
-            }
-            Some(first) if *first == commits => found.push(Finding::Tested),
-            Some(first) => {
-                let what = format!("p{by} {} {transaction}, which another {}", verb(commits), verb(*first));
-                found.push(broken_at(what, [transaction]));
-            }
+        let others = || self.done.iter().filter(|((of, _), _)| **of == *transaction);
+        if others().any(|(_, other)| *other != commits) {
+            let (one, two) = (verb(commits), verb(!commits));
+            let what = format!("p{by} {one} {transaction}, which another {two}");
+            found.push(broken_at(what, [transaction]));
+        } else if others().any(|((_, site), _)| *site != by) {
+            found.push(Finding::Tested);
         }
+        self.done.insert((transaction.into(), by), commits);
     }
 }
 
@@ -70,5 +73,7 @@ mod tests {
     fn two_that_do_the_same_are_a_test_it_passes() {
         let found = findings(Agreement::of("/tx"), vec![does(0, "aborts"), does(1, "aborts")]);
         assert_eq!(found, [Finding::Tested]);
+        let one = vec![does(0, "aborts"), does(0, "aborts")];
+        assert_eq!(findings(Agreement::of("/tx"), one), [], "one site agrees with nobody");
     }
 }

@@ -52,6 +52,10 @@ impl Promise for AnnouncedLeaderLed {
         "Whoever is announced leads then, and whoever is found to lead knew of its election."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A leader is announced while another candidate stands, or somebody else finds who leads."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[]
     }
@@ -77,12 +81,16 @@ impl Promise for AnnouncedLeaderLed {
                 if let Some(("finds", node, _)) = what.told()
                     && below(self.election, node)
                 {
-                    found.push(match self.elected.contains(node) {
-                        true => Finding::Tested,
+                    let owner = self.queue.iter().find(|(queued, _)| **queued == *node);
+                    let owner = owner.and_then(|(_, session)| self.crew.live.get(session));
+                    match self.elected.contains(node) {
+                        // Who leads knows that.
+                        true => found.extend((owner != Some(&actor.main())).then_some(Finding::Tested)),
                         false => {
-                            broken(format!("{actor} finds that {node} leads, which does not know"), None)
+                            let what = format!("{actor} finds that {node} leads, which does not know");
+                            found.push(broken(what, None));
                         }
-                    });
+                    }
                 }
             }
             Event::Is(_) => {}

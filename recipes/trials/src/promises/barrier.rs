@@ -97,6 +97,10 @@ impl Promise for BarrierHolds {
         "Nobody passes a barrier that was up all the time since it came there."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody passes that was at the barrier while it was up."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, wait)) = self.0.see(event) {
             match (wait.was_down, wait.was_up) {
@@ -133,21 +137,23 @@ impl Promise for BarrierReleases {
         "At rest, nobody whose session lives waits at a barrier that is down."
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
-        self.0.see(event);
+    fn tested_when(&self) -> &'static str {
+        "Somebody passes that was at the barrier while it was up."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some((_, wait)) = self.0.see(event) {
+            found.extend((wait.was_up && wait.was_down).then_some(Finding::Tested));
+        }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         if self.0.is_up {
             return;
         }
-        let before = found.len();
         found.extend(self.0.stuck(rest).map(|(actor, _)| {
             broken(format!("{actor} waits for ever at {}, which is down", self.0.node), None)
         }));
-        if found.len() == before {
-            found.push(Finding::Tested);
-        }
     }
 }
 
@@ -169,6 +175,10 @@ impl Promise for NoOpeningMissed {
 
     fn about(&self) -> &'static str {
         "At rest, nobody waits who has seen a barrier that was lowered since, though it is up again."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Somebody passes that has seen a barrier which was lowered since."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -227,6 +237,10 @@ impl Promise for RaisedAsTold {
 
     fn about(&self) -> &'static str {
         "Whoever says that it has raised, or lowered, the barrier has."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Somebody that began to raise the barrier, or to lower it, says that it has."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -298,7 +312,16 @@ mod tests {
         assert_eq!(resting(BarrierReleases::of(NODE), events, &waiting(1)), []);
         let found = resting(BarrierReleases::of(NODE), vec![up(), comes(1), down()], &waiting(1));
         assert_eq!(broken_by(&found), [("p1 waits for ever at /gate/barrier, which is down", None)]);
-        assert_eq!(resting(BarrierReleases::of(NODE), vec![], &Rest::default()), [Finding::Tested]);
+        assert_eq!(resting(BarrierReleases::of(NODE), vec![], &Rest::default()), []);
+    }
+
+    /// Any rest at which the barrier was down was a test of it.
+    #[test]
+    fn its_release_takes_a_barrier_that_was_up_while_somebody_was_there() {
+        let found = |events| findings(BarrierReleases::of(NODE), events);
+        assert_eq!(found(vec![up(), comes(1), down(), passes(1)]), [Finding::Tested]);
+        assert_eq!(found(vec![up(), down(), comes(1), passes(1)]), []);
+        assert_eq!(found(vec![comes(1), passes(1), up(), down()]), []);
     }
 
     #[test]

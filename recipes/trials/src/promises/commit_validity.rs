@@ -39,6 +39,10 @@ impl Promise for CommitValidity {
         "A site commits only if all have voted to commit (AC2)."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A site commits in a transaction of two sites or more."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(self.root, event) {
             Some(Told::Proposed(transaction, among)) => {
@@ -51,7 +55,7 @@ impl Promise for CommitValidity {
                 let Some(among) = self.among.get(transaction) else { return };
                 let ayes = self.ayes(transaction);
                 match usize::try_from(*among) == Ok(ayes) {
-                    true => found.push(Finding::Tested),
+                    true => found.extend((ayes > 1).then_some(Finding::Tested)),
                     false => {
                         let what = format!(
                             "p{by} commits {transaction}, for which {ayes} of {among} sites have voted"
@@ -96,5 +100,7 @@ mod tests {
     #[test]
     fn all_votes_to_commit_are_a_test_it_passes() {
         assert_eq!(after(&[("/tx/1/p0", "commit"), ("/tx/1/p1", "commit")]), [Finding::Tested]);
+        let alone = vec![proposes(1), written("/tx/1/p0", "commit"), does(0, "commits")];
+        assert_eq!(findings(CommitValidity::of("/tx"), alone), [], "one site needs no vote but its own");
     }
 }

@@ -57,11 +57,11 @@ enum Place {
 enum Step {
     /// Passes as the first of a round, with so many registered, itself among them; and somebody who is inside still. `robbed`:
     /// an administrator has deleted the znode of one that would be registered.
-    Opens { actor: ActorId, with: i64, inside: Option<ActorId>, robbed: bool },
+    Opens { actor: ActorId, with: i64, inside: Option<ActorId>, robbed: bool, follows: bool },
     /// Passes after the first, though somebody of the round has left already.
     Joins { actor: ActorId, left: Option<ActorId> },
-    /// Has left, though somebody of the round has not asked to.
-    Leaves { actor: ActorId, inside: Option<ActorId> },
+    /// Has left, though somebody of the round has not asked to. `beside`: another of the round is there, or has left.
+    Leaves { actor: ActorId, inside: Option<ActorId>, beside: bool },
 }
 
 impl Rounds {
@@ -164,8 +164,10 @@ impl Rounds {
             }
             "has left" => {
                 let round = self.members.remove(&actor)?.round?;
+                let beside = self.left.is_some_and(|(of, _)| of == round)
+                    || self.members.values().any(|member| member.round == Some(round));
                 self.left = Some((round, actor));
-                Some(Step::Leaves { actor, inside: self.inside(round) })
+                Some(Step::Leaves { actor, inside: self.inside(round), beside })
             }
             "gives up" => {
                 self.members.remove(&actor);
@@ -183,15 +185,15 @@ impl Rounds {
         let with = self.members.values().filter(new).count() as i64 + self.fallen;
         if self.is_robbed(actor) {
             // Which round it was in nobody can tell: it may come late, when those of another one gather.
-            return Step::Opens { actor, with, inside, robbed };
+            return Step::Opens { actor, with, inside, robbed, follows: false };
         }
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
         for member in self.members.values_mut().filter(|member| arriving(member)) {
             member.round.get_or_insert(round);
         }
         (self.fallen, self.robbed) = (0, false);
-        self.left = None;
-        Step::Opens { actor, with, inside, robbed }
+        let follows = self.left.take().is_some();
+        Step::Opens { actor, with, inside, robbed, follows }
     }
 
     fn live(&self) -> impl Iterator<Item = (ActorId, Member)> {
@@ -244,6 +246,10 @@ impl Promise for EntersTogether {
         "Nobody passes before all members that a round needs are registered for it."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody passes as the first of a round of two members or more."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }
@@ -251,11 +257,11 @@ impl Promise for EntersTogether {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(Step::Opens { actor, with, robbed, .. }) = self.0.see(event) {
             let (parent, size) = (self.0.parent, self.0.size);
-            found.push(if with < size {
-                self.0.broken(format!("{actor} passes {parent} with {with} of {size}"), robbed)
-            } else {
-                Finding::Tested
-            });
+            if with < size {
+                found.push(self.0.broken(format!("{actor} passes {parent} with {with} of {size}"), robbed));
+            } else if size > 1 {
+                found.push(Finding::Tested);
+            }
         }
     }
 }
@@ -274,6 +280,10 @@ impl Promise for LeavesTogether {
         "Nobody leaves while a member of its round that lives has not asked to."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody has left of whose round another is, or was, there as well."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }
@@ -281,7 +291,7 @@ impl Promise for LeavesTogether {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let parent = self.0.parent;
         match self.0.see(event) {
-            Some(Step::Leaves { actor, inside: Some(other) }) => {
+            Some(Step::Leaves { actor, inside: Some(other), .. }) => {
                 let what = format!("{actor} has left {parent} while {other} has not asked to");
                 found.push(self.0.broken(what, self.0.is_robbed(other)));
             }
@@ -289,8 +299,11 @@ impl Promise for LeavesTogether {
                 let what = format!("{actor} passes {parent} though {other} has left already");
                 found.push(self.0.broken(what, self.0.is_robbed(actor)));
             }
-            Some(Step::Leaves { .. }) => found.push(Finding::Tested),
-            Some(Step::Joins { left: None, .. } | Step::Opens { .. }) | None => {}
+            Some(Step::Leaves { beside: true, .. }) => found.push(Finding::Tested),
+            Some(
+                Step::Leaves { beside: false, .. } | Step::Joins { left: None, .. } | Step::Opens { .. },
+            )
+            | None => {}
         }
     }
 }
@@ -309,21 +322,26 @@ impl Promise for RoundsDoNotMix {
         "Nobody begins a round while a live member of the one before is inside."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody passes as the first of a round of two members or more that follows another one."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(Step::Opens { actor, inside, .. }) = self.0.see(event) {
-            found.push(match inside {
+        if let Some(Step::Opens { actor, inside, follows, .. }) = self.0.see(event) {
+            match inside {
                 Some(other) => {
                     let what =
                         format!("{actor} begins a round at {} while {other} is in another", self.0.parent);
                     // Who was robbed as it gathered is not counted to the round that it comes to be in.
-                    self.0.broken(what, self.0.is_robbed(other) || self.0.is_robbed(actor))
+                    let by_him = self.0.is_robbed(other) || self.0.is_robbed(actor);
+                    found.push(self.0.broken(what, by_him));
                 }
-                None => Finding::Tested,
-            });
+                None => found.extend((follows && self.0.size > 1).then_some(Finding::Tested)),
+            }
         }
     }
 }
@@ -342,12 +360,21 @@ impl Promise for BarrierOpens {
         "At rest, nobody waits to enter with enough others, or to leave when all have asked to."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A round of two members or more begins, or one of them leaves it."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
-        self.0.see(event);
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let is_tested = match self.0.see(event) {
+            Some(Step::Opens { .. }) => self.0.size > 1,
+            Some(Step::Leaves { beside, .. }) => beside,
+            Some(Step::Joins { .. }) | None => false,
+        };
+        found.extend(is_tested.then_some(Finding::Tested));
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
@@ -358,7 +385,6 @@ impl Promise for BarrierOpens {
             stuck.iter().any(|(_, m)| m.place == Place::Inside && (round == m.round || round.is_none()))
         };
         let robbed = stuck.iter().any(|(_, member)| member.robbed || member.missed);
-        let before = found.len();
         for (actor, member) in &stuck {
             let what = match member.place {
                 Place::Arriving if member.round.is_some() => "to enter a round that runs",
@@ -368,199 +394,8 @@ impl Promise for BarrierOpens {
             };
             found.push(self.0.broken(format!("{actor} waits for ever at {} {what}", self.0.parent), robbed));
         }
-        if found.len() == before {
-            found.push(Finding::Tested);
-        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::testing::*;
-    use super::*;
-
-    const B: &str = "/barrier";
-
-    fn says(p: u16, what: &str) -> Event {
-        notes(p, what, B)
-    }
-    /// Arrives, and has registered.
-    fn arrives(p: u16) -> Vec<Event> {
-        vec![says(p, "arrives at"), created(&format!("/barrier/p{p}"), p)]
-    }
-    fn passes(p: u16) -> Vec<Event> {
-        vec![says(p, "passes")]
-    }
-    fn leaves(p: u16) -> Vec<Event> {
-        vec![says(p, "asks to leave"), deleted(&format!("/barrier/p{p}"), p, p), says(p, "has left")]
-    }
-    fn both() -> Vec<Event> {
-        [vec![opened(0), opened(1)], arrives(0), arrives(1)].concat()
-    }
-    fn with(events: &[Vec<Event>]) -> Vec<Event> {
-        [both(), events.concat()].concat()
-    }
-
-    #[test]
-    fn passing_with_too_few_breaks_it() {
-        let events =
-            [vec![opened(0), opened(1)], arrives(0), vec![says(1, "arrives at")], passes(0)].concat();
-        let found = findings(EntersTogether::of(B), events);
-        assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
-    }
-
-    #[test]
-    fn the_second_round_is_counted_anew() {
-        let rounds = [passes(0), passes(1), leaves(0), leaves(1), arrives(0)];
-        let alone = findings(EntersTogether::of(B), [with(&rounds), passes(0)].concat());
-        assert_eq!(broken_by(&alone), [("p0 passes /barrier with 1 of 2", None)]);
-        let together = findings(EntersTogether::of(B), [with(&rounds), arrives(1), passes(0)].concat());
-        assert_eq!(together, [Finding::Tested, Finding::Tested]);
-    }
-
-    #[test]
-    fn one_that_died_after_it_was_registered_counts_and_one_that_gave_up_does_not() {
-        let died = with(&[vec![closed(1)], passes(0)]);
-        assert_eq!(findings(EntersTogether::of(B), died), [Finding::Tested]);
-        let gave_up = with(&[vec![says(1, "gives up")], passes(0)]);
-        assert_eq!(broken_by(&findings(EntersTogether::of(B), gave_up)).len(), 1);
-    }
-
-    #[test]
-    fn leaving_while_another_is_inside_or_has_yet_to_pass_breaks_it() {
-        let inside = findings(LeavesTogether::of(B), with(&[passes(0), passes(1), leaves(0)]));
-        assert_eq!(broken_by(&inside), [("p0 has left /barrier while p1 has not asked to", None)]);
-        let late = findings(LeavesTogether::of(B), with(&[passes(0), leaves(0), passes(1)]));
-        assert_eq!(broken_by(&late).len(), 2);
-        assert_eq!(broken_by(&late)[1], ("p1 passes /barrier though p0 has left already", None));
-    }
-
-    #[test]
-    fn one_that_leaves_late_is_not_held_to_the_next_round() {
-        let others = vec![opened(2), says(1, "asks to leave"), says(1, "has left")];
-        let next = [arrives(1), arrives(2), passes(1)].concat();
-        let first = with(&[passes(0), passes(1), vec![says(0, "asks to leave")], others]);
-        let found = findings(LeavesTogether::of(B), [first, next, vec![says(0, "has left")]].concat());
-        assert_eq!(broken_by(&found), []);
-    }
-
-    #[test]
-    fn the_dead_keep_nobody_from_leaving() {
-        for death in [closed(1), crashed(1)] {
-            let found =
-                findings(LeavesTogether::of(B), with(&[passes(0), passes(1), vec![death], leaves(0)]));
-            assert_eq!(found, [Finding::Tested]);
-        }
-    }
-
-    #[test]
-    fn a_round_that_begins_within_another_breaks_it() {
-        let found =
-            findings(RoundsDoNotMix::of(B), with(&[passes(0), passes(1), leaves(0), arrives(0), passes(0)]));
-        assert_eq!(found[0], Finding::Tested);
-        assert_eq!(broken_by(&found), [("p0 begins a round at /barrier while p1 is in another", None)]);
-    }
-
-    #[test]
-    fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
-        let rest = |unfinished: &[u16]| Rest {
-            unfinished: unfinished.iter().map(|p| actor(*p)).collect(),
-            ..Rest::default()
-        };
-        let found = resting(BarrierOpens::of(B), both(), &rest(&[0, 1]));
-        let what = "p0 waits for ever at /barrier to enter, with enough others";
-        assert_eq!(broken_by(&found)[0], (what, None));
-        let alone = resting(BarrierOpens::of(B), with(&[vec![closed(1)]]), &rest(&[0]));
-        assert_eq!(alone, [Finding::Tested]);
-        let left = with(&[passes(0), passes(1), leaves(1), vec![says(0, "asks to leave")]]);
-        let found = resting(BarrierOpens::of(B), left, &rest(&[0]));
-        assert_eq!(broken_by(&found), [("p0 waits for ever at /barrier to leave, as all others do", None)]);
-    }
-
-    const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
-
-    fn robs(p: u16) -> Vec<Event> {
-        vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
-    }
-    fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
-        broken_by(&findings(judge, with(events))).last().expect("it breaks").1
-    }
-
-    #[test]
-    fn who_passes_without_one_that_was_robbed_is_excused_in_that_round_alone() {
-        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(0)]), HIS);
-        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), vec![closed(1)], passes(0)]), HIS);
-        assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(1), vec![closed(1)], passes(0)]), HIS);
-        // It is registered anew, and counts.
-        let again = with(&[robs(1), vec![created("/barrier/p1", 1)], passes(0)]);
-        assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);
-        // Inside, which keeps nobody from entering; and in the round after that.
-        let first = [passes(0), passes(1), robs(1), leaves(0), leaves(1), arrives(0)];
-        assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
-        let first = [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
-        assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
-    }
-
-    #[test]
-    fn who_was_robbed_and_registers_anew_is_in_the_next_round() {
-        let missed = [passes(0), robs(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
-        let found = findings(EntersTogether::of(B), with(&[missed.clone(), passes(1), passes(0)]));
-        assert_eq!(found, [Finding::Tested, Finding::Tested]);
-        assert_eq!(excuse(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
-    }
-
-    #[test]
-    fn who_leaves_behind_one_that_was_robbed_is_excused_and_behind_another_is_not() {
-        let inside = [passes(0), passes(1)].concat();
-        assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(1), leaves(0)]), HIS);
-        assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(0), leaves(0)]), None);
-        let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
-        assert_eq!(excuse(LeavesTogether::of(B), &[third, robs(1), leaves(0)]), None);
-        let late = [robs(1), passes(0), leaves(0), passes(1)].concat();
-        assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
-        assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), robs(1), leaves(0), passes(1)]), HIS);
-    }
-
-    #[test]
-    fn a_round_may_begin_beside_one_that_was_robbed_and_beside_no_other() {
-        let next = [leaves(0), arrives(0), passes(0)].concat();
-        let inside = [passes(0), passes(1)].concat();
-        assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), robs(1), next.clone()]), HIS);
-        assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, robs(0), next]), None);
-        let late = [robs(1), passes(0), passes(1)];
-        assert_eq!(excuse(RoundsDoNotMix::of(B), &late), HIS);
-        // Who gathers as one that was robbed comes late is in the next round.
-        let counted = with(&[robs(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
-        for found in
-            [findings(RoundsDoNotMix::of(B), counted.clone()), findings(EntersTogether::of(B), counted)]
-        {
-            assert_eq!(broken_by(&found[1..]), []);
-        }
-    }
-
-    #[test]
-    fn who_waits_is_excused_with_one_that_was_robbed_since_it_came() {
-        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
-        let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
-        assert_eq!(waits(&[robs(1)]), HIS);
-        // As it leaves, for one that missed the round and is there again.
-        let half = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
-        assert_eq!(waits(&[passes(0), half, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
-        let round =
-            [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
-        assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
-    }
-
-    #[test]
-    fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_nothing() {
-        let writes = |path: &str, owner| {
-            let (path, by, mzxid) = (path.into(), session(ADMIN), zk_api::Zxid::new(1, 9));
-            Event::Is(Fact::NodeWritten { path, by, owner, data: "".into(), mzxid })
-        };
-        let late = |change| excuse(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
-        assert_eq!(late(writes(B, SessionId::NONE)), HIS);
-        assert_eq!(late(deleted("/barrier/ready", ADMIN, NOBODY)), HIS);
-        assert_eq!(late(writes("/barrier/p1", session(1))), None);
-        assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
-    }
-}
+mod tests;

@@ -158,9 +158,15 @@ impl AtResource {
 
     fn supersede_before(&mut self, writer: ActorId) -> Effect {
         let exclusive = !self.sharers.contains(&writer);
+        let all = self.order.iter().chain(self.superseded.keys());
+        // Sharers do not contradict each other.
+        let passes = match all.clone().count() > 1 && !all.copied().all(|one| self.sharers.contains(&one)) {
+            true => Effect::Passes,
+            false => Effect::None,
+        };
         let Some(at) = self.order.iter().position(|actor| *actor == writer) else {
             // Where a fellow sharer has written, it was put aside and is none the worse for it.
-            return if self.superseded.contains_key(&writer) { Effect::Passes } else { Effect::None };
+            return if self.superseded.contains_key(&writer) { passes } else { Effect::None };
         };
         for earlier in self.order.drain(..at) {
             self.superseded.insert(earlier, false);
@@ -169,7 +175,7 @@ impl AtResource {
             self.superseded.values_mut().for_each(|by_exclusive| *by_exclusive = true);
         }
         self.written = true;
-        if self.superseded.is_empty() && self.order.len() == 1 { Effect::None } else { Effect::Passes }
+        passes
     }
 
     /// Why a late writer may be excused where every write is accepted.
@@ -210,6 +216,10 @@ impl Promise for ExclusionAtFencedResource {
         "At a resource that compares tokens, no holder's writes are accepted after a later holder's."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Of two that were granted the lock, not both to share it, one writes to the resource."
+    }
+
     /// The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
     /// which is theirs where all who have a part in it live on.
     fn judged_from_outside(&self) -> bool {
@@ -244,6 +254,10 @@ impl Promise for ExclusionAtUnfencedResource {
 
     fn about(&self) -> &'static str {
         "At a resource that accepts every write, no holder's writes arrive after a later holder's."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Of two that were granted the lock, not both to share it, one writes to the resource."
     }
 
     fn assumes(&self) -> &'static [Assumption] {
@@ -286,6 +300,10 @@ impl Promise for ExclusionAtCheckedResource {
 
     fn about(&self) -> &'static str {
         "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Of two that were granted the lock, not both to share it, one writes to the resource."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -414,9 +432,12 @@ mod tests {
     fn sharers_do_not_contradict_each_other() {
         let shared = Resource::FencedShared;
         let both = vec![opened(0), opened(1), shares(0), shares(1), wrote(shared, 1, true)];
-        let found =
-            findings(ExclusionAtFencedResource::of(LOCK), [both, vec![wrote(shared, 0, true)]].concat());
-        assert_eq!(found, [Finding::Tested, Finding::Tested]);
+        let found = |last: Vec<Event>| {
+            let all = [both.clone(), vec![wrote(shared, 0, true)], last].concat();
+            findings(ExclusionAtFencedResource::of(LOCK), all)
+        };
+        assert_eq!(found(vec![]), [], "nor put it to the test");
+        assert_eq!(found(vec![opened(2), granted(2), wrote(Fenced, 2, true)]), [Finding::Tested]);
     }
 
     #[test]

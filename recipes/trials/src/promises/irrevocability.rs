@@ -1,7 +1,7 @@
 //! `irrevocability`.
 
 use super::broken_at;
-use super::commitment::{Told, told, verb};
+use super::commitment::{Told, told, transaction_of, verb};
 use crate::event::Event;
 use crate::promise::{Finding, Promise};
 use std::collections::BTreeMap;
@@ -35,6 +35,10 @@ impl Promise for Irrevocability {
         "No vote and no decision is ever changed (AC3)."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A site does as was decided in a transaction in which a vote or a decision is written."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(self.root, event) {
             Some(Told::Written(path, commits)) => {
@@ -47,15 +51,16 @@ impl Promise for Irrevocability {
             }
             Some(Told::Done(transaction, by, commits)) => {
                 let before = self.done.insert((transaction.into(), by), commits);
-                found.push(match before == Some(!commits) {
+                // What it goes by was written, and could have been changed until now.
+                let is_of = |(path, _): (&Text, _)| transaction_of(self.root, path) == Some(transaction);
+                match before == Some(!commits) {
                     true => {
                         let (now, then) = (verb(commits), verb(!commits));
                         let what = format!("p{by} {now} {transaction}, of which it has said that it {then}");
-                        broken_at(what, [transaction])
+                        found.push(broken_at(what, [transaction]));
                     }
-                    // What it goes by was written, and could have been changed until now.
-                    false => Finding::Tested,
-                });
+                    false => found.extend(self.written.iter().any(is_of).then_some(Finding::Tested)),
+                }
             }
             Some(Told::Proposed(..) | Told::Failed) | None => {}
         }

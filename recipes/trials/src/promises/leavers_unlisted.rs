@@ -16,8 +16,8 @@ pub struct LeaversUnlisted {
     sessions: BTreeMap<SessionId, ActorId>,
     /// The members' znodes that exist, and whose they are.
     listed: BTreeMap<Text, SessionId>,
-    /// Who leaves, by which znode.
-    leaving: BTreeMap<ActorId, Text>,
+    /// Who leaves, by which znode, and whether it was listed by that when it began to.
+    leaving: BTreeMap<ActorId, (Text, bool)>,
 }
 
 impl LeaversUnlisted {
@@ -32,15 +32,19 @@ impl LeaversUnlisted {
     }
 
     fn has_left(&mut self, actor: ActorId, node: &str, found: &mut Vec<Finding>) {
-        if self.leaving.get(&actor).is_none_or(|leaves| **leaves != *node) {
+        let Some((_, was_listed)) = self.leaving.get(&actor).filter(|(leaves, _)| **leaves == *node).cloned()
+        else {
             return;
-        }
+        };
         self.leaving.remove(&actor);
-        let owner = self.listed.get(node).and_then(|session| self.sessions.get(session));
-        found.push(match owner == Some(&actor) {
-            true => broken(format!("{actor} says that it has left, and {node} is there"), None),
-            false => Finding::Tested,
-        });
+        match self.is_listed(actor, node) {
+            true => found.push(broken(format!("{actor} says that it has left, and {node} is there"), None)),
+            false => found.extend(was_listed.then_some(Finding::Tested)),
+        }
+    }
+
+    fn is_listed(&self, actor: ActorId, node: &str) -> bool {
+        self.listed.get(node).and_then(|session| self.sessions.get(session)) == Some(&actor)
     }
 }
 
@@ -53,6 +57,10 @@ impl Promise for LeaversUnlisted {
         "Whoever has left the group is not listed by a znode of its own any more."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A member that was listed as it began to leave says that it has left."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what.told() {
@@ -60,7 +68,7 @@ impl Promise for LeaversUnlisted {
                     self.leaving.remove(actor);
                 }
                 Some(("leaves", node, _)) if below(self.group, node) => {
-                    self.leaving.insert(*actor, node.into());
+                    self.leaving.insert(*actor, (node.into(), self.is_listed(*actor, node)));
                 }
                 Some(("ends its round with", node, _)) => self.has_left(*actor, node, found),
                 _ => {}

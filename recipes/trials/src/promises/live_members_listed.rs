@@ -33,6 +33,10 @@ impl Promise for LiveMembersListed {
         "At rest, every member whose session lives is listed by a znode of that session."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "At rest, somebody whose session lives has joined and not left."
+    }
+
     fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what.told() {

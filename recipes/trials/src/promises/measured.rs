@@ -27,6 +27,10 @@ impl<P: Promise> Promise for Measured<P> {
         self.0.about()
     }
 
+    fn tested_when(&self) -> &'static str {
+        self.0.tested_when()
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::Promised]
     }

@@ -341,6 +341,39 @@ fn within(lock: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::End;
+    use crate::promise::{NOT_SAID, Rest};
+
+    /// Each of the catalogue's once, by its name.
+    fn all() -> BTreeMap<&'static str, Box<dyn AnyPromise>> {
+        let promises = crate::catalogue().into_iter().flat_map(|trial| trial.promises());
+        promises.map(|promise| (promise.name(), promise)).collect()
+    }
+
+    /// Eight of them took any quiet rest for a test, so that a trial whose actors return at once was green.
+    #[test]
+    fn nothing_is_tested_by_actors_that_return_at_once() {
+        for (name, mut promise) in all() {
+            let mut found = Vec::new();
+            for process in 0..3 {
+                let actor = ActorId { process, life: 0, thread: 0 };
+                let session = SessionId(i64::from(process) + 1);
+                let facts = [Fact::SessionOpened { session, actor }, Fact::Connected { actor }];
+                let end = Fact::Finished { actor, end: End::Done };
+                facts.into_iter().chain([end]).for_each(|fact| promise.see(&Event::Is(fact), &mut found));
+            }
+            promise.at_rest(&Rest::default(), &mut found);
+            assert_eq!(found, [], "{name}");
+        }
+    }
+
+    #[test]
+    fn each_says_in_a_sentence_what_puts_it_to_the_test() {
+        for (name, promise) in all() {
+            assert_ne!(promise.tested_when(), NOT_SAID, "{name}");
+            assert!(promise.tested_when().ends_with('.'), "{name}");
+        }
+    }
 
     #[test]
     fn what_needs_more_facts_than_an_outsider_has_is_not_judged_from_outside() {

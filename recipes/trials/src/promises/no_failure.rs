@@ -1,14 +1,22 @@
 //! `no-failure`.
 
 use super::broken_for;
-use crate::event::{End, Event, Fact};
+use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::SessionId;
 
 /// Nobody's code fails in a way that it does not handle.
-///
-/// It has no state: each end tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct NoFailure;
+pub struct NoFailure {
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// Who has ever told of something, or changed a znode.
+    busy: BTreeSet<ActorId>,
+}
+
+/// The promise as it begins.
+#[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
+pub const NoFailure: NoFailure = NoFailure { sessions: BTreeMap::new(), busy: BTreeSet::new() };
 
 impl Promise for NoFailure {
     fn name(&self) -> &'static str {
@@ -19,18 +27,32 @@ impl Promise for NoFailure {
         "Nobody gives up because of an error that it does not handle."
     }
 
-    /// It hears of ends alone.
+    fn tested_when(&self) -> &'static str {
+        "Somebody that has told of something, or changed a znode, comes to its end."
+    }
+
+    /// It hears of ends, and of who told of something before.
     fn judged_from_outside(&self) -> bool {
         true
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Event::Is(Fact::Finished { actor, end }) = event {
-            match end {
-                End::Done => found.push(Finding::Tested),
+        match event {
+            Event::Says { actor, .. } => {
+                self.busy.insert(actor.main());
+            }
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
+            Event::Is(
+                Fact::NodeCreated { by, .. } | Fact::NodeWritten { by, .. } | Fact::NodeDeleted { by, .. },
+            ) => self.busy.extend(self.sessions.get(by)),
+            Event::Is(Fact::Finished { actor, end }) => match end {
+                End::Done => found.extend(self.busy.contains(actor).then_some(Finding::Tested)),
                 End::SessionLost => {}
                 End::Failed => found.push(broken_for(format!("{actor} fails"), &[*actor])),
-            }
+            },
+            Event::Is(_) => {}
         }
     }
 }
@@ -43,8 +65,16 @@ mod tests {
     #[test]
     fn a_failure_breaks_it_and_an_end_is_a_test_it_passes() {
         let failed = Event::Is(Fact::Finished { actor: actor(1), end: End::Failed });
-        let found = findings(NoFailure, vec![finished(0), failed]);
+        let found = findings(NoFailure, vec![attempts(0), finished(0), failed]);
         assert_eq!(found[0], Finding::Tested);
         assert_eq!(broken_by(&found), [("p1 fails", None)]);
+    }
+    /// Actors that return at once were a test of it, and a trial of such was green.
+    #[test]
+    fn the_end_of_one_that_has_done_nothing_is_no_test() {
+        assert_eq!(findings(NoFailure, vec![opened(0), finished(0)]), []);
+        assert_eq!(findings(NoFailure, vec![opened(0), created("/a", 1), finished(0)]), []);
+        let silent = vec![opened(0), created("/a", 0), finished(0)];
+        assert_eq!(findings(NoFailure, silent), [Finding::Tested]);
     }
 }

@@ -49,6 +49,10 @@ impl Promise for NoForeignDelete {
         "No client deletes the znode of another."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody deletes its own ephemeral znode where there was another session that it could have been of."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }
@@ -68,12 +72,14 @@ impl Promise for NoForeignDelete {
         }
         if by == owner {
             let holds = |(_, node): &(&ActorId, &Text)| *node == path;
-            found.push(match self.held.iter().find(holds) {
+            match self.held.iter().find(holds) {
                 Some((holder, _)) => {
-                    broken(format!("session {by} deleted {path}, by which {holder} holds the lock"), None)
+                    let what = format!("session {by} deleted {path}, by which {holder} holds the lock");
+                    found.push(broken(what, None));
                 }
-                None => Finding::Tested,
-            });
+                // A session that was alone has nobody else's to delete.
+                None => found.extend((self.crew.opened.len() > 1).then_some(Finding::Tested)),
+            }
         } else {
             let excuse = (!self.crew.knows(*by)).then_some(Assumption::NoAdministrator);
             found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
@@ -101,14 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn deleting_ones_own_is_a_test_it_passes_and_expiry_is_none() {
-        let events = vec![opened(0), deleted(A, 0, 0), vanished(A, 0)];
-        assert_eq!(findings(NoForeignDelete::of(LOCK), events), [Finding::Tested]);
+    fn deleting_ones_own_beside_another_is_a_test_it_passes_and_expiry_is_none() {
+        let own = vec![opened(0), deleted(A, 0, 0), vanished(A, 0)];
+        assert_eq!(findings(NoForeignDelete::of(LOCK), own.clone()), [], "nobody else is there");
+        let beside = [vec![opened(1)], own].concat();
+        assert_eq!(findings(NoForeignDelete::of(LOCK), beside), [Finding::Tested]);
     }
 
     #[test]
     fn a_thread_that_deletes_what_another_holds_the_lock_by_breaks_it() {
-        let held = vec![opened(0), by_thread(1, attempts(0)), granted(0)];
+        let held = vec![opened(0), opened(1), by_thread(1, attempts(0)), granted(0)];
         let gone = deleted("/lock/a-lock-0000000000", 0, 0);
         let judge = |more: Vec<Event>| findings(NoForeignDelete::of(LOCK), [held.clone(), more].concat());
         let what = "session 0x1 deleted /lock/a-lock-0000000000, by which p0 holds the lock";

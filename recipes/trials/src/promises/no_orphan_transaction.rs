@@ -1,7 +1,7 @@
 //! `no-orphan-transaction`.
 
-use super::broken_at;
 use super::commitment::transaction_of;
+use super::{below, broken_at};
 use crate::event::{End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::BTreeMap;
@@ -14,19 +14,29 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoOrphanTransaction {
     root: &'static str,
-    /// Which processes there are, and whether they have done all they were to do.
-    done: BTreeMap<u16, bool>,
+    /// Which processes there are, and how far they are.
+    sites: BTreeMap<u16, Site>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Site {
+    /// It has told of no transaction.
+    Idle,
+    /// It has.
+    Busy,
+    /// It has done all it was to do.
+    Done,
 }
 
 impl NoOrphanTransaction {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        NoOrphanTransaction { root, done: BTreeMap::new() }
+        NoOrphanTransaction { root, sites: BTreeMap::new() }
     }
 
     fn is_done(&self, site: &str) -> bool {
         let process = site.strip_prefix('p').and_then(|number| number.parse().ok());
-        process.and_then(|process: u16| self.done.get(&process)) == Some(&true)
+        process.and_then(|process: u16| self.sites.get(&process)) == Some(&Site::Done)
     }
 }
 
@@ -39,25 +49,35 @@ impl Promise for NoOrphanTransaction {
         "At rest, a transaction is left only for sites that did not live to acknowledge it."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A site that has told of a transaction comes to its end."
+    }
+
     /// It looks at what is left at rest, and at who has come to an end.
     fn judged_from_outside(&self) -> bool {
         true
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::SessionOpened { actor, .. }) => {
-                self.done.insert(actor.process, false);
+                self.sites.insert(actor.process, Site::Idle);
             }
-            Event::Is(Fact::Finished { actor, end }) => {
-                self.done.insert(actor.process, *end == End::Done);
+            Event::Is(Fact::Finished { actor, end: End::Done }) => {
+                let before = self.sites.insert(actor.process, Site::Done);
+                found.extend((before == Some(Site::Busy)).then_some(Finding::Tested));
+            }
+            Event::Is(Fact::Finished { actor, end: End::SessionLost | End::Failed }) => {
+                self.sites.insert(actor.process, Site::Idle);
+            }
+            Event::Says { actor, what } if what.told().is_some_and(|(_, of, _)| below(self.root, of)) => {
+                self.sites.insert(actor.process, Site::Busy);
             }
             Event::Is(_) | Event::Says { .. } => {}
         }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let before = found.len();
         let mut waiting: BTreeMap<&str, bool> = BTreeMap::new();
         for (path, _) in &rest.nodes {
             if path.rsplit_once('/').is_some_and(|(parent, _)| parent == self.root) {
@@ -74,13 +94,10 @@ impl Promise for NoOrphanTransaction {
                 found.push(broken_at(what, [transaction]));
             }
         }
-        let all_done = self.done.values().all(|done| *done);
+        let all_done = self.sites.values().all(|site| *site == Site::Done);
         for (transaction, _) in waiting.iter().filter(|(_, waits)| all_done && !**waits) {
             let what = format!("{transaction} is left, and nobody has yet to acknowledge it");
             found.push(broken_at(what, [*transaction]));
-        }
-        if found.len() == before {
-            found.push(Finding::Tested);
         }
     }
 }
@@ -113,13 +130,21 @@ mod tests {
         let paths = ["/tx/1", "/tx/1/decision"];
         let found = left(vec![finished(0), finished(1)], &paths);
         assert_eq!(broken_by(&found), [("/tx/1 is left, and nobody has yet to acknowledge it", None)]);
-        assert_eq!(left(vec![finished(0)], &paths), [Finding::Tested]);
+        assert_eq!(left(vec![finished(0)], &paths), []);
     }
 
     #[test]
     fn one_that_waits_for_the_dead_is_as_documented() {
-        assert_eq!(left(vec![finished(0), crashed(1)], &["/tx/1", "/tx/1/p1"]), [Finding::Tested]);
-        assert_eq!(left(vec![finished(0), finished(1)], &["/sites/p0"]), [Finding::Tested]);
-        assert_eq!(left(vec![opened(10), finished(1)], &["/tx/1", "/tx/1/p10"]), [Finding::Tested]);
+        assert_eq!(left(vec![finished(0), crashed(1)], &["/tx/1", "/tx/1/p1"]), []);
+        assert_eq!(left(vec![finished(0), finished(1)], &["/sites/p0"]), []);
+        assert_eq!(left(vec![opened(10), finished(1)], &["/tx/1", "/tx/1/p10"]), []);
+    }
+
+    /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
+    #[test]
+    fn it_takes_a_site_that_took_part_and_came_to_its_end() {
+        assert_eq!(left(vec![notes(0, "proposes", "/tx/1"), finished(0)], &[]), [Finding::Tested]);
+        assert_eq!(left(vec![notes(0, "proposes", "/elsewhere/1"), finished(0)], &[]), []);
+        assert_eq!(left(vec![notes(0, "proposes", "/tx/1"), crashed(0)], &[]), []);
     }
 }

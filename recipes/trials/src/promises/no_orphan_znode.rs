@@ -33,20 +33,25 @@ impl Promise for NoOrphanZnode {
         "At rest, no contender's znode is left without an attempt it stands for."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody that asked for the lock, and was granted it, is done with it."
+    }
+
     /// It hears of attempts, and looks at what is left at rest.
     fn judged_from_outside(&self) -> bool {
         true
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     self.attempting.insert(*actor);
                 }
-                Observation::Released { lock } | Observation::GivesUp { lock, .. }
-                    if **lock == *self.lock =>
-                {
+                Observation::Released { lock } if **lock == *self.lock => {
+                    found.extend(self.attempting.remove(actor).then_some(Finding::Tested));
+                }
+                Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                     self.attempting.remove(actor);
                 }
                 _ => {}
@@ -65,7 +70,7 @@ impl Promise for NoOrphanZnode {
             let (_, actor) = rest.sessions.iter().find(|(session, _)| session == owner)?;
             Some((path, *actor))
         });
-        let (mut standing, mut clean) = (BTreeMap::new(), true);
+        let mut standing = BTreeMap::new();
         for (path, actor) in owned {
             // Each of its threads may try by itself.
             let attempts = self.attempting.iter().filter(|other| other.main() == actor).count();
@@ -73,14 +78,9 @@ impl Promise for NoOrphanZnode {
             *stand += 1;
             if attempts == 0 {
                 found.push(broken(format!("{path} is left of {actor}, which does not try any more"), None));
-                clean = false;
             } else if *stand > attempts {
                 found.push(broken(format!("{path} is one more of {actor}, for one attempt"), None));
-                clean = false;
             }
-        }
-        if clean {
-            found.push(Finding::Tested);
         }
     }
 }
@@ -121,8 +121,16 @@ mod tests {
     #[test]
     fn a_waiter_may_have_its_znode_and_the_dead_are_not_judged() {
         let nodes = [("/lock/a-lock-0000000000", 0), ("/lock/b-lock-0000000001", 7)];
-        assert_eq!(at_rest(vec![attempts(0)], &nodes), [Finding::Tested]);
-        assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), [Finding::Tested]);
+        assert_eq!(at_rest(vec![attempts(0)], &nodes), []);
+        assert_eq!(at_rest(vec![attempts(0), crashed(0)], &nodes), []);
+    }
+
+    /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
+    #[test]
+    fn it_takes_an_attempt_that_has_had_the_lock_and_is_over() {
+        assert_eq!(at_rest(vec![opened(0), finished(0)], &[]), []);
+        assert_eq!(at_rest(vec![attempts(0), gives_up(0)], &[]), []);
+        assert_eq!(at_rest(vec![attempts(0), granted(0), released(0)], &[]), [Finding::Tested]);
     }
 
     #[test]
@@ -131,7 +139,7 @@ mod tests {
         let nodes = nodes.iter().map(|path| ((*path).into(), session(0))).collect();
         let rest = Rest { nodes, sessions: vec![(session(0), actor(0))], ..Rest::default() };
         let judge = |events| resting(NoOrphanZnode::of(LOCK), events, &rest);
-        assert_eq!(judge(vec![attempts(0), by_thread(1, attempts(0))]), [Finding::Tested]);
+        assert_eq!(judge(vec![attempts(0), by_thread(1, attempts(0))]), []);
         let what = "/lock/b-lock-0000000001 is one more of p0, for one attempt";
         assert_eq!(broken_by(&judge(vec![by_thread(1, attempts(0))])), [(what, None)]);
     }

@@ -1,21 +1,22 @@
 //! `nothing-left-behind`.
 
-use super::{below, broken_for};
-use crate::event::Event;
+use super::{below, broken_for, within};
+use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
+use std::collections::BTreeSet;
 
 /// At rest, nobody whose code has ended has left an ephemeral znode, though its session lives on.
-///
-/// It has no state: what is left at rest tells all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NothingLeftBehind {
     parent: &'static str,
+    /// Who has ever told of something there.
+    busy: BTreeSet<ActorId>,
 }
 
 impl NothingLeftBehind {
     /// For what is below this znode.
     pub fn of(parent: &'static str) -> Self {
-        NothingLeftBehind { parent }
+        NothingLeftBehind { parent, busy: BTreeSet::new() }
     }
 }
 
@@ -28,15 +29,29 @@ impl Promise for NothingLeftBehind {
         "At rest, whoever has come to its end has left no ephemeral znode."
     }
 
-    /// It looks at what is left at rest alone.
+    fn tested_when(&self) -> &'static str {
+        "Somebody that has told of something it does there comes to its end."
+    }
+
+    /// It looks at what is left at rest, and hears of who has done something.
     fn judged_from_outside(&self) -> bool {
         true
     }
 
-    fn see(&mut self, _event: &Event, _found: &mut Vec<Finding>) {}
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } if within(self.parent, what.subject()) => {
+                self.busy.insert(actor.main());
+            }
+            Event::Is(Fact::Finished { actor, end }) => {
+                let is_left = self.busy.contains(actor) && *end != End::SessionLost;
+                found.extend(is_left.then_some(Finding::Tested));
+            }
+            Event::Is(_) | Event::Says { .. } => {}
+        }
+    }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let before = found.len();
         for (path, owner) in rest.nodes.iter().filter(|(path, _)| below(self.parent, path)) {
             let of = rest.sessions.iter().find(|(session, _)| session == owner);
             if let Some((_, actor)) = of
@@ -44,9 +59,6 @@ impl Promise for NothingLeftBehind {
             {
                 found.push(broken_for(format!("{path} is left of {actor}, which has ended"), &[*actor]));
             }
-        }
-        if found.len() == before {
-            found.push(Finding::Tested);
         }
     }
 }
@@ -64,6 +76,18 @@ mod tests {
         let rest = Rest { unfinished: vec![actor(1)], nodes, sessions };
         let found = resting(NothingLeftBehind::of("/b"), vec![], &rest);
         assert_eq!(broken_by(&found), [("/b/p0 is left of p0, which has ended", None)]);
-        assert_eq!(resting(NothingLeftBehind::of("/d"), vec![], &rest), [Finding::Tested]);
+        assert_eq!(resting(NothingLeftBehind::of("/d"), vec![], &rest), []);
+    }
+
+    /// Any quiet rest was a test of it, and a trial whose actors return at once was green.
+    #[test]
+    fn it_takes_one_that_does_something_there_and_ends() {
+        let parent = NothingLeftBehind::of("/b");
+        assert_eq!(findings(parent.clone(), vec![opened(0), finished(0)]), []);
+        assert_eq!(findings(parent.clone(), vec![notes(0, "takes", "/c/1"), finished(0)]), []);
+        let takes = notes(0, "takes", "/b/1");
+        assert_eq!(findings(parent.clone(), vec![takes.clone(), finished(0)]), [Finding::Tested]);
+        let lost = Event::Is(Fact::Finished { actor: actor(0), end: End::SessionLost });
+        assert_eq!(findings(parent, vec![takes, lost]), []);
     }
 }

@@ -30,6 +30,10 @@ impl Promise for OneTermPerElection {
         "By one candidate's znode, somebody begins to lead a single time."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody begins to lead."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what: Observation::Granted { lock, node, .. } }

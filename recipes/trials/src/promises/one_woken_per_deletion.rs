@@ -34,6 +34,10 @@ impl Promise for OneWokenPerDeletion {
         "The deletion of a contender's znode wakes one client at most."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A deletion, or a change of the list, wakes somebody whose session lives."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }

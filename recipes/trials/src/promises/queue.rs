@@ -125,6 +125,10 @@ impl Promise for NothingLost {
         "What is said to be put was there; at rest, each item was worked off, or is there still."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "An item that was put is worked off."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Event::Is(Fact::NodeDeleted { path, by, .. }) = event
             && *by != SessionId::NONE
@@ -204,6 +208,10 @@ impl Promise for TakenOnce {
         "Nothing is taken twice: not at all, or not while its taker lives, as is declared."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "An item that was put is taken."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
             Some(Step::Appears(item, payload)) => {
@@ -272,7 +280,7 @@ impl TakesInOrder {
         if taken.overtaken.is_some_and(|others| !others.contains(&actor)) {
             let what = format!("{actor} takes {item} after one that it comes before");
             found.push(broken_of(what, item));
-        } else if !self.waiting.is_empty() {
+        } else if self.waiting.iter().any(|other| other.is_there) {
             found.push(Finding::Tested);
         }
         let asking: BTreeSet<_> = self.asking.keys().copied().collect();
@@ -292,6 +300,10 @@ impl Promise for TakesInOrder {
 
     fn about(&self) -> &'static str {
         "Items are taken by priority, and those of one priority in the order in which they were put."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "An item is taken while another one is there."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -355,7 +367,11 @@ impl Promise for QueueProgress {
         "At rest, no consumer whose session lives waits while an item is there."
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+    fn tested_when(&self) -> &'static str {
+        "Somebody that asks takes an item that was put."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match self.ears.hear(event) {
             Some(Step::Appears(item, _)) => {
                 self.there.insert(item.clone());
@@ -366,7 +382,10 @@ impl Promise for QueueProgress {
             Some(Step::Asks(actor)) => {
                 self.asking.insert(actor);
             }
-            Some(Step::Takes(actor, _) | Step::Ends(actor)) => {
+            Some(Step::Takes(actor, _)) => {
+                found.extend(self.asking.remove(&actor).then_some(Finding::Tested));
+            }
+            Some(Step::Ends(actor)) => {
                 self.asking.remove(&actor);
             }
             Some(Step::Puts(..) | Step::HasPut(..) | Step::WorkedOff(_)) | None => {}
@@ -375,12 +394,9 @@ impl Promise for QueueProgress {
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
         let waits = |actor: &&ActorId| self.asking.contains(actor);
-        match rest.unfinished.iter().find(waits) {
-            Some(actor) if !self.there.is_empty() => {
-                let what = |item| format!("{actor} waits for ever though {item} is there");
-                found.extend(self.there.iter().map(|item| broken_of(what(item), item)));
-            }
-            Some(_) | None => found.push(Finding::Tested),
+        if let Some(actor) = rest.unfinished.iter().find(waits) {
+            let what = |item| format!("{actor} waits for ever though {item} is there");
+            found.extend(self.there.iter().map(|item| broken_of(what(item), item)));
         }
     }
 }

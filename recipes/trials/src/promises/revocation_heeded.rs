@@ -35,6 +35,10 @@ impl Promise for RevocationHeeded {
         "Whoever is asked to give back what it holds does so while its session lives."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "The owner of a znode that was asked back deletes it."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeWritten { path, data, .. }) if below(self.lock, path) => {

@@ -72,6 +72,10 @@ impl Promise for SequencerNamesAHolder {
         "A sequencer is accepted only if its holder held the lock in that mode since it was presented."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "A sequencer is accepted."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeCreated { path, owner, czxid, .. })

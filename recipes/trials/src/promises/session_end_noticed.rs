@@ -26,6 +26,10 @@ impl Promise for SessionEndNoticed {
         "Whoever is told that its session is over ends, and does not pass for done."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody that was told of the end of its session comes to its end."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::LearnsExpiry { actor }) if !self.ended.contains(actor) => {

@@ -31,6 +31,10 @@ impl Promise for SharersMeet {
         "Those who may share the lock share it at the same time."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Two actors whose sessions live share the lock at a time."
+    }
+
     fn judged_from_outside(&self) -> bool {
         true
     }

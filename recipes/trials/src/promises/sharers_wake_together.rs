@@ -40,6 +40,10 @@ impl Promise for SharersWakeTogether {
         "The deletion of a contender's znode wakes one client at most, or only such as go on together."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "The deletion of a contender's znode wakes somebody whose session lives."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }

@@ -80,6 +80,10 @@ impl Promise for StopsAtLoss {
         "Who is told that it may have lost what it holds stops at once."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody inside is told that it may have lost what it holds, and stops."
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => self.hear(*actor, what, found),

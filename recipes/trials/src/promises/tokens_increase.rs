@@ -35,6 +35,10 @@ impl Promise for TokensIncrease {
         "Each grant has a higher fencing token than every grant before it."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody is granted the lock with a token after a grant whose token must be lower."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }

@@ -39,6 +39,10 @@ impl Promise for TrySucceedsUncontended {
         "Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody that was alone all the time it tried is granted the lock."
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }

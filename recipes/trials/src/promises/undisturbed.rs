@@ -156,6 +156,10 @@ impl<P: Promise> Promise for Undisturbed<P> {
         self.promise.about()
     }
 
+    fn tested_when(&self) -> &'static str {
+        self.promise.tested_when()
+    }
+
     fn assumes(&self) -> &'static [Assumption] {
         &[Assumption::NoAdministrator]
     }

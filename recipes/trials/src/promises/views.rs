@@ -143,11 +143,13 @@ impl Views {
                     self.next(*zxid).remove(&name);
                 }
             }
-            Fact::Finished { actor, .. } | Fact::Crashed { actor } => {
-                let saw = self.readers.remove(actor).is_some_and(|reader| reader.at.is_some());
-                if saw && self.owes == Owes::Fresh {
-                    found.push(Finding::Tested);
-                }
+            Fact::Finished { actor, .. } => {
+                let saw = self.readers.remove(actor).and_then(|reader| reader.at);
+                let saw_change = saw.is_some_and(|at| !self.states[at].is_empty());
+                found.extend((saw_change && self.owes == Owes::Fresh).then_some(Finding::Tested));
+            }
+            Fact::Crashed { actor } => {
+                self.readers.remove(actor);
             }
             _ => {}
         }
@@ -189,8 +191,17 @@ impl Views {
         };
         match wrong {
             Some(why) => found.push(broken_at(format!("{actor} sees {root}{shown}, {why}"), [root])),
-            None if self.owes == Owes::Fresh || (self.owes == Owes::Told && !told) => {}
-            None => found.push(Finding::Tested),
+            None => {
+                let last = self.states.len() - 1;
+                let is_changed = last > 0 || !self.past.is_empty();
+                let is_tested = match self.owes {
+                    Owes::Committed | Owes::Untorn => is_changed,
+                    Owes::Monotone => at.is_some_and(|at| at < last),
+                    Owes::Told => told && at.is_some(),
+                    Owes::Fresh => false,
+                };
+                found.extend(is_tested.then_some(Finding::Tested));
+            }
         }
         let at = match self.owes {
             // When it was is no matter.
@@ -254,6 +265,17 @@ impl Promise for Views {
         }
     }
 
+    fn tested_when(&self) -> &'static str {
+        match self.owes {
+            Owes::Committed | Owes::Untorn => "Somebody sees something after a change.",
+            Owes::Monotone => "Somebody that has seen something sees it again after a change.",
+            Owes::Told => {
+                "Somebody that has seen something, and is told that there is something newer, reads again."
+            }
+            Owes::Fresh => "Somebody that has seen a change comes to its end, or waits at rest.",
+        }
+    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => self.hear(*actor, what, found),
@@ -271,14 +293,15 @@ impl Promise for Views {
         let last = self.show(self.states.last().expect("there is always one"));
         for (actor, reader) in self.readers.iter().filter(|(actor, _)| rest.unfinished.contains(actor)) {
             let saw = reader.at.map(|at| self.show(&self.states[at]));
-            found.push(match saw {
-                Some(saw) if saw == last => Finding::Tested,
+            let root = self.root;
+            match saw {
+                Some(saw) if saw == last => found.extend((saw != "{}").then_some(Finding::Tested)),
                 Some(saw) => {
-                    let root = self.root;
-                    broken(format!("{actor} waits on with {root}{saw}, and it is {root}{last}"), None)
+                    let what = format!("{actor} waits on with {root}{saw}, and it is {root}{last}");
+                    found.push(broken(what, None));
                 }
-                None => broken(format!("{actor} waits on and has never seen {}{last}", self.root), None),
-            });
+                None => found.push(broken(format!("{actor} waits on and has never seen {root}{last}"), None)),
+            }
         }
     }
 }
@@ -395,7 +418,18 @@ mod tests {
         assert_eq!(forgets(Views::committed(ROOT, Of::Values), &[old]), (1, 3));
         let follows = says(1, "follows", ROOT);
         let both = judge(Views::monotone(ROOT, Of::Values), &[new, follows, says(1, "sees", "/c{}")]);
-        assert_eq!(both, [Finding::Tested, Finding::Tested], "whoever comes later may see what is old");
+        assert_eq!(both, [], "whoever comes later may see what is old");
+    }
+
+    #[test]
+    fn what_never_changes_puts_nothing_to_the_test() {
+        let [follows, nothing] = [says(0, "follows", ROOT), says(0, "sees", "/c{}")];
+        let ends = Event::Is(Fact::Finished { actor: actor(0), end: End::Done });
+        let new = [Views::committed, Views::untorn, Views::monotone, Views::told, Views::fresh];
+        for promise in new.map(|new| new(ROOT, Of::Values)) {
+            let events = [&follows, &nothing, &nothing, &ends].map(Clone::clone);
+            assert_eq!(findings(promise, events.into()), []);
+        }
     }
 
     #[test]

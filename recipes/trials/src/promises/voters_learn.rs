@@ -41,6 +41,10 @@ impl Promise for VotersLearn {
         "Whoever has voted, and ends as done, has done as was decided (AC5)."
     }
 
+    fn tested_when(&self) -> &'static str {
+        "Somebody that has voted does as was decided."
+    }
+
     /// It goes by what sites say they do.
     fn judged_from_outside(&self) -> bool {
         true

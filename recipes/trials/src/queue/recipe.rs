@@ -28,7 +28,8 @@ impl QueueKind for Recipe {
             bounds,
             reductions: Reductions::default(),
         };
-        let bounds = Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
+        // An order takes two items.
+        let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
         match self {
             Recipe::AtLeastOnce => about(
                 "queue",

@@ -1,0 +1,209 @@
+use super::super::testing::*;
+use super::*;
+use crate::event::Observation;
+
+const B: &str = "/barrier";
+
+fn says(p: u16, what: &str) -> Event {
+    notes(p, what, B)
+}
+/// Arrives, and has registered.
+fn arrives(p: u16) -> Vec<Event> {
+    vec![says(p, "arrives at"), created(&format!("/barrier/p{p}"), p)]
+}
+fn passes(p: u16) -> Vec<Event> {
+    vec![says(p, "passes")]
+}
+fn leaves(p: u16) -> Vec<Event> {
+    vec![says(p, "asks to leave"), deleted(&format!("/barrier/p{p}"), p, p), says(p, "has left")]
+}
+fn both() -> Vec<Event> {
+    [vec![opened(0), opened(1)], arrives(0), arrives(1)].concat()
+}
+fn with(events: &[Vec<Event>]) -> Vec<Event> {
+    [both(), events.concat()].concat()
+}
+
+#[test]
+fn passing_with_too_few_breaks_it() {
+    let events = [vec![opened(0), opened(1)], arrives(0), vec![says(1, "arrives at")], passes(0)].concat();
+    let found = findings(EntersTogether::of(B), events);
+    assert_eq!(broken_by(&found), [("p0 passes /barrier with 1 of 2", None)]);
+}
+
+#[test]
+fn the_second_round_is_counted_anew() {
+    let rounds = [passes(0), passes(1), leaves(0), leaves(1), arrives(0)];
+    let alone = findings(EntersTogether::of(B), [with(&rounds), passes(0)].concat());
+    assert_eq!(broken_by(&alone), [("p0 passes /barrier with 1 of 2", None)]);
+    let together = findings(EntersTogether::of(B), [with(&rounds), arrives(1), passes(0)].concat());
+    assert_eq!(together, [Finding::Tested, Finding::Tested]);
+}
+
+#[test]
+fn one_that_died_after_it_was_registered_counts_and_one_that_gave_up_does_not() {
+    let died = with(&[vec![closed(1)], passes(0)]);
+    assert_eq!(findings(EntersTogether::of(B), died), [Finding::Tested]);
+    let gave_up = with(&[vec![says(1, "gives up")], passes(0)]);
+    assert_eq!(broken_by(&findings(EntersTogether::of(B), gave_up)).len(), 1);
+}
+
+#[test]
+fn leaving_while_another_is_inside_or_has_yet_to_pass_breaks_it() {
+    let inside = findings(LeavesTogether::of(B), with(&[passes(0), passes(1), leaves(0)]));
+    assert_eq!(broken_by(&inside), [("p0 has left /barrier while p1 has not asked to", None)]);
+    let late = findings(LeavesTogether::of(B), with(&[passes(0), leaves(0), passes(1)]));
+    assert_eq!(broken_by(&late).len(), 2);
+    assert_eq!(broken_by(&late)[1], ("p1 passes /barrier though p0 has left already", None));
+}
+
+#[test]
+fn one_that_leaves_late_is_not_held_to_the_next_round() {
+    let others = vec![opened(2), says(1, "asks to leave"), says(1, "has left")];
+    let next = [arrives(1), arrives(2), passes(1)].concat();
+    let first = with(&[passes(0), passes(1), vec![says(0, "asks to leave")], others]);
+    let found = findings(LeavesTogether::of(B), [first, next, vec![says(0, "has left")]].concat());
+    assert_eq!(broken_by(&found), []);
+}
+
+#[test]
+fn the_dead_keep_nobody_from_leaving() {
+    for death in [closed(1), crashed(1)] {
+        let found = findings(LeavesTogether::of(B), with(&[passes(0), passes(1), vec![death], leaves(0)]));
+        assert_eq!(broken_by(&found), []);
+    }
+}
+
+/// One member alone put them to the test, and so did any quiet rest: `barrier-opens` held where nobody came.
+#[test]
+fn they_take_two_members_and_rounds_that_do_not_mix_take_two_rounds() {
+    let tests = |events: &[Vec<Event>]| {
+        let all = events.concat();
+        [
+            findings(EntersTogether::of(B), all.clone()),
+            findings(LeavesTogether::of(B), all.clone()),
+            findings(RoundsDoNotMix::of(B), all.clone()),
+            findings(BarrierOpens::of(B), all),
+        ]
+        .map(|found| (found.len(), broken_by(&found).len()))
+    };
+    let one = |what| Event::Says { actor: actor(0), what: Observation::note(what, B, 1) };
+    let registers = vec![opened(0), one("arrives at"), created("/barrier/p0", 0)];
+    let goes = vec![one("passes"), one("asks to leave"), deleted("/barrier/p0", 0, 0), one("has left")];
+    let alone = [registers, goes].concat();
+    assert_eq!(tests(&[alone.clone(), alone]), [(0, 0); 4]);
+    let [asks, gone] = ["asks to leave", "has left"].map(|what| vec![says(0, what), says(1, what)]);
+    let round = [passes(0), passes(1), asks, gone];
+    assert_eq!(tests(&[both(), round.concat()]), [(1, 0), (2, 0), (0, 0), (3, 0)]);
+    let twice = [both(), round.concat(), arrives(0), arrives(1), passes(0)];
+    assert_eq!(tests(&twice), [(2, 0), (2, 0), (1, 0), (4, 0)]);
+}
+
+#[test]
+fn a_round_that_begins_within_another_breaks_it() {
+    let found =
+        findings(RoundsDoNotMix::of(B), with(&[passes(0), passes(1), leaves(0), arrives(0), passes(0)]));
+    assert_eq!(broken_by(&found), [("p0 begins a round at /barrier while p1 is in another", None)]);
+}
+
+#[test]
+fn waiting_with_enough_others_breaks_it_and_waiting_for_others_does_not() {
+    let rest = |unfinished: &[u16]| Rest {
+        unfinished: unfinished.iter().map(|p| actor(*p)).collect(),
+        ..Rest::default()
+    };
+    let found = resting(BarrierOpens::of(B), both(), &rest(&[0, 1]));
+    let what = "p0 waits for ever at /barrier to enter, with enough others";
+    assert_eq!(broken_by(&found)[0], (what, None));
+    let alone = resting(BarrierOpens::of(B), with(&[vec![closed(1)]]), &rest(&[0]));
+    assert_eq!(alone, []);
+    let left = with(&[passes(0), passes(1), leaves(1), vec![says(0, "asks to leave")]]);
+    let found = resting(BarrierOpens::of(B), left, &rest(&[0]));
+    assert_eq!(broken_by(&found), [("p0 waits for ever at /barrier to leave, as all others do", None)]);
+}
+
+const HIS: Option<Assumption> = Some(Assumption::NoAdministrator);
+
+fn robs(p: u16) -> Vec<Event> {
+    vec![deleted(&format!("/barrier/p{p}"), ADMIN, p)]
+}
+fn excuse(judge: impl Promise, events: &[Vec<Event>]) -> Option<Assumption> {
+    broken_by(&findings(judge, with(events))).last().expect("it breaks").1
+}
+
+#[test]
+fn who_passes_without_one_that_was_robbed_is_excused_in_that_round_alone() {
+    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(0)]), HIS);
+    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), vec![closed(1)], passes(0)]), HIS);
+    assert_eq!(excuse(EntersTogether::of(B), &[robs(1), passes(1), vec![closed(1)], passes(0)]), HIS);
+    // It is registered anew, and counts.
+    let again = with(&[robs(1), vec![created("/barrier/p1", 1)], passes(0)]);
+    assert_eq!(findings(EntersTogether::of(B), again), [Finding::Tested]);
+    // Inside, which keeps nobody from entering; and in the round after that.
+    let first = [passes(0), passes(1), robs(1), leaves(0), leaves(1), arrives(0)];
+    assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), passes(0)]), None);
+    let first = [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)];
+    assert_eq!(excuse(EntersTogether::of(B), &[first.concat(), arrives(0), passes(0)]), None);
+}
+
+#[test]
+fn who_was_robbed_and_registers_anew_is_in_the_next_round() {
+    let missed = [passes(0), robs(1), leaves(0), arrives(0), vec![created("/barrier/p1", 1)]].concat();
+    let found = findings(EntersTogether::of(B), with(&[missed.clone(), passes(1), passes(0)]));
+    assert_eq!(found, [Finding::Tested, Finding::Tested]);
+    assert_eq!(excuse(LeavesTogether::of(B), &[missed, passes(1), passes(0), leaves(0)]), None);
+}
+
+#[test]
+fn who_leaves_behind_one_that_was_robbed_is_excused_and_behind_another_is_not() {
+    let inside = [passes(0), passes(1)].concat();
+    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(1), leaves(0)]), HIS);
+    assert_eq!(excuse(LeavesTogether::of(B), &[inside.clone(), robs(0), leaves(0)]), None);
+    let third = [vec![opened(2)], arrives(2), passes(0), passes(1), passes(2)].concat();
+    assert_eq!(excuse(LeavesTogether::of(B), &[third, robs(1), leaves(0)]), None);
+    let late = [robs(1), passes(0), leaves(0), passes(1)].concat();
+    assert_eq!(broken_by(&findings(LeavesTogether::of(B), with(&[late]))), []);
+    assert_eq!(excuse(LeavesTogether::of(B), &[passes(0), robs(1), leaves(0), passes(1)]), HIS);
+}
+
+#[test]
+fn a_round_may_begin_beside_one_that_was_robbed_and_beside_no_other() {
+    let next = [leaves(0), arrives(0), passes(0)].concat();
+    let inside = [passes(0), passes(1)].concat();
+    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside.clone(), robs(1), next.clone()]), HIS);
+    assert_eq!(excuse(RoundsDoNotMix::of(B), &[inside, robs(0), next]), None);
+    let late = [robs(1), passes(0), passes(1)];
+    assert_eq!(excuse(RoundsDoNotMix::of(B), &late), HIS);
+    // Who gathers as one that was robbed comes late is in the next round.
+    let counted = with(&[robs(0), passes(0), leaves(0), arrives(0), passes(1), passes(0)]);
+    for found in [findings(RoundsDoNotMix::of(B), counted.clone()), findings(EntersTogether::of(B), counted)]
+    {
+        assert_eq!(broken_by(found.get(1..).unwrap_or_default()), []);
+    }
+}
+
+#[test]
+fn who_waits_is_excused_with_one_that_was_robbed_since_it_came() {
+    let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+    let waits = |events: &[_]| broken_by(&resting(BarrierOpens::of(B), with(events), &rest))[0].1;
+    assert_eq!(waits(&[robs(1)]), HIS);
+    // As it leaves, for one that missed the round and is there again.
+    let half = vec![says(0, "asks to leave"), deleted("/barrier/p0", 0, 0)];
+    assert_eq!(waits(&[passes(0), half, robs(1), vec![created("/barrier/p1", 1)]]), HIS);
+    let round =
+        [robs(1), vec![created("/barrier/p1", 1)], passes(0), passes(1), leaves(0), leaves(1)].concat();
+    assert_eq!(waits(&[round, arrives(0), arrives(1)]), None);
+}
+
+#[test]
+fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_nothing() {
+    let writes = |path: &str, owner| {
+        let (path, by, mzxid) = (path.into(), session(ADMIN), zk_api::Zxid::new(1, 9));
+        Event::Is(Fact::NodeWritten { path, by, owner, data: "".into(), mzxid })
+    };
+    let late = |change| excuse(LeavesTogether::of(B), &[vec![change], passes(0), passes(1), leaves(0)]);
+    assert_eq!(late(writes(B, SessionId::NONE)), HIS);
+    assert_eq!(late(deleted("/barrier/ready", ADMIN, NOBODY)), HIS);
+    assert_eq!(late(writes("/barrier/p1", session(1))), None);
+    assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
+}
