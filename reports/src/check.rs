@@ -41,6 +41,9 @@ pub struct CheckReport {
     /// The one promise that was asked about; `null` if all were.
     #[serde(default)]
     pub asked: Option<String>,
+    /// Where nothing is broken and everything was explored: the command that asks for more.
+    #[serde(default)]
+    pub next: Option<String>,
     /// Unique states.
     pub states: u64,
     /// Transitions taken.

@@ -165,6 +165,7 @@ fn check() -> CheckReport {
         ran_out: None,
         exhaustive: false,
         asked: None,
+        next: None,
         states: 10,
         transitions: 20,
         depth: 2,

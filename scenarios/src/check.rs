@@ -1,5 +1,7 @@
 //! Checks, and the Explorer.
 
+mod ladder;
+
 use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw};
 use std::net::{SocketAddr, TcpListener};
@@ -110,6 +112,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         ran_out,
         exhaustive: check.verdict == Verdict::Holds,
         asked: config.promise.clone(),
+        next: (check.verdict == Verdict::Holds).then(|| ladder::next(what, about, config)).flatten(),
         states: check.states,
         transitions: check.transitions,
         depth: check.depth,
@@ -262,7 +265,9 @@ mod tests {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 2, None)]);
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
-        assert!(text.ends_with("\nholds (exhaustive, 1,234 states, depth 9)\n"), "{text}");
+        let last = "\nholds (exhaustive, 1,234 states, depth 9); with 2 clients × 1 round; no expiries, drops, crashes, \
+                    pauses, restarts, admin changes, lag; next: zoocheck check lock/simple --drops 1\n";
+        assert!(text.ends_with(last), "{text}");
         assert!(text.contains("\n  model: Service, "), "{text}");
         assert!(text.contains("not seen: S-000 is catalogued to break exclusion"), "{text}");
     }
@@ -273,8 +278,9 @@ mod tests {
         let report = found(Verdict::Holds, vec![promise("exclusion", 7, None), promise("herd", 0, None)]);
         assert_eq!((report.verdict.answer().exit_status(), report.exhaustive), (3, true));
         let text = report.to_string();
-        let last = "\nundecided (exhaustive, 1,234 states, depth 9): never put to the test: herd\n";
-        assert!(text.ends_with(last), "{text}");
+        let last =
+            "\nundecided (exhaustive, 1,234 states, depth 9): never put to the test: herd; with 2 clients ";
+        assert!(text.contains(last), "{text}");
         let row = |name| text.lines().find(|line| line.starts_with(name)).expect("a row").to_owned();
         assert!(row("herd").contains("never put to the test") && !row("herd").contains("hold"), "{text}");
         assert!(row("exclusion").contains("holds"), "{text}");
@@ -342,11 +348,14 @@ mod tests {
         };
         let cut = answer(Verdict::Undecided { ran_out: "time: 1 s".into() }, 3);
         assert_eq!(cut, (3, "herd: undecided (time: 1 s); broken: exclusion".into()));
-        let held = "herd: holds (exhaustive, 1,234 states, depth 9); broken: exclusion";
-        assert_eq!(answer(Verdict::Holds, 3), (0, held.into()));
-        let idle =
-            "herd: undecided (exhaustive, 1,234 states, depth 9): never put to the test; broken: exclusion";
-        assert_eq!(answer(Verdict::Holds, 0), (3, idle.into()));
+        let (status, held) = answer(Verdict::Holds, 3);
+        let told = "herd: holds (exhaustive, 1,234 states, depth 9); broken: exclusion; with ";
+        assert!(status == 0 && held.starts_with(told), "{held}");
+        assert!(held.ends_with("; next: zoocheck check lock --drops 1 --promise herd"), "{held}");
+        let (status, idle) = answer(Verdict::Holds, 0);
+        let told =
+            "herd: undecided (exhaustive, 1,234 states, depth 9): never put to the test; broken: exclusion; ";
+        assert!(status == 3 && idle.starts_with(told), "{idle}");
     }
 
     #[test]

@@ -160,9 +160,10 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
     #[cfg(feature = "run")]
     outputs.export.as_deref().map(crate::run::new_scenario_file).transpose()?;
     let mut progress = Progress::new(outputs.format, None);
-    let (report, found) =
+    let (mut report, found) =
         check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
+    report.next = report.next.map(|next| next.replacen("zoocheck", &crate::zoo::program(), 1));
     if let Some(dir) = dir {
         write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
         write_whole(

@@ -200,6 +200,12 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     }
 }
 
+/// What the command was called as.
+pub(crate) fn program() -> String {
+    let name = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
+    shell_word(&name.unwrap_or_else(|| "zoocheck".into()))
+}
+
 /// A word as a shell reads it back.
 pub(crate) fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

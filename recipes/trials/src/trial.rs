@@ -93,10 +93,11 @@ pub struct About {
 }
 
 impl About {
-    /// A recipe of one's own, which is hoped to hold: two clients and no fault in the model until
-    /// [`bounds`](About::bounds) says otherwise.
+    /// A recipe of one's own, which is hoped to hold: until [`bounds`](About::bounds) says otherwise, two clients in the
+    /// model, one connection that drops, one session that expires, and views that lag by one transaction.
     pub const fn new(name: &'static str, summary: &'static str) -> About {
-        let (bounds, reductions) = (Bounds::clients(2), Reductions { eager: false, symmetry: false });
+        let bounds = Bounds { drops: 1, expiries: 1, lag: 1, ..Bounds::clients(2) };
+        let reductions = Reductions { eager: false, symmetry: false };
         About { name, summary, source: "one's own", breaks: None, bounds, reductions }
     }
 }

@@ -19,6 +19,7 @@ type Pictures<'a> = &'a [(String, bool, Diagram)];
 pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
     let all: Vec<&CheckedPromise> = report.promises.iter().chain(&report.watched).collect();
     let known = report.catalogue_note().map(|known: CatalogueNote<'_>| Note::plain(known.to_string()));
+    let next = report.next.as_ref().map(|next| Note::plain(format!("Next: {next}")));
     let (reached, unreached) = cases(&report.sometimes, 1);
     rendered(&CheckPage {
         page: Page::new(format!("check {}: zoocheck", report.what)),
@@ -26,7 +27,7 @@ pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool
             title: report.recipe.clone(),
             about: report.about.clone(),
             answer: Banner::new(report.verdict.answer(), check_answer(report)),
-            notes: known.into_iter().collect(),
+            notes: known.into_iter().chain(next).collect(),
             figures: figures(
                 &report.what,
                 [report.states, report.transitions],

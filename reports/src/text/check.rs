@@ -185,7 +185,19 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
     if report.verdict == Judgement::Undecided && !report.exhaustive {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");
     }
-    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &check_answer(report)));
+    let _ = writeln!(out, "{}", paint.answer(report.verdict.answer(), &last_line(report)));
+}
+
+/// The verdict, over what it is, and what to ask next.
+fn last_line(report: &CheckReport) -> String {
+    let mut line = check_answer(report);
+    if report.verdict != Judgement::Violated && report.exhaustive {
+        let _ = write!(line, "; with {}", bounds(&report.bounds));
+    }
+    if let Some(next) = &report.next {
+        let _ = write!(line, "; next: {next}");
+    }
+    line
 }
 
 /// The promises that nothing has put to the test.

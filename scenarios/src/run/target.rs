@@ -83,8 +83,7 @@ impl Target {
 
     /// What shows a seed again.
     pub(crate) fn replay_command(&self, seed: u64) -> String {
-        let program = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
-        self.words(&program.unwrap_or_else(|| "zoocheck".into()), "replay", seed)
+        self.words(&crate::zoo::program(), "replay", seed)
     }
 
     /// What does something with a seed.
@@ -92,13 +91,14 @@ impl Target {
         let Asked::Command { file, set } = &self.asked else {
             return format!("Zoo::{command}(&scenario, {seed})");
         };
-        let mut words = vec![program.to_string(), command.into(), self.what.clone()];
+        let mut words = vec![command.into(), self.what.clone()];
         if self.scenario.run.is_none() {
             words.extend(["--seed".into(), seed.to_string()]);
         }
         words.extend(file.iter().flat_map(|file| ["--scenario".into(), file.clone()]));
         words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
-        words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+        let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+        format!("{program} {}", words.join(" "))
     }
 
     /// The scenario's key facts, for people.

@@ -1,0 +1,132 @@
+//! What to ask of a model once it holds: a little more of what has broken most recipes.
+
+use crate::zoo::shell_word;
+use zk_model::{CheckConfig, Engine};
+use zk_trials::trial::{About, Bounds};
+
+/// A bound, by its option.
+type Bound = (&'static str, fn(&mut Bounds) -> &mut u8);
+
+const CLIENTS: Bound = ("--clients", |bounds| &mut bounds.clients);
+const ROUNDS: Bound = ("--rounds", |bounds| &mut bounds.rounds);
+const EXPIRIES: Bound = ("--expiries", |bounds| &mut bounds.expiries);
+const DROPS: Bound = ("--drops", |bounds| &mut bounds.drops);
+const CRASHES: Bound = ("--crashes", |bounds| &mut bounds.crashes);
+const RESTARTS: Bound = ("--restarts", |bounds| &mut bounds.restarts);
+const PAUSES: Bound = ("--pauses", |bounds| &mut bounds.pauses);
+const ADMIN: Bound = ("--admin", |bounds| &mut bounds.admin);
+const LAG: Bound = ("--lag", |bounds| &mut bounds.lag);
+
+const BOUNDS: [Bound; 9] = [CLIENTS, ROUNDS, EXPIRIES, DROPS, CRASHES, RESTARTS, PAUSES, ADMIN, LAG];
+
+/// The rungs: a bound, and at least how much of it.
+const RUNGS: [(Bound, u8); 13] = [
+    (CLIENTS, 2),
+    (DROPS, 1),
+    (EXPIRIES, 1),
+    (LAG, 1),
+    (CRASHES, 1),
+    (RESTARTS, 1),
+    (CLIENTS, 3),
+    (ROUNDS, 2),
+    (PAUSES, 1),
+    (DROPS, 2),
+    (EXPIRIES, 2),
+    (LAG, 2),
+    (CRASHES, 2),
+];
+
+/// The command for the first rung that these bounds do not reach; `None` on the last. When to give up is not said again.
+pub(super) fn next(what: &str, about: &About, config: &CheckConfig) -> Option<String> {
+    let mut bounds = config.bounds;
+    let ((_, bound), least) = RUNGS.into_iter().find(|((_, bound), least)| *bound(&mut bounds) < *least)?;
+    *bound(&mut bounds) = least;
+    let mut words = vec!["zoocheck".to_owned(), "check".to_owned(), shell_word(what)];
+    let mut own = about.bounds;
+    for (option, bound) in BOUNDS {
+        let most = *bound(&mut bounds);
+        // What an administrator may change is typed with how often he does.
+        if most != *bound(&mut own) || option == ADMIN.0 && config.admin_parents {
+            words.extend([option.to_owned(), most.to_string()]);
+        }
+    }
+    words.extend(options(about, config).map(String::from));
+    words.extend(config.promise.iter().flat_map(|promise| ["--promise".to_owned(), shell_word(promise)]));
+    Some(words.join(" "))
+}
+
+/// The options that are no bounds, of those that change what is explored.
+fn options(about: &About, config: &CheckConfig) -> impl Iterator<Item = &'static str> {
+    let (ours, own) = (config.reductions, about.reductions);
+    let is_less = own.eager && !ours.eager || own.symmetry && !ours.symmetry;
+    let options = [
+        (config.admin_parents, "--admin-parents"),
+        (!config.lying_syncs, "--true-syncs"),
+        (!config.false_ends, "--true-ends"),
+        (is_less, "--full"),
+        (ours.eager && !own.eager, "--eager"),
+        (ours.symmetry && !own.symmetry, "--symmetry"),
+        (!config.keys, "--no-keys"),
+        (!config.memo, "--no-memo"),
+        (!config.effects, "--no-effects"),
+        (!config.livelock, "--no-livelock"),
+        (config.true_zxids, "--true-zxids"),
+        (config.engine == Engine::Stateright, "--engine=stateright"),
+    ];
+    options.into_iter().filter(|(is, _)| *is).map(|(_, option)| option)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::default_config;
+
+    const ABOUT: About = About::new("mine", "A recipe of one's own.");
+
+    fn after(change: impl Fn(&mut CheckConfig)) -> Option<String> {
+        let mut config = default_config(&ABOUT);
+        change(&mut config);
+        next("mine", &ABOUT, &config)
+    }
+
+    #[test]
+    fn each_rung_is_reached_by_the_command_that_the_former_tells() {
+        let mut config = default_config(&ABOUT);
+        config.bounds = Bounds { effects: true, ..Bounds::clients(1) };
+        let mut told = Vec::new();
+        while let Some(command) = next("mine", &ABOUT, &config) {
+            let words: Vec<&str> = command.split(' ').collect();
+            assert_eq!(words[..3], ["zoocheck", "check", "mine"]);
+            config.bounds = Bounds { effects: true, ..ABOUT.bounds };
+            for option in words[3..].chunks(2) {
+                let (_, bound) = BOUNDS.into_iter().find(|(name, _)| *name == option[0]).expect("an option");
+                *bound(&mut config.bounds) = option[1].parse().expect("a number");
+            }
+            let Bounds { clients, drops, expiries, lag, crashes, restarts, .. } = config.bounds;
+            told.push([clients, drops, expiries, lag, crashes, restarts]);
+        }
+        let first = [
+            [2, 0, 0, 0, 0, 0],
+            [2, 1, 0, 0, 0, 0],
+            [2, 1, 1, 0, 0, 0],
+            [2, 1, 1, 1, 0, 0],
+            [2, 1, 1, 1, 1, 0],
+            [2, 1, 1, 1, 1, 1],
+            [3, 1, 1, 1, 1, 1],
+        ];
+        assert_eq!(told[..7], first);
+        assert_eq!(told.len(), RUNGS.len());
+    }
+
+    #[test]
+    fn what_was_asked_for_is_asked_for_again() {
+        assert_eq!(after(|_| {}).as_deref(), Some("zoocheck check mine --crashes 1"));
+        let asked = after(|config| {
+            (config.promise, config.bounds.drops) = (Some("fifo".into()), 3);
+            (config.lying_syncs, config.admin_parents, config.bounds.admin) = (false, true, 1);
+        });
+        let expected =
+            "zoocheck check mine --drops 3 --crashes 1 --admin 1 --admin-parents --true-syncs --promise fifo";
+        assert_eq!(asked.as_deref(), Some(expected));
+    }
+}
