@@ -138,7 +138,8 @@ fn one(trial: &Listed, paint: Paint) -> String {
     }
     for promise in &trial.promises {
         let _ = writeln!(out, "\n{}\n  {}", paint.strong(promise.name), promise.about);
-        let _ = writeln!(out, "  put to the test: {}", wrapped(promise.tested_when, 4));
+        let tested = format!("put to the test: {}", promise.tested_when);
+        let _ = writeln!(out, "  {}", wrapped(&tested, 4));
         for assumed in &promise.assumes {
             let _ = writeln!(out, "  assumes: {assumed}");
         }

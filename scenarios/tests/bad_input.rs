@@ -280,7 +280,9 @@ fn nothing_that_people_read_is_wider_than_their_terminal() {
         help.iter().map(String::as_str).chain(["list", "list lock", "check lock", "run lock --seeds 20"])
     {
         let ran = zoocheck(arguments);
-        let wide = ran.stdout.lines().find(|line| line.chars().count() > 100);
+        // A check's verdict is one line however long it is: for programs as well, and with a command to copy.
+        let is_verdict = |line: &str| arguments == "check lock" && ran.stdout.ends_with(&format!("{line}\n"));
+        let wide = ran.stdout.lines().find(|line| line.chars().count() > 100 && !is_verdict(line));
         assert_eq!((ran.status, wide), (0, None), "{arguments}");
     }
 }
