@@ -48,7 +48,9 @@ impl ConfigKind for Told {
             }
             Told::Reads => Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" }),
         };
-        let bounds = Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) };
+        // An expiry is to come about where nothing else breaks; the others break without one.
+        let expiries = u8::from(breaks.is_none());
+        let bounds = Bounds { expiries, lag: 1, effects: true, ..Bounds::clients(2) };
         About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
     }
 
