@@ -206,7 +206,7 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
     let before_a_loss = messages.take_while(|message| **message != Message::Lost);
     let looked_at: Vec<bool> = before_a_loss.map(is_looked_at).collect();
     let mut before = 0;
-    (1_u8..).zip(looked_at).filter_map(move |(many, is_looked_at)| {
+    (1..=u8::MAX).zip(looked_at).filter_map(move |(many, is_looked_at)| {
         before += u32::from(is_looked_at);
         (is_looked_at && before > 1).then_some(many)
     })

@@ -3,6 +3,7 @@
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
 use crate::scene::Scene;
 use crate::search::Found;
+use crate::stop::Stop;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -132,7 +133,7 @@ pub struct PromiseReport {
     pub broken: Option<Counterexample>,
     /// The shortest way to break it where an assumption did not hold.
     pub excused: Option<Counterexample>,
-    /// Why it was not looked for: then nothing is known of it.
+    /// Why it was not looked for, and nothing is known of it; or where it was looked for, if it was put to the test.
     pub unchecked: Option<String>,
 }
 
@@ -198,7 +199,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         Engine::Own => search::search(&model, config, progress),
         Engine::Stateright => stateright::search(model, config),
     };
-    if found.not_determined.is_some() {
+    if let Some(Stop::NotDetermined(_)) = found.stop {
         // What was seen of such code may be seen of it never again.
         found.promises.iter_mut().for_each(|report| *report = PromiseReport::new(report.name));
     }
@@ -219,7 +220,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
 ///
 /// What is known of a recipe whose checkpoints are not honest may be known of a run that there is not: that comes first.
 fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &Found) -> Verdict {
-    if let Some(what) = &found.not_determined {
+    if let Some(Stop::NotDetermined(what)) = &found.stop {
         return Verdict::NotDetermined { what: what.clone() };
     }
     let (asked, ranks) = (config.promise.as_deref(), config.ranks);

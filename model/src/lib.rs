@@ -24,6 +24,7 @@
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
 //! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
+//! | `stop` | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
@@ -53,6 +54,7 @@ pub mod service;
 pub mod shell;
 pub mod state;
 pub mod stateright;
+pub mod stop;
 pub mod symmetry;
 mod tasks;
 mod tree;

@@ -409,6 +409,7 @@ impl At<'_> {
     fn receive(&mut self, post: &Arc<Post>) {
         if !self.client.node.is_done {
             self.client.inbox.extend(post.letters.iter().cloned());
+            assert!(self.client.inbox.len() <= u8::MAX.into(), "at most 255 messages are on their way");
         }
     }
 
@@ -425,7 +426,9 @@ impl At<'_> {
     fn absorb(&mut self, step: &Arc<Step>) {
         let out = &step.out;
         self.client.node = step.node.clone();
-        self.client.outstanding += out.requests.len() as u8;
+        let asked = u8::try_from(out.requests.len()).ok();
+        let outstanding = asked.and_then(|asked| self.client.outstanding.checked_add(asked));
+        self.client.outstanding = outstanding.expect("at most 255 answers are outstanding");
         if self.client.served {
             self.client.queue.extend(out.requests.iter().cloned());
         }

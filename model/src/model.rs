@@ -12,6 +12,7 @@ use crate::monitors::{Findings, Monitors};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
+use crate::stop::Stop;
 use crate::symmetry::session_of;
 use std::sync::Arc;
 use zk_api::{Data, KeeperState, Request, Text};
@@ -127,10 +128,14 @@ impl RecipeModel {
         [self.replayer.replayed(), self.moves.len(), self.orders.len(), self.seen.len()]
     }
 
-    /// What code does not do the same when it is given the same again, if any was seen: then nothing that was found can
-    /// be relied on.
-    pub fn not_determined(&self) -> Option<&String> {
-        self.replayer.not_determined()
+    /// Why nothing that was found since can be relied on, if so.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.replayer.stop()
+    }
+
+    /// Whether the audit of checkpoints left out histories.
+    pub fn audit_is_cut(&self) -> bool {
+        self.replayer.audit_is_cut()
     }
 
     /// The first state, in which each process has taken its first step, and what the promises say of that.
@@ -235,9 +240,9 @@ impl RecipeModel {
 fn violation(trouble: &Trouble) -> Option<(usize, Violation)> {
     let (own, what) = match trouble {
         Trouble::Panic(what) => (0, format!("the recipe panics: {what}")),
-        Trouble::Spin => (1, "the recipe submits or polls without end".to_owned()),
+        Trouble::Spin => (1, "the recipe asks or polls without end".to_owned()),
         Trouble::Key(what) => (2, what.clone()),
-        Trouble::NotDetermined => return None,
+        Trouble::NotDetermined | Trouble::Beyond => return None,
     };
     Some((own, Violation::new(what, None)))
 }

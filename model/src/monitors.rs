@@ -1,6 +1,7 @@
 //! Promises as part of a state.
 
 use crate::digest::{Digest, Digester, digest_all};
+use crate::quiet::in_promise;
 use crate::symmetry::Eyes;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -66,12 +67,14 @@ impl Monitors {
         for (nth, slot) in next.promises.iter_mut().enumerate() {
             let Some(promise) = slot else { continue };
             let mut found = Vec::new();
-            for event in events {
-                promise.see(event, &mut found);
-                if found.iter().any(is_owed) {
-                    break;
+            in_promise(promise.name(), || {
+                for event in events {
+                    promise.see(event, &mut found);
+                    if found.iter().any(is_owed) {
+                        break;
+                    }
                 }
-            }
+            });
             if found.iter().any(is_owed) {
                 *slot = None;
                 next.broken |= 1 << nth;
@@ -88,7 +91,7 @@ impl Monitors {
         for (nth, promise) in self.promises.iter().enumerate() {
             let mut found = Vec::new();
             if let Some(promise) = promise {
-                promise.at_rest(rest, &mut found);
+                in_promise(promise.name(), || promise.at_rest(rest, &mut found));
             }
             findings.add(nth, found);
         }

@@ -11,6 +11,7 @@ use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
 use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
+use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
@@ -19,8 +20,8 @@ use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Resource};
 use zk_trials::trial::{AnyTrial, Part};
 
-/// So many histories with one digest are followed by the audit.
-const AUDITED: usize = 4;
+/// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
+pub const AUDITED: usize = 16;
 
 /// A request with its digest.
 #[derive(Debug)]
@@ -115,6 +116,8 @@ pub enum Trouble {
     Key(String),
     /// It does not do the same when it is given the same again.
     NotDetermined,
+    /// It asks for more than a state can count.
+    Beyond,
 }
 
 /// A process between two steps.
@@ -226,11 +229,19 @@ pub struct Replayer {
     steps: Memo<Arc<Step>>,
     others: Memo<Arc<Step>>,
     /// What is known of processes with one digest.
-    alike: Mutex<DigestMap<Digest, Alike>>,
+    alike: Mutex<Known>,
     /// What followed a checkpoint in its own step.
     tails: Mutex<DigestMap<Digest, Digest>>,
-    /// Which code does not do the same when it is given the same again: then nothing else can be relied on.
-    not_determined: OnceLock<String>,
+    /// Why nothing else can be relied on.
+    stop: OnceLock<Stop>,
+}
+
+/// What the audit knows.
+#[derive(Default)]
+struct Known {
+    alike: DigestMap<Digest, Alike>,
+    /// There are more histories with one digest than it follows.
+    is_cut: bool,
 }
 
 /// What is known of processes with one digest.
@@ -275,13 +286,18 @@ impl Replayer {
             others: Memo::new(true),
             alike: Mutex::default(),
             tails: Mutex::default(),
-            not_determined: OnceLock::new(),
+            stop: OnceLock::new(),
         }
     }
 
-    /// What code does not do the same when it is given the same again, if any was seen.
-    pub fn not_determined(&self) -> Option<&String> {
-        self.not_determined.get()
+    /// Why nothing that was found since can be relied on, if so.
+    pub fn stop(&self) -> Option<&Stop> {
+        self.stop.get()
+    }
+
+    /// Whether the audit left out histories.
+    pub fn audit_is_cut(&self) -> bool {
+        self.alike.lock().unwrap_or_else(PoisonError::into_inner).is_cut
     }
 
     /// How many steps were worked out.
@@ -304,7 +320,7 @@ impl Replayer {
         }
         let mut known = self.alike.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = Vec::new();
-        let alike = known.entry(node.digest).or_default();
+        let alike = known.alike.entry(node.digest).or_default();
         if !alike.inputs.contains(given) {
             due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
             alike.inputs.push(given.clone());
@@ -338,17 +354,13 @@ impl Replayer {
 
     fn is_not_determined(&self, before: &Node, given: Option<&Given>, does: &str) -> Step {
         let on = given.map_or("at its start".to_owned(), |given| format!("on {:?}", given.input));
-        let _ = self.not_determined.set(format!("{} {on}: it {does}", before.actor));
+        let _ = self.stop.set(Stop::NotDetermined(format!("{} {on}: it {does}", before.actor)));
         troubled(before, Trouble::NotDetermined)
     }
 
     /// Two histories with one digest must give the same step, whatever comes. States merge, so a search may never
     /// follow the second one: here it is followed, and all that comes of it, with every input that the first was given.
-    fn audit(
-        &self,
-        known: &mut DigestMap<Digest, Alike>,
-        mut due: Vec<(Arc<Node>, Given)>,
-    ) -> Option<Trouble> {
+    fn audit(&self, known: &mut Known, mut due: Vec<(Arc<Node>, Given)>) -> Option<Trouble> {
         while let Some((node, given)) = due.pop() {
             let step = self.remembered(&node, &given);
             if step.from == node.whole || step.node.trouble.is_some() {
@@ -399,6 +411,12 @@ impl Replayer {
         shell.close();
         drop(tasks);
         match ran {
+            Ok(Ok(Ok(ran))) if ran.out.requests.len() > Waits::MOST || ran.waits.is_beyond() => {
+                let what =
+                    format!("{} asks or waits for more than {} things at once", before.actor, Waits::MOST);
+                let _ = self.stop.set(Stop::Beyond(what));
+                troubled(before, Trouble::Beyond)
+            }
             Ok(Ok(Ok(ran))) => self.after(before, now, ran),
             Ok(Ok(Err((given, does)))) => {
                 let does = format!("{does}, which it did not do before");
@@ -481,10 +499,14 @@ impl Replayer {
 }
 
 /// Remembers a process, unless enough are known that are like it; it is then to be given what they were given.
-fn note(known: &mut DigestMap<Digest, Alike>, node: &Arc<Node>, due: &mut Vec<(Arc<Node>, Given)>) {
-    let alike = known.entry(node.digest).or_default();
-    let is_known = alike.nodes.iter().any(|other| other.whole == node.whole);
-    if !is_known && !node.is_done && alike.nodes.len() < AUDITED {
+fn note(known: &mut Known, node: &Arc<Node>, due: &mut Vec<(Arc<Node>, Given)>) {
+    let alike = known.alike.entry(node.digest).or_default();
+    if node.is_done || alike.nodes.iter().any(|other| other.whole == node.whole) {
+        return;
+    }
+    if alike.nodes.len() == AUDITED {
+        known.is_cut = true;
+    } else {
         alike.nodes.push(node.clone());
         due.extend(alike.inputs.iter().map(|given| (node.clone(), given.clone())));
     }

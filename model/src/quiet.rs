@@ -7,6 +7,20 @@ use std::sync::Once;
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
+    static PROMISE: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Runs a promise's code, so that [`in_which_promise`] can tell who panicked.
+pub fn in_promise<T>(name: &'static str, work: impl FnOnce() -> T) -> T {
+    PROMISE.set(Some(name));
+    let done = work();
+    PROMISE.set(None);
+    done
+}
+
+/// After a panic that was caught: the promise whose code it came from, if it was one.
+pub fn in_which_promise() -> Option<&'static str> {
+    PROMISE.take()
 }
 
 /// Runs recipe code; gives what it says if it panics. Other threads and other panics are as loud as ever.
@@ -21,6 +35,7 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
         }));
     });
     let before = QUIET.replace(true);
+    PROMISE.set(None);
     // What the closure borrows is dropped or not used again by the caller if it panics.
     let ran = catch_unwind(AssertUnwindSafe(work));
     QUIET.set(before);

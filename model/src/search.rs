@@ -7,11 +7,13 @@ use crate::describe::describe;
 use crate::limits::Limits;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
-use crate::model::{OWN_PROMISES, RecipeModel, Taken};
+use crate::model::{HONEST_CHECKPOINTS, OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
-use crate::quiet::quietly;
+use crate::process::AUDITED;
+use crate::quiet::{in_which_promise, quietly};
 use crate::scene::{Scene, Story};
 use crate::state::State;
+use crate::stop::Stop;
 use crate::tree::Tree;
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,8 +42,8 @@ pub struct Found {
     pub violated: Option<(usize, u32)>,
     /// What ran out before everything was explored.
     pub ran_out: Option<String>,
-    /// What code is not determined.
-    pub not_determined: Option<String>,
+    /// Why it could not go on.
+    pub stop: Option<Stop>,
 }
 
 struct Search<'a> {
@@ -68,7 +70,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
-        not_determined: None,
+        stop: None,
     };
     let mut search = Search {
         model,
@@ -81,8 +83,18 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     search.run(progress);
     search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
-    search.found.not_determined = model.not_determined().cloned();
+    note_cut_audit(model, &mut search.found.promises);
     search.found
+}
+
+/// Says so where the audit of checkpoints has left out histories.
+pub fn note_cut_audit(model: &RecipeModel, promises: &mut [PromiseReport]) {
+    if model.audit_is_cut() {
+        let report = promises.iter_mut().find(|report| report.name == HONEST_CHECKPOINTS);
+        let report = report.expect("every recipe promises it");
+        report.unchecked = Some(format!("in the first {AUDITED} histories of each"));
+        report.tested = report.tested.max(1);
+    }
 }
 
 /// Where to record transitions.
@@ -98,7 +110,13 @@ fn edges(config: &CheckConfig) -> Result<Edges, String> {
 impl Search<'_> {
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
         let started = Instant::now();
-        let Taken { state, findings, .. } = self.model.init();
+        let Taken { state, findings, .. } = match quietly(|| self.model.init()) {
+            Ok(taken) => taken,
+            Err(what) => return self.stop_at_panic(&what),
+        };
+        if self.has_stopped() {
+            return;
+        }
         self.tree.start(state.fingerprint, 0);
         self.judge(&findings, 0, None, 0);
         let mut level = vec![(state, 0)];
@@ -124,7 +142,7 @@ impl Search<'_> {
                     progress(Progress { states: self.found.states, frontier, depth });
                 }
                 self.expand(&state, index, depth, &mut next);
-                if self.is_full() || self.model.not_determined().is_some() {
+                if self.is_full() || self.has_stopped() {
                     return;
                 }
             }
@@ -180,7 +198,7 @@ impl Search<'_> {
             self.reached.quiet += 1;
             match quietly(|| model.rest(state)) {
                 Ok(findings) => self.judge(&findings, index, None, depth),
-                Err(what) => self.judge(&self.panic(&what), index, None, depth),
+                Err(what) => self.panicked(&what, index, None, depth),
             }
         }
         for (nth, &action) in actions.iter().enumerate() {
@@ -189,11 +207,14 @@ impl Search<'_> {
                 Ok(taken) => taken,
                 Err(what) => {
                     // It leads nowhere.
-                    self.edges = Err("a step of the model panics".to_owned());
-                    self.judge(&self.panic(&what), index, Some(nth), depth + 1);
+                    self.edges = Err("a promise panics".to_owned());
+                    self.panicked(&what, index, Some(nth), depth + 1);
                     continue;
                 }
             };
+            if self.has_stopped() {
+                return;
+            }
             self.reached.count(state, action, &taken);
             if taken.findings.tested != 0 || !taken.findings.broken.is_empty() {
                 self.judge(&taken.findings, index, Some(nth), depth + 1);
@@ -219,9 +240,7 @@ impl Search<'_> {
     fn look_for_livelocks(&mut self) {
         let edges = std::mem::replace(&mut self.edges, Err(String::new()));
         let edges = match edges {
-            _ if self.found.ran_out.is_some() || self.model.not_determined().is_some() => {
-                Err("the search was cut short".to_owned())
-            }
+            _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
             edges => edges,
         };
@@ -265,10 +284,27 @@ impl Search<'_> {
         once.as_ref() == Some(&start) && twice.as_ref() == Some(&start)
     }
 
-    fn panic(&self, what: &str) -> Findings {
-        let violation = Violation::new(format!("a promise or the model panics: {what}"), None);
+    /// Whether nothing that comes now can be relied on. What was broken before is a better answer.
+    fn has_stopped(&mut self) -> bool {
+        if self.found.stop.is_none() {
+            self.found.stop = self.model.stop().cloned();
+        }
+        self.found.ran_out = self.found.ran_out.take().or(self.found.stop.as_ref().map(Stop::why));
+        self.found.stop.is_some()
+    }
+
+    /// Something panicked in the state `index`, or in the action number `nth` that follows it.
+    fn panicked(&mut self, what: &str, index: u32, nth: Option<usize>, steps: u32) {
+        let Some(promise) = in_which_promise() else { return self.stop_at_panic(what) };
+        let violation = Violation::new(format!("the promise {promise} panics: {what}"), None);
         let own = self.model.promises.len() - OWN_PROMISES.len();
-        Findings { tested: 0, broken: vec![(own, violation)] }
+        let findings = Findings { tested: 0, broken: vec![(own, violation)] };
+        self.judge(&findings, index, nth, steps);
+    }
+
+    fn stop_at_panic(&mut self, what: &str) {
+        self.found.stop = Some(Stop::Panic(what.to_owned()));
+        self.has_stopped();
     }
 
     /// Notes what promises found in the state `index`, or in the action number `nth` that follows it.

@@ -12,14 +12,10 @@ use zk_api::{
 };
 use zk_proto::watch::OneShot;
 use zk_trials::event::{ActorId, Event, Observation, Resource};
-use zk_trials::probe::Task;
+use zk_trials::probe::{ASKS_PER_TURN, Task};
 
-/// An actor that submits more than this in one go has run away.
-const SUBMITS_MAX: u32 = 64;
-/// One that does not even wait for what it has submitted is stopped by force.
-const SUBMITS_STOP: u32 = 10_000;
-/// What it says then.
-pub const STOPPED: &str = "stopped: it submits without end";
+/// What an actor says that is stopped by force, as it asks without end and never waits.
+pub const STOPPED: &str = "stopped: it asks without end";
 
 type Answered = Result<(Response, Option<Watch>), Error>;
 
@@ -121,7 +117,7 @@ struct Inner {
     guids: u32,
     /// How many sessions there were before the present one.
     sessions: u8,
-    submits: u32,
+    asked: u32,
     /// More than one task is alive: a checkpoint of one says nothing of the others.
     crowded: bool,
     /// The futures are being dropped: what they still submit goes nowhere.
@@ -180,6 +176,17 @@ pub struct Waits {
     pub writes: u8,
 }
 
+impl Waits {
+    /// A state counts no further.
+    pub const MOST: usize = 254;
+
+    /// Whether it waits for more than a state can count.
+    pub fn is_beyond(&self) -> bool {
+        let counted = [self.changes, self.points, self.timers, self.writes];
+        counted.iter().any(|many| usize::from(*many) > Waits::MOST) || self.watches.len() > Waits::MOST
+    }
+}
+
 /// Which of what an actor waits for its tasks would look at as soon as it came, in the order of [`Waits`]. What they
 /// hold and have not polled is the same to them whenever it comes.
 #[derive(Clone, Debug, Default)]
@@ -212,7 +219,7 @@ impl Shell {
             mark: None,
             guids: 0,
             sessions: 0,
-            submits: 0,
+            asked: 0,
             crowded: false,
             closed: false,
         }))
@@ -277,9 +284,15 @@ impl Shell {
         }
     }
 
-    /// Whether the actor has submitted without end.
-    pub fn has_run_away(&self) -> bool {
-        self.lock().submits > SUBMITS_MAX
+    /// The lock, for something that the actor asks; unwinds it where it does so without end.
+    fn count(&self) -> MutexGuard<'_, Inner> {
+        let mut inner = self.lock();
+        inner.asked += 1;
+        if inner.asked > ASKS_PER_TURN && !inner.closed && !std::thread::panicking() {
+            drop(inner);
+            std::panic::resume_unwind(Box::new(STOPPED));
+        }
+        inner
     }
 
     /// Ends a step: what was emitted, what is waited for and polled, the last checkpoint, and whether the code after it
@@ -302,17 +315,9 @@ impl Shell {
 
     /// See [`zk_api::ZooKeeper::submit`].
     pub fn submit(&self, request: Request) -> Call {
-        let mut inner = self.lock();
+        let mut inner = self.count();
         let (completer, call) = Pending::slot();
         if inner.closed {
-            return call;
-        }
-        inner.submits += 1;
-        if inner.submits > SUBMITS_STOP && !std::thread::panicking() {
-            drop(inner);
-            std::panic::resume_unwind(Box::new(STOPPED));
-        }
-        if inner.submits > SUBMITS_MAX {
             return call;
         }
         if inner.state.is_final() {
@@ -329,13 +334,13 @@ impl Shell {
     /// See [`zk_api::ZooKeeper::sleep`].
     pub fn sleep(&self) -> Pending<()> {
         let (completer, pending) = Pending::slot();
-        self.lock().timers.push(completer);
+        self.count().timers.push(completer);
         pending
     }
 
     /// See [`zk_api::ZooKeeper::state`].
     pub fn state(&self) -> KeeperState {
-        let mut inner = self.lock();
+        let mut inner = self.count();
         inner.looked = true;
         inner.state
     }
@@ -343,7 +348,7 @@ impl Shell {
     /// See [`zk_api::ZooKeeper::state_change`].
     pub fn state_change(&self) -> Pending<KeeperState> {
         let (completer, pending) = Pending::slot();
-        self.lock().changes.push(completer);
+        self.count().changes.push(completer);
         pending
     }
 
@@ -359,7 +364,7 @@ impl Shell {
 
     /// A thread of the actor says something.
     pub fn observe(&self, thread: u8, what: Observation) {
-        let mut inner = self.lock();
+        let mut inner = self.count();
         if !inner.closed {
             let actor = inner.actor.of_thread(thread);
             inner.out.events.push(Event::Says { actor, what });
@@ -369,13 +374,13 @@ impl Shell {
     /// A scheduling point.
     pub fn point(&self) -> Pending<()> {
         let (completer, pending) = Pending::slot();
-        self.lock().points.push(completer);
+        self.count().points.push(completer);
         pending
     }
 
     /// A write to the outside resource. Without effects it comes to nothing, at once.
     pub fn write(&self, thread: u8, resource: Resource, token: Option<zk_api::Zxid>) -> Pending<bool> {
-        let mut inner = self.lock();
+        let mut inner = self.count();
         if !inner.effects {
             return Pending::ready(true);
         }
@@ -389,21 +394,26 @@ impl Shell {
 
     /// A text that no other call gives.
     pub fn guid(&self) -> Text {
-        let mut inner = self.lock();
+        let mut inner = self.count();
         inner.guids += 1;
         guid(inner.actor, inner.guids - 1)
     }
 
     /// Another task.
     pub fn spawn(&self, task: Task) {
-        self.lock().spawned.push(SpawnedTask(task));
+        self.count().spawned.push(SpawnedTask(task));
     }
 
     /// See [`zk_api::ZooKeeper::session`].
     pub fn session(&self) -> SessionId {
-        let inner = self.lock();
+        let inner = self.count();
         (0..inner.sessions).fold(session_of(inner.actor), |session, _| session_after(session))
     }
+}
+
+/// States count in bytes: see [`Waits::is_beyond`].
+fn count(many: usize) -> u8 {
+    u8::try_from(many).unwrap_or(u8::MAX)
 }
 
 fn error(request: &Request, code: ErrorCode) -> Error {
@@ -414,7 +424,7 @@ impl Inner {
     fn begin(&mut self, state: KeeperState) {
         self.state = state;
         self.looked = false;
-        self.submits = 0;
+        self.asked = 0;
         self.mark = None;
     }
 
@@ -498,10 +508,10 @@ impl Inner {
         Waits {
             calls: calls.skip_while(|alive| !alive).collect(),
             watches: self.watches.iter().map(|(watching, _)| watching.clone()).collect(),
-            changes: self.changes.len() as u8,
-            points: self.points.len() as u8,
-            timers: self.timers.len() as u8,
-            writes: self.writes.len() as u8,
+            changes: count(self.changes.len()),
+            points: count(self.points.len()),
+            timers: count(self.timers.len()),
+            writes: count(self.writes.len()),
         }
     }
 
@@ -526,7 +536,7 @@ impl Inner {
     }
 
     fn key(&self, label: &'static str, locals: &[Local<'_>], waits: &Waits, hasher: &mut impl Hasher) {
-        (self.actor, label, locals, waits, self.guids, self.submits > SUBMITS_MAX).hash(hasher);
+        (self.actor, label, locals, waits, self.guids).hash(hasher);
         self.sessions.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
         alive.for_each(|(request, _)| request.request.hash(hasher));

@@ -7,22 +7,31 @@ use crate::describe::describe;
 use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
+use crate::quiet::{in_which_promise, quietly};
 use crate::scene::Story;
-use crate::search::Found;
+use crate::search::{Found, note_cut_audit};
 use crate::state::State;
+use crate::stop::Stop;
 use stateright::{Checker, Model, Property};
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The model, and which of its promises were put to the test so far, as bits.
 struct Watched {
     model: RecipeModel,
     tested: AtomicU64,
+    /// What panicked, if anything did.
+    panic: OnceLock<Stop>,
 }
 
 impl Watched {
     fn of(model: RecipeModel) -> Watched {
-        Watched { model, tested: AtomicU64::new(0) }
+        Watched { model, tested: AtomicU64::new(0), panic: OnceLock::new() }
+    }
+
+    fn stop(&self) -> Option<&Stop> {
+        self.model.stop().or(self.panic.get())
     }
 
     /// Whether nothing is broken where it is owed.
@@ -47,9 +56,19 @@ impl Model for Watched {
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        let Taken { state, findings, .. } = self.model.step(state, action);
-        self.note(&findings);
-        Some(state)
+        match quietly(|| self.model.step(state, action)) {
+            Ok(Taken { state, findings, .. }) => {
+                self.note(&findings);
+                Some(state)
+            }
+            Err(what) => {
+                let _ = self.panic.set(match in_which_promise() {
+                    Some(promise) => Stop::Beyond(format!("the promise {promise} panics: {what}")),
+                    None => Stop::Panic(what),
+                });
+                None
+            }
+        }
     }
 
     fn format_action(&self, action: &Action) -> String {
@@ -64,7 +83,8 @@ impl Model for Watched {
     /// One property alone: with several, its counterexamples are not the shortest.
     fn properties(&self) -> Vec<Property<Watched>> {
         vec![Property::always("every promise", |watched: &Watched, state: &State| {
-            if watched.model.is_broken(state) {
+            // Nothing more can be relied on: one state that says no ends the search.
+            if watched.stop().is_some() || watched.model.is_broken(state) {
                 return false;
             }
             let mut actions = Vec::new();
@@ -90,7 +110,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         sometimes: Vec::new(),
         violated: None,
         ran_out: None,
-        not_determined: None,
+        stop: None,
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Watched::of(model).checker().threads(1);
@@ -104,11 +124,17 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;
-    found.not_determined = checker.model().model.not_determined().cloned();
+    let watched = checker.model();
+    found.stop = watched.stop().cloned();
     let tested = checker.model().tested.load(Ordering::Relaxed);
     for (nth, report) in found.promises.iter_mut().enumerate() {
         report.tested = tested >> nth & 1;
     }
+    if let Some(stop) = &found.stop {
+        found.ran_out = Some(stop.why());
+        return found;
+    }
+    note_cut_audit(&watched.model, &mut found.promises);
     if let Some(path) = checker.discovery("every promise") {
         blame(&checker.model().model, path.into_vec(), &mut found);
         // It ends there, whatever was asked.

@@ -5,10 +5,10 @@ mod common;
 use common::{broken, full, run};
 use std::sync::Arc;
 use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
-use zk_model::{Check, CheckConfig, Verdict};
-use zk_trials::event::End;
+use zk_model::{Check, CheckConfig, Engine, Verdict};
+use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
+use zk_trials::promise::{AnyPromise, Finding, Promise, Rest};
 use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
 
 /// How a recipe goes wrong.
@@ -26,6 +26,12 @@ enum Way {
     ForgetsForLong,
     /// The same, and the checkpoint knows it.
     Remembers,
+    /// Its checkpoint forgets how often it has tried, which decides at this try.
+    Counts(u32),
+    /// It submits so many requests at once.
+    Submits(u32),
+    /// It submits many requests and gives them up, again and again.
+    GivesUp,
     /// A task of its own does the same forgetting, but then checkpoints do not count.
     Spawns,
 }
@@ -70,6 +76,26 @@ impl Trial for Wrong {
             Way::Panic => {
                 create().await.expect("nobody else creates it");
             }
+            Way::Counts(last) => {
+                for tries in 1..=last {
+                    zk.checkpoint("tries", &[]);
+                    let is_last = tries == last;
+                    match is_last {
+                        true => drop(zk.delete(&path, -1).await),
+                        false => drop(zk.exists(&path).await),
+                    }
+                }
+            }
+            Way::Submits(many) => {
+                let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
+                for call in calls {
+                    drop(call.await);
+                }
+            }
+            Way::GivesUp => loop {
+                (0..200).for_each(|_| drop(create()));
+                probe.point().await;
+            },
             Way::Forgets | Way::ForgetsForLong | Way::Remembers => forget(self.0, &zk, part, &path).await,
             Way::Spawns => {
                 let (zk, path) = (zk.clone(), path.clone());
@@ -99,6 +125,47 @@ async fn forget(way: Way, zk: &impl ZooKeeper, part: Part, path: &ZPath) {
     }
 }
 
+/// A trial whose promise panics.
+struct PanicsAtRest;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Rests;
+
+impl Promise for Rests {
+    fn name(&self) -> &'static str {
+        "rests"
+    }
+    fn about(&self) -> &'static str {
+        "It rests."
+    }
+    fn see(&mut self, _event: &Event, _found: &mut Vec<Finding>) {}
+    fn at_rest(&self, _rest: &Rest, _found: &mut Vec<Finding>) {
+        panic!("at rest");
+    }
+}
+
+impl Trial for PanicsAtRest {
+    fn about(&self) -> About {
+        Wrong(Way::Spin).about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        Vec::new()
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(Rests)]
+    }
+
+    async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        End::Done
+    }
+}
+
 fn of(way: Way, config: &CheckConfig) -> Check {
     run(Arc::new(Wrong(way)), config)
 }
@@ -116,6 +183,42 @@ fn a_recipe_that_tries_again_on_a_dead_session_is_a_violation() {
 fn a_recipe_that_never_waits_is_a_violation_from_the_start() {
     let check = of(Way::Flood, &full(1, 0, 0, 0));
     assert_eq!(check.verdict, Verdict::Violated { promise: "no-spin".into(), steps: 0 });
+}
+
+#[test]
+fn many_requests_at_once_are_no_spin() {
+    assert_eq!(of(Way::Submits(70), &full(1, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+#[test]
+fn more_requests_than_a_state_counts_are_undecided() {
+    for engine in [Engine::Own, Engine::Stateright] {
+        let config = CheckConfig { engine, ..full(1, 0, 0, 0) };
+        let check = of(Way::Submits(300), &config);
+        let ran_out = "p0 asks or waits for more than 254 things at once".to_owned();
+        assert_eq!((broken(&check), check.verdict), (vec![], Verdict::Undecided { ran_out }));
+    }
+}
+
+/// The model cannot count what was given up and not answered, and says so by a panic of its own.
+#[test]
+fn a_panic_of_the_model_is_not_the_recipes() {
+    for engine in [Engine::Own, Engine::Stateright] {
+        let check = of(Way::GivesUp, &CheckConfig { engine, ..full(1, 0, 0, 0) });
+        assert!(broken(&check).is_empty());
+        let Verdict::Undecided { ran_out } = check.verdict else { panic!("{:?}", check.verdict) };
+        assert!(ran_out.starts_with("the model panics, a defect of zoocheck: "), "{ran_out}");
+    }
+}
+
+#[test]
+fn a_panic_of_a_promise_says_whose_it_is() {
+    let check = of(Way::Submits(1), &full(1, 0, 0, 0));
+    assert_eq!(check.verdict, Verdict::Holds);
+    let check = run(Arc::new(PanicsAtRest), &full(1, 0, 0, 0));
+    assert_eq!(broken(&check), ["no-panic"]);
+    let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
+    assert_eq!(example.what, "the promise rests panics: at rest");
 }
 
 #[test]
@@ -139,6 +242,24 @@ fn the_audit_catches_a_checkpoint_that_forgets_a_local() {
         assert!(broken(&of(way, &config)).is_empty());
     }
     assert_eq!(of(Way::Remembers, &full(2, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+/// The audit followed four histories once, and said nothing of the fifth.
+#[test]
+fn the_audit_tells_what_it_did_not_follow() {
+    let config = full(1, 0, 0, 0);
+    assert_eq!(broken(&of(Way::Counts(6), &config)), ["honest-checkpoints"]);
+    for engine in [Engine::Own, Engine::Stateright] {
+        let unchecked = |tries: u32| {
+            // What goes round by such a checkpoint does not by the code.
+            let check = of(Way::Counts(tries), &CheckConfig { engine, livelock: false, ..config.clone() });
+            let audit = check.promises.into_iter().find(|promise| promise.name == "honest-checkpoints");
+            (check.verdict, audit.and_then(|audit| audit.unchecked))
+        };
+        let in_part = Some("in the first 16 histories of each".to_owned());
+        assert_eq!(unchecked(100), (Verdict::Holds, in_part));
+        assert_eq!(unchecked(1), (Verdict::Holds, None));
+    }
 }
 
 #[test]

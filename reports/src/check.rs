@@ -167,6 +167,9 @@ pub struct CheckedPromise {
     pub verdict: Verdict,
     /// In how many transitions it was put to the test; `None` where nobody counts.
     pub tested: Option<u64>,
+    /// What was left out, where it was not looked for everywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partly: Option<String>,
     /// The shortest way to break it where it was owed.
     pub broken: Option<Path>,
     /// The shortest way to break it where an assumption did not hold.

@@ -290,6 +290,7 @@ fn a_live_run_is_a_page_that_says_what_nobody_judged() {
 fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
     let limits = Limits { time_seconds: None, max_states: None, max_memory: None, max_depth: None };
     let checked = |name: &str, broken: Option<Path>| CheckedPromise {
+        partly: None,
         name: name.into(),
         verdict: Verdict::of(broken.is_some().into(), 0, 1),
         tested: Some(3),

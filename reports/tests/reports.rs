@@ -172,16 +172,15 @@ fn check() -> CheckReport {
         promise: Some("exclusion".into()),
         steps: path.steps.clone(),
         wall_seconds: 0.1,
-        promises: vec![CheckedPromise {
-            name: "exclusion".into(),
-            verdict: Verdict::Broken,
-            tested: Some(4),
-            broken: Some(path),
-            expected: None,
-        }],
+        promises: vec![broken(path)],
         watched: Vec::new(),
         sometimes: Vec::new(),
     }
+}
+
+fn broken(path: Path) -> CheckedPromise {
+    let (name, verdict) = ("exclusion".into(), Verdict::Broken);
+    CheckedPromise { name, verdict, tested: Some(4), partly: None, broken: Some(path), expected: None }
 }
 
 fn ensemble() -> EnsembleReport {

@@ -189,6 +189,7 @@ fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
         name: result.name.into(),
         verdict: became(result),
         tested: (counted && result.unchecked.is_none()).then_some(result.tested),
+        partly: result.unchecked.clone().filter(|_| result.tested > 0),
         broken: result.broken.as_ref().map(path),
         expected: result.excused.as_ref().map(path),
     }
@@ -196,7 +197,7 @@ fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
 
 /// What the search watches whatever the recipe has no tests to count: it holds, unless it was not looked for.
 fn watched_report(result: &PromiseReport) -> CheckedPromise {
-    let tested = u64::from(result.unchecked.is_none());
+    let tested = result.tested.max(result.unchecked.is_none().into());
     promise_report(&PromiseReport { tested, ..result.clone() }, false)
 }
 

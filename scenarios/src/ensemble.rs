@@ -259,6 +259,7 @@ fn checked(result: &PromiseReport, counted: bool) -> CheckedPromise {
         steps: broken.steps.clone(),
     };
     CheckedPromise {
+        partly: None,
         name: result.name.into(),
         verdict: Became::of(result.broken.is_some().into(), 0, tested),
         tested: counted.then_some(tested),

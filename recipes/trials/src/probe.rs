@@ -6,6 +6,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use zk_api::{Pending, Text, Zxid};
 
+/// How much a process may ask of its engine in one turn, which is what it does before it waits for what comes next.
+/// More is no end.
+pub const ASKS_PER_TURN: u32 = 5_000;
+/// How often its tasks may be polled in one turn.
+pub const POLLS_PER_TURN: u32 = 20_000;
+
 /// A task of a client process.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 

@@ -122,7 +122,7 @@ fn row(promise: &CheckedPromise, exhaustive: bool) -> Row {
         tested: promise.tested.map_or("not counted".into(), count),
         broken: String::new(),
         meter: [0, 0],
-        why: assumption.map(|one| failed(&[one])).unwrap_or_default(),
+        why: assumption.map(|one| failed(&[one])).or(promise.partly.clone()).unwrap_or_default(),
     }
 }
 

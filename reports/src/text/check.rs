@@ -129,7 +129,10 @@ pub(super) fn watched(out: &mut String, watched: &[CheckedPromise], paint: Paint
     let names = watched.iter().map(|result| match result.verdict {
         Verdict::Broken => paint.bad(&format!("{} BROKEN", result.name)),
         Verdict::NeverTested => paint.odd(&format!("{} not checked", result.name)),
-        Verdict::Held | Verdict::BrokenAsExpected => result.name.clone(),
+        Verdict::Held | Verdict::BrokenAsExpected => match &result.partly {
+            Some(left_out) => format!("{} ({left_out})", result.name),
+            None => result.name.clone(),
+        },
     });
     let names: Vec<String> = names.collect();
     if !names.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Call, KeeperState, Pending, Request, SessionId, ZooKeeper};
 
-/// What unwinds a task that asks for more than [`crate::mailbox::ASKS_PER_TURN`] things in one turn.
+/// What unwinds a task that asks for more than [`zk_trials::probe::ASKS_PER_TURN`] things in one turn.
 pub struct Spin;
 
 /// The session of one life of a client process.

@@ -14,12 +14,9 @@ use zk_api::{Completer, CreateMode, Data, Error, ErrorCode, KeeperState, Text, Z
 use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId};
 use zk_proto::server::ServerId;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
-use zk_trials::probe::Probe;
+use zk_trials::probe::{POLLS_PER_TURN, Probe};
 use zk_trials::trial::Part;
 use zk_watched::Invariant;
-
-/// So many polls in one turn, and the process would go on for ever.
-const POLLS_PER_TURN: u32 = 20_000;
 
 impl World<'_> {
     /// The process that makes the trial's znodes begins.

@@ -5,10 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_api::{Completer, Error, KeeperState, Pending, Request, Response, SessionId, Text, Watch, Zxid};
 use zk_trials::event::{ActorId, Observation, Resource};
-use zk_trials::probe::Task;
-
-/// How much a process may ask for in one turn. A turn is what it does before the next event of the queue.
-pub const ASKS_PER_TURN: u32 = 5_000;
+use zk_trials::probe::{ASKS_PER_TURN, Task};
 
 /// Fills the slot of a call.
 pub type CallCompleter = Completer<Result<(Response, Option<Watch>), Error>>;
