@@ -209,7 +209,7 @@ async fn await_it(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
                 zk.children_watch(&parent()).await.map(|(names, watch)| (!names.is_empty(), watch))
             }
             Way::AwaitsData => {
-                zk.data_watch(&parent()).await.map(|((_, stat), watch)| (stat.version > 0, watch))
+                zk.data_watch(&parent()).await.map(|((_, stat), watch)| (stat.version() > 0, watch))
             }
             Way::AwaitsEnd => zk.children_watch(x).await.map(|(_, watch)| (false, watch)),
             _ => zk.exists_watch(x).await.map(|(stat, watch)| (stat.is_some(), watch)),

@@ -94,7 +94,7 @@ async fn look(way: Way, zk: &impl ZooKeeper, x: &ZPath) {
                 let Ok((_, stat)) = zk.data(x).await else { return };
                 let told = watch.try_take().is_some();
                 assert!(
-                    stat.version == first.version || told,
+                    stat.version() == first.version() || told,
                     "the event comes before the answer that shows it"
                 );
                 if told {

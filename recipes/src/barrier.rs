@@ -79,7 +79,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
             let (ordered, seen) = (session::ordered(&self.zk, &self.node), self.zk.exists(&self.node));
             match (ordered.await, seen.await) {
                 (Ok(false), _) => return Ok(None),
-                (Ok(true), Ok(stat)) => return Ok(stat.map(|stat| stat.czxid)),
+                (Ok(true), Ok(stat)) => return Ok(stat.map(|stat| stat.czxid())),
                 (Err(e), _) | (_, Err(e)) => self.passing(e).await?,
             }
         }
@@ -90,7 +90,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
         loop {
             self.checkpoint("barrier/gone", Some(up));
             match self.zk.exists_watch(&self.node).await {
-                Ok((Some(stat), watch)) if stat.czxid == up => {
+                Ok((Some(stat), watch)) if stat.czxid() == up => {
                     match race(watch, self.zk.state_change()).await {
                         Either::Left(event) => match event.kind {
                             EventType::None => return Err(RecipeError::SessionLost),

@@ -117,7 +117,7 @@ async fn checked<Z: ZooKeeper>(
         let stat = zk.exists(&sequencer.node);
         match (ordered.await, listed.await, stat.await) {
             (Ok(_), Ok(names), Ok(Some(stat))) => {
-                let is_it = stat.czxid == sequencer.token && stat.ephemeral_owner == sequencer.session;
+                let is_it = stat.czxid() == sequencer.token && stat.ephemeral_owner() == sequencer.session;
                 return Ok(is_it && is_held(&names, sequencer));
             }
             (Ok(_), Ok(_), Ok(None)) => return Ok(false),
@@ -246,13 +246,13 @@ impl<Z: ZooKeeper> OpenFile<Z> {
     /// What was read is of this file, and the handle may tell it.
     async fn seen(&self, stat: &Stat) -> Result<(), FileError> {
         self.awake()?;
-        if stat.czxid != self.instance {
+        if stat.czxid() != self.instance {
             return Err(FileError::NotThere(self.path.clone()));
         }
         match &self.under {
             // Behind the read, so what was read was so while it held.
             Some(sequencer) => {
-                let from = ("chubby/guard", stat.mzxid.to_i64());
+                let from = ("chubby/guard", stat.mzxid().to_i64());
                 match checked(&self.zk, sequencer, sequencer.mode, from).await? {
                     true => self.awake(),
                     false => Err(FileError::SequencerInvalid),
@@ -316,7 +316,7 @@ impl<Z: ZooKeeper + Clone> Handle<Z> {
         let instance = loop {
             zk.checkpoint("chubby/open", &[Local::Text(guid)]);
             match zk.exists(path).await {
-                Ok(Some(stat)) => break stat.czxid,
+                Ok(Some(stat)) => break stat.czxid(),
                 Ok(None) => return Err(FileError::NotThere(path.clone())),
                 Err(e) => session::passing(&zk, e, path).await?,
             }

@@ -73,7 +73,7 @@ impl<Z: ZooKeeper> Setting<Z> {
             // The read comes behind it, on the same connection, or both are lost.
             let (ordered, read) = (session::ordered(&self.zk, &self.path), self.zk.data(&self.path));
             let now = match (ordered.await, read.await) {
-                (Ok(_), Ok((data, stat))) => Some(Value { data, version: stat.mzxid }),
+                (Ok(_), Ok((data, stat))) => Some(Value { data, version: stat.mzxid() }),
                 (Ok(_), Err(e)) if e.code == ErrorCode::NoNode => None,
                 (Err(e), _) | (_, Err(e)) => {
                     session::passing(&self.zk, e, &self.path).await?;
@@ -91,7 +91,7 @@ impl<Z: ZooKeeper> Setting<Z> {
         match self.zk.data_watch(&self.path).await {
             Ok(((data, stat), watch)) => {
                 self.watch = Some(watch);
-                return Ok(Some(Some(Value { data, version: stat.mzxid })));
+                return Ok(Some(Some(Value { data, version: stat.mzxid() })));
             }
             Err(e) if e.code == ErrorCode::NoNode => {}
             Err(e) => return session::passing(&self.zk, e, &self.path).await.map(|()| None),
@@ -117,7 +117,7 @@ impl<Z: ZooKeeper> Setting<Z> {
             let text = String::from_utf8_lossy(data.bytes());
             self.zk.checkpoint("setting/set", &[Local::Text(self.path.as_str()), Local::Text(&text)]);
             match self.zk.set_data(&self.path, data.clone(), -1).await {
-                Ok(stat) => return Ok(stat.mzxid),
+                Ok(stat) => return Ok(stat.mzxid()),
                 Err(e) if e.code == ErrorCode::NoNode => {}
                 Err(e) => {
                     session::passing(&self.zk, e, &self.path).await?;
@@ -125,7 +125,7 @@ impl<Z: ZooKeeper> Setting<Z> {
                 }
             }
             match self.zk.create2(&self.path, data.clone(), open_acl(), CreateMode::Persistent).await {
-                Ok((_, stat)) => return Ok(stat.mzxid),
+                Ok((_, stat)) => return Ok(stat.mzxid()),
                 // By somebody else, or by this very request, whose answer was lost.
                 Err(e) if e.code == ErrorCode::NodeExists => {}
                 Err(e) => {
@@ -214,7 +214,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
             let version = match self.zk.data_watch(&self.root).await {
                 Ok(((_, stat), watch)) => {
                     self.watch = Some(watch);
-                    stat.mzxid
+                    stat.mzxid()
                 }
                 Err(e) => {
                     session::passing(&self.zk, e, &self.root).await?;
@@ -252,7 +252,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
             }
         }
         match self.zk.exists(&self.root).await {
-            Ok(Some(stat)) if stat.mzxid == version => Ok(Look::Whole(Snapshot { values, version })),
+            Ok(Some(stat)) if stat.mzxid() == version => Ok(Look::Whole(Snapshot { values, version })),
             Ok(_) => Ok(Look::Again),
             Err(e) => again(&self.zk, e, &self.root).await,
         }
@@ -277,7 +277,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
             match self.zk.multi(self.ops(&names, values)?).await {
                 Ok(MultiOutcome::Applied(results)) => {
                     if let Some(OpResult::DataSet(stat)) = results.first() {
-                        return Ok(stat.mzxid);
+                        return Ok(stat.mzxid());
                     }
                     return Err(RecipeError::Failed(self.error(ErrorCode::SystemError)));
                 }

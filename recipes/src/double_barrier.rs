@@ -144,7 +144,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// Whether the own znode is there. Fails if it is another session's.
     async fn is_own(&mut self) -> Result<bool, RecipeError> {
         match self.zk.exists(&self.own).await {
-            Ok(Some(stat)) if stat.ephemeral_owner == self.zk.session() => Ok(true),
+            Ok(Some(stat)) if stat.ephemeral_owner() == self.zk.session() => Ok(true),
             Ok(Some(_)) => {
                 // Not to be removed by this one.
                 self.left = false;
@@ -161,7 +161,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
         match self.zk.children2(&self.parent).await {
             Ok((mut names, stat)) => {
                 names.sort_unstable();
-                Ok(Some(View { version: stat.version, names }))
+                Ok(Some(View { version: stat.version(), names }))
             }
             Err(e) => self.passing(e).await.map(|()| None),
         }
@@ -170,7 +170,7 @@ impl<Z: ZooKeeper> DoubleBarrier<Z> {
     /// Waits until the version is another one, or a member is gone.
     async fn wait(&self, version: i32, member: Option<&ZPath>) -> Result<(), RecipeError> {
         let turned = match self.zk.exists_watch(&self.parent).await {
-            Ok((Some(stat), watch)) if stat.version == version => watch,
+            Ok((Some(stat), watch)) if stat.version() == version => watch,
             Ok(_) => return Ok(()),
             Err(e) => return self.passing(e).await,
         };

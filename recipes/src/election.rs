@@ -183,7 +183,7 @@ pub async fn leader<Z: ZooKeeper>(zk: &Z, parent: &ZPath) -> Result<Option<Leade
         };
         let Some(leader) = leader else { return Ok(None) };
         match zk.exists(&leader.node).await {
-            Ok(stat) => return Ok(stat.filter(|stat| stat.czxid == leader.epoch).map(|_| leader)),
+            Ok(stat) => return Ok(stat.filter(|stat| stat.czxid() == leader.epoch).map(|_| leader)),
             Err(e) => session::passing(zk, e, parent).await?,
         }
     }

@@ -115,7 +115,7 @@ impl<Z: ZooKeeper> Line<Z> {
     /// lost. Fails if it is another session's.
     async fn check(&self, node: &ZPath) -> Result<Option<Zxid>, RecipeError> {
         match self.zk.exists(node).await {
-            Ok(Some(stat)) if stat.ephemeral_owner == self.zk.session() => Ok(Some(stat.czxid)),
+            Ok(Some(stat)) if stat.ephemeral_owner() == self.zk.session() => Ok(Some(stat.czxid())),
             Ok(Some(_)) => Err(RecipeError::GuidInUse(node.clone())),
             Ok(None) => Ok(None),
             Err(e) => self.passing(e).await.map(|()| None),
@@ -377,7 +377,7 @@ impl<'a, Z: ZooKeeper> Held<'a, Z> {
                 Ok(MultiOutcome::Failed(_)) => {
                     self.place.become_checkpoint("line/became", self.token);
                     match self.place.line.zk.exists(&new).await {
-                        Ok(Some(stat)) if stat.ephemeral_owner == self.place.line.zk.session() => break,
+                        Ok(Some(stat)) if stat.ephemeral_owner() == self.place.line.zk.session() => break,
                         Ok(_) => return Err(RecipeError::Gone(old)),
                         Err(e) => self.place.line.passing(e).await?,
                     }

@@ -52,19 +52,19 @@ impl LockDelay {
                 Ok((data, _)) if Mark::read(&data).is_some_and(|mark| mark.holder == own.name()) => {
                     return Ok(());
                 }
-                Ok((data, stat)) if stat.mzxid != waited => {
+                Ok((data, stat)) if stat.mzxid() != waited => {
                     let asked = Mark::read(&data).map_or(self.delay, |mark| mark.delay);
                     zk.sleep(asked).await;
-                    waited = stat.mzxid;
+                    waited = stat.mzxid();
                     continue;
                 }
                 Ok((_, stat)) => match mode {
                     Mode::Exclusive => Op::SetData {
                         path: self.mark.text(),
                         data: self.own_mark(own),
-                        version: stat.version,
+                        version: stat.version(),
                     },
-                    Mode::Shared => Op::Delete { path: self.mark.text(), version: stat.version },
+                    Mode::Shared => Op::Delete { path: self.mark.text(), version: stat.version() },
                 },
                 Err(e) if e.code == ErrorCode::NoNode && mode == Mode::Shared => return Ok(()),
                 Err(e) if e.code == ErrorCode::NoNode => Op::Create {

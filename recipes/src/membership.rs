@@ -75,7 +75,7 @@ impl<Z: ZooKeeper> Membership<Z> {
             let change = self.zk.state_change();
             match self.zk.exists_watch(&self.node).await {
                 Ok((None, _)) => {}
-                Ok((Some(stat), _)) if stat.ephemeral_owner == self.zk.session() => return Ok(()),
+                Ok((Some(stat), _)) if stat.ephemeral_owner() == self.zk.session() => return Ok(()),
                 Ok((Some(stat), watch)) => match self.ghost {
                     Ghost::Await => session::something(&self.zk, watch, change).await?,
                     Ghost::Replace => self.replace(&stat).await?,
@@ -89,7 +89,7 @@ impl<Z: ZooKeeper> Membership<Z> {
     async fn replace(&self, ghost: &Stat) -> Result<(), RecipeError> {
         let path = self.node.text();
         let ops = vec![
-            Op::Delete { path: path.clone(), version: ghost.version },
+            Op::Delete { path: path.clone(), version: ghost.version() },
             Op::Create {
                 path,
                 data: self.data.clone(),
@@ -112,7 +112,7 @@ impl<Z: ZooKeeper> Membership<Z> {
             self.checkpoint("membership/keep");
             let change = self.zk.state_change();
             let kept = match self.zk.exists_watch(&self.node).await {
-                Ok((Some(stat), watch)) if stat.ephemeral_owner == self.zk.session() => {
+                Ok((Some(stat), watch)) if stat.ephemeral_owner() == self.zk.session() => {
                     session::something(&self.zk, watch, change).await
                 }
                 Ok(_) => self.join().await,
@@ -132,7 +132,7 @@ impl<Z: ZooKeeper> Membership<Z> {
             let (ordered, looked) = (session::ordered(&self.zk, &self.node), self.zk.exists(&self.node));
             match (ordered.await, looked.await) {
                 (Ok(false), Ok(_)) => return Ok(()),
-                (Ok(_), Ok(Some(stat))) if stat.ephemeral_owner == self.zk.session() => {}
+                (Ok(_), Ok(Some(stat))) if stat.ephemeral_owner() == self.zk.session() => {}
                 (Ok(_), Ok(_)) => return Ok(()),
                 (Err(e), _) | (_, Err(e)) => {
                     session::passing(&self.zk, e, &self.group).await?;

@@ -290,7 +290,7 @@ async fn unclaim<Z: ZooKeeper>(
     let (ordered, seen) = (session::ordered(zk, &path), zk.exists(&path));
     let answers = (ordered.await, seen.await);
     let ours = match answers {
-        (Ok(_), Ok(stat)) => stat.is_some_and(|stat| stat.ephemeral_owner == zk.session()),
+        (Ok(_), Ok(stat)) => stat.is_some_and(|stat| stat.ephemeral_owner() == zk.session()),
         (Err(e), _) | (_, Err(e)) => return session::passing(zk, e, &places.items).await,
     };
     match if ours { zk.delete(&path, -1).await } else { Ok(()) } {
@@ -422,7 +422,7 @@ impl<Z: ZooKeeper> Taken<'_, Z> {
 
     async fn is_ours(&mut self, claim: &ZPath) -> Result<bool, RecipeError> {
         match self.zk.exists(claim).await {
-            Ok(Some(stat)) if stat.ephemeral_owner == self.zk.session() => Ok(true),
+            Ok(Some(stat)) if stat.ephemeral_owner() == self.zk.session() => Ok(true),
             Ok(_) => {
                 *self.claim = None;
                 Ok(false)

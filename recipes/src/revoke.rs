@@ -82,7 +82,7 @@ impl<Z: ZooKeeper> Revoker<Z> {
         let mut all = Vec::new();
         for Contender { name, kind, .. } in crate::names::in_order(&names, KINDS) {
             let node = self.parent.join(name).expect("a child's name is valid");
-            let session = self.zk.exists(&node).await?.map(|stat| stat.ephemeral_owner);
+            let session = self.zk.exists(&node).await?.map(|stat| stat.ephemeral_owner());
             all.push(Standing { node, kind, session });
         }
         Ok(all)

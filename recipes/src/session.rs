@@ -144,7 +144,7 @@ pub(crate) async fn node_lost<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconne
             continue;
         }
         match race(zk.exists_watch(node), &mut change).await {
-            Either::Left(Ok((Some(stat), watch))) if stat.ephemeral_owner == zk.session() => {
+            Either::Left(Ok((Some(stat), watch))) if stat.ephemeral_owner() == zk.session() => {
                 if let Either::Left(event) = race(watch, change).await
                     && event.kind == EventType::NodeDeleted
                 {
@@ -174,7 +174,7 @@ pub(crate) async fn asked_back<Z: ZooKeeper>(zk: &Z, node: &ZPath, on: OnDisconn
             continue;
         }
         match race(zk.data_watch(node), &mut change).await {
-            Either::Left(Ok(((data, stat), watch))) if stat.ephemeral_owner == zk.session() => {
+            Either::Left(Ok(((data, stat), watch))) if stat.ephemeral_owner() == zk.session() => {
                 if data.bytes() == UNLOCK.as_bytes() {
                     return Revoked::Asked;
                 }

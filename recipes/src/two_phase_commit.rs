@@ -101,7 +101,7 @@ impl<Z: ZooKeeper> Participant<Z> {
                 }
             }
             match self.zk.exists_watch(&own).await {
-                Ok((Some(stat), _)) if stat.ephemeral_owner == self.zk.session() => return Ok(()),
+                Ok((Some(stat), _)) if stat.ephemeral_owner() == self.zk.session() => return Ok(()),
                 Ok((Some(_), watch)) => self.any_of([watch]).await?,
                 Ok((None, _)) => {}
                 Err(e) => self.passing(e, &self.members).await?,

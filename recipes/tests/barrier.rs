@@ -3,7 +3,7 @@
 mod script;
 
 use script::{ORDERED, Script, event, ordered, start};
-use zk_api::{ErrorCode, EventType, KeeperState, MultiOutcome, Response, Stat, ZPath, Zxid};
+use zk_api::{ErrorCode, EventType, KeeperState, MultiOutcome, Response, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::{Barrier, RecipeError};
 
 const LOOK: &str = "exists /gate/barrier";
@@ -14,7 +14,7 @@ fn barrier(script: &Script) -> Barrier<Script> {
 }
 
 fn up(counter: u32) -> Response {
-    Response::Exists(Some(Stat { czxid: Zxid::new(1, counter), ..Stat::default() }))
+    Response::Exists(Some(Stat::from(StatFields { czxid: Zxid::new(1, counter), ..StatFields::default() })))
 }
 
 /// Runs `wait` until it waits for the watch.

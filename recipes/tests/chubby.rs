@@ -3,7 +3,7 @@
 mod script;
 
 use script::{ME, ORDERED, Script, created, names, ordered, start, there};
-use zk_api::{Data, ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, ZPath, Zxid};
+use zk_api::{Data, ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::Mode;
 use zk_recipes::chubby::{FileError, Handle, Sequencer, check_sequencer};
 
@@ -18,7 +18,7 @@ fn path(path: &str) -> ZPath {
 
 /// The file as it was opened.
 fn stat() -> Stat {
-    Stat { czxid: Zxid::new(1, 7), ..Stat::default() }
+    Stat::from(StatFields { czxid: Zxid::new(1, 7), ..StatFields::default() })
 }
 
 fn opened(script: &Script) -> Handle<Script> {
@@ -118,7 +118,10 @@ fn a_file_that_was_made_again_is_another_file() {
     let script = Script::new();
     let handle = opened(&script);
     let read = start(handle.contents_and_stat());
-    script.answer("getData /file", contents("", Stat { czxid: Zxid::new(1, 9), ..Stat::default() }));
+    script.answer(
+        "getData /file",
+        contents("", Stat::from(StatFields { czxid: Zxid::new(1, 9), ..StatFields::default() })),
+    );
     assert_eq!(read.ends(), Err(FileError::NotThere(path("/file"))));
 }
 

@@ -5,7 +5,8 @@ mod script;
 use script::{Script, event, names, start};
 use std::collections::BTreeMap;
 use zk_api::{
-    Data, ErrorCode, EventType, KeeperState, MultiOutcome, OpResult, Response, Stat, Text, ZPath, Zxid,
+    Data, ErrorCode, EventType, KeeperState, MultiOutcome, OpResult, Response, Stat, StatFields, Text, ZPath,
+    Zxid,
 };
 use zk_recipes::{Configuration, RecipeError, Setting};
 
@@ -22,7 +23,7 @@ fn configuration(script: &Script) -> Configuration<Script> {
 }
 
 fn stat(mzxid: u32) -> Stat {
-    Stat { mzxid: Zxid::new(1, mzxid), ..Stat::default() }
+    Stat::from(StatFields { mzxid: Zxid::new(1, mzxid), ..StatFields::default() })
 }
 
 fn data(text: &str, mzxid: u32) -> Response {

@@ -3,7 +3,9 @@
 mod script;
 
 use script::{ME, Script, event, start, there};
-use zk_api::{ErrorCode, EventType, KeeperState, MultiOutcome, Response, SessionId, Stat, Text, ZPath};
+use zk_api::{
+    ErrorCode, EventType, KeeperState, MultiOutcome, Response, SessionId, Stat, StatFields, Text, ZPath,
+};
 use zk_recipes::{DoubleBarrier, Inside, RecipeError};
 
 const LOOK: &str = "getChildren /barrier";
@@ -20,12 +22,12 @@ fn member(script: &Script) -> DoubleBarrier<Script> {
 
 /// The members, and the version.
 fn view(version: i32, names: &[&str]) -> Response {
-    let stat = Some(Stat { version, ..Stat::default() });
+    let stat = Some(Stat::from(StatFields { version, ..StatFields::default() }));
     Response::Children { names: names.iter().map(|name| Text::from(*name)).collect(), stat }
 }
 
 fn at(version: i32) -> Response {
-    Response::Exists(Some(Stat { version, ..Stat::default() }))
+    Response::Exists(Some(Stat::from(StatFields { version, ..StatFields::default() })))
 }
 
 fn applied() -> Response {

@@ -4,7 +4,8 @@ mod script;
 
 use script::{ME, Script, created, event, names, start, there};
 use zk_api::{
-    Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, OpResult, Request, Response, Stat, ZPath, Zxid,
+    Data, ErrorCode, EventType, KeeperState, MultiOutcome, Op, OpResult, Request, Response, Stat, StatFields,
+    ZPath, Zxid,
 };
 use zk_recipes::{Election, Leadership, RecipeError, leader, next_leader};
 
@@ -108,11 +109,11 @@ fn a_leader_is_whoever_was_announced_and_is_still_there() {
         script.answer(&format!("exists {OWN}"), Response::Exists(stat));
         look.ends().unwrap().map(|leader| (leader.epoch, leader.node, leader.identity))
     };
-    let stat = Stat { czxid: Zxid::new(1, 7), ..Stat::default() };
+    let stat = Stat::from(StatFields { czxid: Zxid::new(1, 7), ..StatFields::default() });
     let there = (Zxid::new(1, 7), ZPath::parse(OWN).unwrap(), b"here".to_vec());
     assert_eq!(look(Some(stat)), Some(there));
     assert_eq!(look(None), None, "it is gone");
-    let another = Stat { czxid: Zxid::new(1, 8), ..stat };
+    let another = Stat::from(StatFields { czxid: Zxid::new(1, 8), ..stat.fields() });
     assert_eq!(look(Some(another)), None, "the parent was made anew, and with it the numbers");
 }
 

@@ -4,7 +4,7 @@ mod script;
 
 use script::{ME, Running, Script, created, names, start, there};
 use std::time::Duration;
-use zk_api::{Data, ErrorCode, MultiOutcome, Op, OpResult, Request, Response, Stat, ZPath, Zxid};
+use zk_api::{Data, ErrorCode, MultiOutcome, Op, OpResult, Request, Response, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::chubby::{FileError, Handle, Locked};
 use zk_recipes::{Mode, RecipeError};
 
@@ -44,7 +44,7 @@ fn first<'a>(script: &Script, handle: &'a mut Handle<Script>, mode: Mode) -> Acq
 }
 
 fn mark(text: &str, version: i32) -> Response {
-    let stat = Stat { version, mzxid: Zxid::new(1, 3), ..Stat::default() };
+    let stat = Stat::from(StatFields { version, mzxid: Zxid::new(1, 3), ..StatFields::default() });
     Response::Data { data: Data::from(text), stat }
 }
 

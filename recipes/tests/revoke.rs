@@ -4,7 +4,7 @@ mod script;
 
 use script::{ME, Script, created, event, names, start, there};
 use std::time::Duration;
-use zk_api::{Data, ErrorCode, EventType, KeeperState, Response, SessionId, Stat, ZPath, Zxid};
+use zk_api::{Data, ErrorCode, EventType, KeeperState, Response, SessionId, Stat, StatFields, ZPath, Zxid};
 use zk_recipes::{Ended, Held, Lost, OnDisconnect, Revoked, Revoker, SharedLock};
 
 const OWN: &str = "/lock/g-read-0000000005";
@@ -16,7 +16,8 @@ fn path(path: &str) -> ZPath {
 }
 
 fn data(text: &str, owner: SessionId) -> Response {
-    let stat = Stat { ephemeral_owner: owner, czxid: Zxid::new(1, 7), ..Stat::default() };
+    let stat =
+        Stat::from(StatFields { ephemeral_owner: owner, czxid: Zxid::new(1, 7), ..StatFields::default() });
     Response::Data { data: Data::from(text), stat }
 }
 

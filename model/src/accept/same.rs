@@ -1,7 +1,7 @@
 //! A record's answers in the terms of `Service`.
 
 use std::collections::BTreeMap;
-use zk_api::{ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, Zxid};
+use zk_api::{ErrorCode, MultiOutcome, OpResult, Response, SessionId, Stat, StatFields, Zxid};
 
 /// What the record's names are called here.
 #[derive(Debug, Default)]
@@ -19,14 +19,14 @@ impl Names {
     fn stat(&self, stat: &Stat) -> Stat {
         // One that is not known stays: it is not ours, and will not be taken for it.
         let zxid = |zxid: Zxid| self.zxids.get(&zxid).copied().unwrap_or(zxid);
-        let owner = stat.ephemeral_owner;
-        plain(&Stat {
-            czxid: zxid(stat.czxid),
-            mzxid: zxid(stat.mzxid),
-            pzxid: zxid(stat.pzxid),
+        let owner = stat.ephemeral_owner();
+        plain(&Stat::from(StatFields {
+            czxid: zxid(stat.czxid()),
+            mzxid: zxid(stat.mzxid()),
+            pzxid: zxid(stat.pzxid()),
             ephemeral_owner: self.sessions.get(&owner).copied().unwrap_or(owner),
-            ..*stat
-        })
+            ..stat.fields()
+        }))
     }
 }
 
@@ -36,7 +36,7 @@ pub fn compared(answer: &Result<Response, ErrorCode>) -> Result<Response, ErrorC
 }
 
 fn plain(stat: &Stat) -> Stat {
-    Stat { ctime_ms: 0, mtime_ms: 0, ..*stat }
+    Stat::from(StatFields { ctime_ms: 0, mtime_ms: 0, ..stat.fields() })
 }
 
 fn map(response: &Response, of: &dyn Fn(&Stat) -> Stat) -> Response {

@@ -140,7 +140,7 @@ impl Client {
                 self.is_answered(*xid, *zxid);
                 let asked = request(work, i64::from(xid.0));
                 if let Ok(Response::Data { stat, .. } | Response::DataSet(stat)) = result {
-                    self.sees(stat.mzxid, matches!(asked, Request::GetData { watch: true, .. }));
+                    self.sees(stat.mzxid(), matches!(asked, Request::GetData { watch: true, .. }));
                 }
                 if asked.is_write() {
                     self.answered.insert(*xid, *zxid);

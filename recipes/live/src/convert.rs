@@ -1,7 +1,8 @@
 //! `Stat`s, ACLs, states and events, there and back.
 
 use zk_api::{
-    Acl, AclList, AddWatchMode, EventType, Identity, KeeperState, Perms, SessionId, Stat, WatchedEvent, Zxid,
+    Acl, AclList, AddWatchMode, EventType, Identity, KeeperState, Perms, SessionId, Stat, StatFields,
+    WatchedEvent, Zxid,
 };
 use zookeeper_client as theirs;
 
@@ -30,7 +31,7 @@ pub(crate) fn event(event: theirs::WatchedEvent) -> WatchedEvent {
 }
 
 pub(crate) fn stat(stat: &theirs::Stat) -> Stat {
-    Stat {
+    Stat::from(StatFields {
         czxid: Zxid::from_i64(stat.czxid),
         mzxid: Zxid::from_i64(stat.mzxid),
         pzxid: Zxid::from_i64(stat.pzxid),
@@ -43,7 +44,7 @@ pub(crate) fn stat(stat: &theirs::Stat) -> Stat {
         // A server counts no fewer than none.
         data_length: u32::try_from(stat.data_length).unwrap_or(0),
         num_children: u32::try_from(stat.num_children).unwrap_or(0),
-    }
+    })
 }
 
 const PERMISSIONS: [(Perms, theirs::Permission); 5] = [

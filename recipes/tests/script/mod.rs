@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use zk_api::{
     Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, MultiOutcome, OpResult, Pending,
-    Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
+    Request, Response, SessionId, Stat, StatFields, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
 };
 
 type Answer = Result<(Response, Option<Watch>), Error>;
@@ -196,7 +196,11 @@ pub fn names(names: &[&str]) -> Response {
 
 /// There, and owned by this session, or by that one.
 pub fn there(owner: SessionId) -> Response {
-    Response::Exists(Some(Stat { ephemeral_owner: owner, czxid: Zxid::new(1, 7), ..Stat::default() }))
+    Response::Exists(Some(Stat::from(StatFields {
+        ephemeral_owner: owner,
+        czxid: Zxid::new(1, 7),
+        ..StatFields::default()
+    })))
 }
 
 pub fn event(kind: EventType) -> WatchedEvent {

@@ -363,18 +363,18 @@ where
     fn field(&self, field: Field, stat: &Stat, locals: &mut Locals) -> String {
         let word = field.word();
         match field {
-            Field::Czxid => format!("{word} {}", locals.zxids.rank(stat.czxid.to_i64())),
-            Field::Mzxid => format!("{word} {}", locals.zxids.rank(stat.mzxid.to_i64())),
-            Field::Pzxid => format!("{word} {}", locals.zxids.rank(stat.pzxid.to_i64())),
-            Field::Ctime => format!("{word} {}", locals.times.rank(stat.ctime_ms)),
-            Field::Mtime => format!("{word} {}", locals.times.rank(stat.mtime_ms)),
-            Field::Version => format!("{word} {}", stat.version),
-            Field::Cversion => format!("{word} {}", stat.cversion),
-            Field::Aversion => format!("{word} {}", stat.aversion),
-            Field::Length => format!("{word} {}", stat.data_length),
-            Field::Children => format!("{word} {}", stat.num_children),
-            Field::Owner => normal::owner(stat.ephemeral_owner, self.zk.session(), false).into(),
-            Field::OwnerOrder => normal::owner(stat.ephemeral_owner, self.zk.session(), true).into(),
+            Field::Czxid => format!("{word} {}", locals.zxids.rank(stat.czxid().to_i64())),
+            Field::Mzxid => format!("{word} {}", locals.zxids.rank(stat.mzxid().to_i64())),
+            Field::Pzxid => format!("{word} {}", locals.zxids.rank(stat.pzxid().to_i64())),
+            Field::Ctime => format!("{word} {}", locals.times.rank(stat.ctime_ms())),
+            Field::Mtime => format!("{word} {}", locals.times.rank(stat.mtime_ms())),
+            Field::Version => format!("{word} {}", stat.version()),
+            Field::Cversion => format!("{word} {}", stat.cversion()),
+            Field::Aversion => format!("{word} {}", stat.aversion()),
+            Field::Length => format!("{word} {}", stat.data_length()),
+            Field::Children => format!("{word} {}", stat.num_children()),
+            Field::Owner => normal::owner(stat.ephemeral_owner(), self.zk.session(), false).into(),
+            Field::OwnerOrder => normal::owner(stat.ephemeral_owner(), self.zk.session(), true).into(),
         }
     }
 }

@@ -34,7 +34,7 @@ impl Tries {
             }
             tries += 1;
             let Ok((_, stat)) = zk.data(&path(ROOT)).await else { return End::Failed };
-            match zk.set_data(&path(ROOT), Data::NULL, stat.version).await {
+            match zk.set_data(&path(ROOT), Data::NULL, stat.version()).await {
                 Ok(_) => return End::Done,
                 Err(error) if error.code == ErrorCode::BadVersion => {}
                 Err(_) => return End::Failed,

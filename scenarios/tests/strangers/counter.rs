@@ -74,7 +74,7 @@ impl Counter {
             let (Some(text), count) = self.added(data.bytes(), name) else {
                 return Ok(self.added(data.bytes(), name).1);
             };
-            match zk.set_data(&path(ROOT), Data::from(text.as_str()), stat.version).await {
+            match zk.set_data(&path(ROOT), Data::from(text.as_str()), stat.version()).await {
                 Ok(_) => return Ok(count),
                 Err(error) if error.code == ErrorCode::BadVersion => {}
                 Err(error) => passing(zk, error).await?,

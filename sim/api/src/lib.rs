@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `path` | [`ZPath`], a valid path; names and sequence numbers |
 //! | `zxid` | [`Zxid`], a transaction's id |
-//! | `stat` | [`Stat`], [`CreateMode`], [`Data`] |
+//! | `stat` | [`Stat`] and what was read of it, [`CreateMode`], [`Data`] |
 //! | `acl` | [`Acl`], [`Perms`], [`Identity`] |
 //! | `session` | [`SessionId`], [`KeeperState`], [`WatchedEvent`] |
 //! | `request` | [`Request`], [`Response`], multi |
@@ -31,6 +31,6 @@ pub use path::{PathError, Text, ZPath, join, sequence_of, split, validate};
 pub use pending::{Completer, Either, Pending, race};
 pub use request::{AddWatchMode, MultiOutcome, Op, OpResult, ReadOp, Request, Response, WatcherKind};
 pub use session::{EventType, KeeperState, SessionId, WatchedEvent};
-pub use stat::{CreateMode, Data, Stat};
+pub use stat::{CreateMode, Data, Stat, StatFields, StatReads};
 pub use zookeeper::{Call, Local, Reply, Watch, ZooKeeper};
 pub use zxid::Zxid;

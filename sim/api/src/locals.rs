@@ -14,7 +14,7 @@ use std::time::Duration;
 /// async fn work(zk: impl ZooKeeper + Clone, setting: &ZPath) -> Result<u8, Error> {
 ///     let locals = Locals::default();
 ///     let lock = Lock(locals.told_by(zk.clone()));
-///     let many = zk.data(setting).await?.1.version;
+///     let many = zk.data(setting).await?.1.version();
 ///     // `many` matters after the call, so the checkpoints within it must tell it.
 ///     locals.set(&[Local::Number(many.into())]);
 ///     lock.acquire().await?;

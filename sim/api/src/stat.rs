@@ -1,12 +1,22 @@
 //! What ZooKeeper tells about a znode, and how znodes come to be.
 
 use crate::{SessionId, Zxid};
+use std::cell::Cell;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The metadata of a znode.
+///
+/// Its fields are read by methods, which note that they were: a model checker varies only what somebody reads. See
+/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it.
+#[derive(Clone, Copy, Default)]
+pub struct Stat(StatFields);
+
+/// The fields of a [`Stat`], for who makes one or takes one apart.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stat {
+pub struct StatFields {
     /// The transaction that created it. Never changes: the natural fencing token of an ephemeral znode.
     pub czxid: Zxid,
     /// The transaction that last set its data.
@@ -30,6 +40,121 @@ pub struct Stat {
     pub num_children: u32,
     /// The transaction that last created or deleted one of its children, or created it.
     pub pzxid: Zxid,
+}
+
+/// Which fields of any [`Stat`] a thread has read since [`StatReads::take`] was called last.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct StatReads(u16);
+
+thread_local! {
+    static READ: Cell<u16> = const { Cell::new(0) };
+}
+
+impl StatReads {
+    /// [`Stat::ctime_ms`] or [`Stat::mtime_ms`].
+    pub const TIMES: StatReads = StatReads(1);
+    /// [`Stat::pzxid`].
+    pub const PZXID: StatReads = StatReads(2);
+    /// [`Stat::ephemeral_owner`].
+    pub const OWNER: StatReads = StatReads(4);
+    /// Any other.
+    pub const OTHER: StatReads = StatReads(8);
+    const ALL: StatReads = StatReads(15);
+
+    /// Whether all of these are in it.
+    pub fn has(self, other: StatReads) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// What this thread has read; from now on it has read nothing.
+    pub fn take() -> StatReads {
+        StatReads(READ.take())
+    }
+
+    /// Works without a note of what is read.
+    pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
+        let before = READ.get();
+        let done = work();
+        READ.set(before);
+        done
+    }
+
+    fn note(self) {
+        READ.set(READ.get() | self.0);
+    }
+}
+
+macro_rules! getters {
+    ($($name:ident: $type:ty, $reads:ident;)*) => {
+        impl Stat {
+            $(
+                #[doc = concat!("See [`StatFields::", stringify!($name), "`].")]
+                pub fn $name(&self) -> $type {
+                    StatReads::$reads.note();
+                    self.0.$name
+                }
+            )*
+
+            /// All fields.
+            pub fn fields(&self) -> StatFields {
+                StatReads::ALL.note();
+                self.0
+            }
+        }
+
+        impl fmt::Debug for Stat {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let fields = self.fields();
+                f.debug_struct("Stat")$(.field(stringify!($name), &fields.$name))*.finish()
+            }
+        }
+    };
+}
+
+getters! {
+    czxid: Zxid, OTHER;
+    mzxid: Zxid, OTHER;
+    ctime_ms: i64, TIMES;
+    mtime_ms: i64, TIMES;
+    version: i32, OTHER;
+    cversion: i32, OTHER;
+    aversion: i32, OTHER;
+    ephemeral_owner: SessionId, OWNER;
+    data_length: u32, OTHER;
+    num_children: u32, OTHER;
+    pzxid: Zxid, PZXID;
+}
+
+impl From<StatFields> for Stat {
+    fn from(fields: StatFields) -> Stat {
+        Stat(fields)
+    }
+}
+
+impl PartialEq for Stat {
+    fn eq(&self, other: &Stat) -> bool {
+        self.fields() == other.fields()
+    }
+}
+
+impl Eq for Stat {}
+
+impl PartialOrd for Stat {
+    fn partial_cmp(&self, other: &Stat) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Stat {
+    fn cmp(&self, other: &Stat) -> Ordering {
+        self.fields().cmp(&other.fields())
+    }
+}
+
+impl Hash for Stat {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.fields().hash(state);
+    }
 }
 
 /// What kind of znode a create makes.
@@ -125,6 +250,32 @@ impl fmt::Debug for Data {
         match &self.0 {
             None => f.write_str("null"),
             Some(bytes) => write!(f, "\"{}\"", bytes.escape_ascii()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_of_a_stat_is_noted_and_what_is_copied_is_not() {
+        let stat = Stat::from(StatFields { ctime_ms: 7, ..StatFields::default() });
+        StatReads::take();
+        let copy = stat;
+        assert_eq!(StatReads::take(), StatReads::default());
+        assert_eq!((copy.version(), StatReads::take()), (0, StatReads::OTHER));
+        assert_eq!((copy.ctime_ms(), StatReads::take()), (7, StatReads::TIMES));
+        assert_eq!((copy.mtime_ms(), StatReads::take()), (0, StatReads::TIMES));
+        assert_eq!((copy.pzxid(), StatReads::take()), (Zxid::ZERO, StatReads::PZXID));
+        assert_eq!((copy.ephemeral_owner(), StatReads::take()), (SessionId::NONE, StatReads::OWNER));
+        let wholes: [&dyn Fn() -> bool; 3] =
+            [&|| copy == stat, &|| copy <= stat, &|| format!("{copy:?}").contains("ctime_ms: 7")];
+        for whole in wholes {
+            assert!(whole());
+            assert_eq!(StatReads::take(), StatReads::ALL);
+            StatReads::unnoted(whole);
+            assert_eq!(StatReads::take(), StatReads::default());
         }
     }
 }

@@ -12,7 +12,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use zk_api::{
-    AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, Text, Zxid, open_acl, read_acl,
+    AclList, Data, ErrorCode, EventType, Response, SessionId, Stat, StatFields, Text, Zxid, open_acl,
+    read_acl,
 };
 
 /// A znode as it is stored.
@@ -110,7 +111,7 @@ impl Node {
 
     /// What ZooKeeper tells about it.
     pub fn stat(&self) -> Stat {
-        Stat {
+        Stat::from(StatFields {
             czxid: self.czxid,
             mzxid: self.mzxid,
             ctime_ms: self.ctime_ms,
@@ -122,7 +123,7 @@ impl Node {
             data_length: self.data.bytes().len() as u32,
             num_children: self.children.len() as u32,
             pzxid: self.pzxid,
-        }
+        })
     }
 
     /// The session whose end deletes it.

@@ -84,7 +84,7 @@ fn assert_same(tree: &DataTree, twin: &Twin) {
     assert_eq!(tree.node_count(), twin.nodes.len());
     for (path, plain) in &twin.nodes {
         let node = tree.node(path).unwrap_or_else(|| panic!("{path} is missing"));
-        assert_eq!(node.stat(), plain.stat, "{path}");
+        assert_eq!(node.stat(), plain.stat.into(), "{path}");
         assert_eq!((&node.data, &*node.acl), (&plain.data, &*plain.acl), "{path}");
         assert_eq!(node.created, plain.ever, "{path}");
         let kind = match (plain.container, plain.ttl_ms, plain.stat.ephemeral_owner) {

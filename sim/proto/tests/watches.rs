@@ -88,8 +88,8 @@ impl Twin {
                     (1, None) => None,
                     (1, Some(_)) => Some(EventType::NodeCreated),
                     (_, None) => Some(EventType::NodeDeleted),
-                    (0, Some(stat)) => (since < stat.mzxid).then_some(EventType::NodeDataChanged),
-                    (_, Some(stat)) => (since < stat.pzxid).then_some(EventType::NodeChildrenChanged),
+                    (0, Some(stat)) => (since < stat.mzxid()).then_some(EventType::NodeDataChanged),
+                    (_, Some(stat)) => (since < stat.pzxid()).then_some(EventType::NodeChildrenChanged),
                 };
                 match missed {
                     Some(event) => events.push(WatchedEvent::node(event, path.clone())),

@@ -280,7 +280,7 @@ fn ordered(mut answer: Answer) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_api::{CreateMode, Data, Stat, open_acl};
+    use zk_api::{CreateMode, Data, Stat, StatFields, open_acl};
     use zk_proto::txn::NodeKind;
 
     const C: ConnId = ConnId(1);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     fn stat() -> Stat {
-        Stat {
+        Stat::from(StatFields {
             czxid: z(2),
             mzxid: z(2),
             pzxid: z(2),
@@ -331,8 +331,8 @@ mod tests {
             mtime_ms: 1000,
             ephemeral_owner: S,
             data_length: 1,
-            ..Stat::default()
-        }
+            ..StatFields::default()
+        })
     }
 
     #[test]
@@ -351,7 +351,7 @@ mod tests {
     fn a_stat_that_is_wrong_in_one_place_is_caught() {
         let (mut answers, reference, mut report) = history();
         answers.answering((&reference, Zxid::ZERO), C, Xid(1), z(2), &created(), &mut report);
-        let wrong = Ok(Response::Exists(Some(Stat { ctime_ms: 1001, ..stat() })));
+        let wrong = Ok(Response::Exists(Some(Stat::from(StatFields { ctime_ms: 1001, ..stat().fields() }))));
         answers.answering((&reference, Zxid::ZERO), C, Xid(2), z(2), &wrong, &mut report);
         assert_eq!(report.broken[0].0, NAME);
     }
@@ -446,6 +446,6 @@ mod tests {
         let close = TxnBody::CloseSession { ephemerals: vec!["/a".into()], expired: true };
         answers.applied(&mut reference, &atxn(3, 0, close), &mut report);
         assert!(report.broken.is_empty() && reference.stat("/a").is_none());
-        assert_eq!(reference.stat("/").map(|s| (s.cversion, s.pzxid)), Some((1, z(3))));
+        assert_eq!(reference.stat("/").map(|s| (s.cversion(), s.pzxid())), Some((1, z(3))));
     }
 }

@@ -200,7 +200,7 @@ impl Watches {
         for path in watches.data {
             match reference.stat(&path) {
                 None => missed.push((path, EventType::NodeDeleted)),
-                Some(stat) if stat.mzxid > since => missed.push((path, EventType::NodeDataChanged)),
+                Some(stat) if stat.mzxid() > since => missed.push((path, EventType::NodeDataChanged)),
                 Some(_) => _ = of.data.insert(path),
             }
         }
@@ -213,7 +213,7 @@ impl Watches {
         for path in watches.child {
             match reference.stat(&path) {
                 None => missed.push((path, EventType::NodeDeleted)),
-                Some(stat) if stat.pzxid > since => missed.push((path, EventType::NodeChildrenChanged)),
+                Some(stat) if stat.pzxid() > since => missed.push((path, EventType::NodeChildrenChanged)),
                 Some(_) => _ = of.child.insert(path),
             }
         }

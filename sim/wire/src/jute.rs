@@ -3,7 +3,7 @@
 //! A text, a buffer and a list have their length before them, in bytes or items; -1 there stands for null.
 //! Source: ZooKeeper 3.9, `BinaryOutputArchive` and `BinaryInputArchive`.
 
-use zk_api::{Acl, AclList, Data, Identity, Perms, SessionId, Stat, Text, Zxid, open_acl};
+use zk_api::{Acl, AclList, Data, Identity, Perms, SessionId, Stat, StatFields, Text, Zxid, open_acl};
 use zk_proto::message::NULL_TEXT;
 
 const NULL: i32 = -1;
@@ -66,17 +66,17 @@ pub(crate) fn put_acl(out: &mut Vec<u8>, acl: &[Acl]) {
 }
 
 pub(crate) fn put_stat(out: &mut Vec<u8>, stat: &Stat) {
-    put_zxid(out, stat.czxid);
-    put_zxid(out, stat.mzxid);
-    put_i64(out, stat.ctime_ms);
-    put_i64(out, stat.mtime_ms);
-    put_i32(out, stat.version);
-    put_i32(out, stat.cversion);
-    put_i32(out, stat.aversion);
-    put_i64(out, stat.ephemeral_owner.0);
-    put_i32(out, stat.data_length as i32);
-    put_i32(out, stat.num_children as i32);
-    put_zxid(out, stat.pzxid);
+    put_zxid(out, stat.czxid());
+    put_zxid(out, stat.mzxid());
+    put_i64(out, stat.ctime_ms());
+    put_i64(out, stat.mtime_ms());
+    put_i32(out, stat.version());
+    put_i32(out, stat.cversion());
+    put_i32(out, stat.aversion());
+    put_i64(out, stat.ephemeral_owner().0);
+    put_i32(out, stat.data_length() as i32);
+    put_i32(out, stat.num_children() as i32);
+    put_zxid(out, stat.pzxid());
 }
 
 /// Bytes that are not the encoding of what was to be read.
@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn stat(&mut self) -> Result<Stat, Malformed> {
-        Ok(Stat {
+        Ok(Stat::from(StatFields {
             czxid: self.zxid()?,
             mzxid: self.zxid()?,
             ctime_ms: self.i64()?,
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
             data_length: self.i32()? as u32,
             num_children: self.i32()? as u32,
             pzxid: self.zxid()?,
-        })
+        }))
     }
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {

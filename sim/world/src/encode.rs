@@ -94,6 +94,7 @@ impl Bytes {
     }
 
     pub fn stat(&mut self, v: &Stat) {
+        let v = v.fields();
         for zxid in [v.czxid, v.mzxid, v.pzxid] {
             self.zxid(zxid);
         }

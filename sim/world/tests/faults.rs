@@ -186,7 +186,7 @@ fn a_fast_clock_sleeps_less_and_a_jump_shows_in_stats_only() {
         say(&probe, "slept");
         for name in ["/t/a", "/t/b"] {
             let made = zk.create2(&path(name), Data::NULL, zk_api::open_acl(), CreateMode::Persistent).await;
-            say(&probe, made.expect("it is connected").1.ctime_ms);
+            say(&probe, made.expect("it is connected").1.ctime_ms());
             zk.sleep(Duration::from_secs(1)).await;
         }
         End::Done

@@ -13,8 +13,8 @@ fn znodes_of_every_kind_can_be_made_read_set_listed_and_deleted() {
         let zk = real.session().await;
         let a = path("/a");
         let made = zk.create2(&a, "one".into(), open_acl(), CreateMode::Persistent).await.expect("made");
-        assert_eq!((&*made.0, made.1.ephemeral_owner, made.1.data_length), ("/a", SessionId::NONE, 3));
-        assert!(made.1.czxid > Zxid::ZERO && made.1.ctime_ms > 0);
+        assert_eq!((&*made.0, made.1.ephemeral_owner(), made.1.data_length()), ("/a", SessionId::NONE, 3));
+        assert!(made.1.czxid() > Zxid::ZERO && made.1.ctime_ms() > 0);
         for (name, mode, owner) in [
             ("e", CreateMode::Ephemeral, zk.session()),
             ("c", CreateMode::Container, SessionId::NONE),
@@ -22,7 +22,7 @@ fn znodes_of_every_kind_can_be_made_read_set_listed_and_deleted() {
         ] {
             let child = a.join(name).expect("a name");
             let (at, stat) = zk.create2(&child, Data::NULL, open_acl(), mode).await.expect("made");
-            assert_eq!((&*at, stat.ephemeral_owner), (child.as_str(), owner));
+            assert_eq!((&*at, stat.ephemeral_owner()), (child.as_str(), owner));
         }
         for (mode, name) in [
             (CreateMode::PersistentSequential, "/a/s-0000000003"),
@@ -33,11 +33,11 @@ fn znodes_of_every_kind_can_be_made_read_set_listed_and_deleted() {
         }
         let stat = zk.set_data(&a, "two".into(), 0).await.expect("set");
         let (data, read) = zk.data(&a).await.expect("read");
-        assert_eq!((data.bytes(), read.version, read.mzxid), (&b"two"[..], 1, stat.mzxid));
+        assert_eq!((data.bytes(), read.version(), read.mzxid()), (&b"two"[..], 1, stat.mzxid()));
         let (mut names, parent) = zk.children2(&a).await.expect("listed");
         names.sort();
         assert_eq!(
-            (names[0..3].join(" "), parent.num_children, names.len()),
+            (names[0..3].join(" "), parent.num_children(), names.len()),
             ("c e s-0000000003".into(), 6, 6)
         );
         assert_eq!(zk.children(&a).await.expect("listed").len(), 6);
@@ -120,7 +120,7 @@ fn a_multi_does_all_or_nothing_and_says_which_failed() {
         let Ok(MultiOutcome::Applied(results)) = done else { panic!("{done:?}") };
         assert_eq!(results[0], OpResult::Created { path: "/m".into(), stat: None });
         assert_eq!((&results[2], &results[4]), (&OpResult::Checked, &OpResult::Deleted));
-        assert!(matches!(results[3], OpResult::DataSet(stat) if stat.version == 1));
+        assert!(matches!(results[3], OpResult::DataSet(stat) if stat.version() == 1));
         let failed = zk.multi(vec![check(1), set, delete]).await.expect("answered");
         let codes = [None, Some(ErrorCode::BadVersion), Some(ErrorCode::RuntimeInconsistency)];
         assert_eq!(failed, MultiOutcome::Failed(codes.into()));
@@ -144,7 +144,7 @@ fn credentials_open_what_is_closed_to_others_and_last_over_connections() {
         let refused = other.data(&a).await.expect_err("not permitted");
         assert_eq!(refused.code, ErrorCode::NoAuth);
         let (acl, stat) = zk.acl(&a).await.expect("read");
-        assert_eq!((&*acl[0].who.scheme, acl[0].perms, stat.aversion), ("digest", Perms::ALL, 0));
+        assert_eq!((&*acl[0].who.scheme, acl[0].perms, stat.aversion()), ("digest", Perms::ALL, 0));
         assert!(zk.who_am_i().await.expect("told").contains(&Identity::new("digest", "me")));
         real.ask("kill");
         real.ask("restart");
@@ -152,7 +152,7 @@ fn credentials_open_what_is_closed_to_others_and_last_over_connections() {
             zk.sleep(Duration::from_millis(50)).await;
         }
         let all: AclList = [Acl { perms: Perms::READ, who: Identity::new("world", "anyone") }].into();
-        assert_eq!(zk.set_acl(&a, all, 0).await.expect("set").aversion, 1);
+        assert_eq!(zk.set_acl(&a, all, 0).await.expect("set").aversion(), 1);
         while other.data(&a).await.is_err() {
             other.sleep(Duration::from_millis(50)).await;
         }

@@ -69,7 +69,7 @@ fn a_lost_connection_is_told_and_requests_go_on_after_it() {
         real.ask("restart");
         assert_eq!(change.await, KeeperState::SyncConnected);
         let stat = meanwhile.await.expect("it waited").expect("the znode lives with its session");
-        assert_eq!((stat.ephemeral_owner, zk.session()), (session, session));
+        assert_eq!((stat.ephemeral_owner(), zk.session()), (session, session));
         zk.delete(&path("/mine"), -1).await.expect("deleted");
         assert_eq!(watch.await.kind, EventType::NodeDeleted, "a watch outlives its connection");
     });

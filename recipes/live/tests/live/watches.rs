@@ -51,13 +51,13 @@ fn an_event_is_there_before_the_answer_that_shows_the_change() {
         for round in 1..=200 {
             let set = other.set_data(&a, "x".into(), -1);
             let (_, stat) = zk.data(&a).await.expect("read");
-            if stat.version == round {
+            if stat.version() == round {
                 shown += 1;
                 assert!(now(&mut persistent).is_some(), "round {round}");
                 assert!(now(&mut watch).is_some(), "round {round}");
             }
             set.await.expect("set");
-            if stat.version != round {
+            if stat.version() != round {
                 (&mut persistent).await;
                 watch.await;
             }

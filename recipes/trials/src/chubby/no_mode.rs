@@ -59,7 +59,7 @@ async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
     loop {
         zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
         match zk.exists(node).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version == 0)),
+            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version() == 0)),
             Err(e) => plain::passing(zk, e).await?,
         }
     }

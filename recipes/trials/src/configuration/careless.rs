@@ -106,7 +106,7 @@ impl ConfigKind for Careless {
                     continue;
                 }
             };
-            let version = value.as_ref().map(|(_, stat)| stat.version);
+            let version = value.as_ref().map(|(_, stat)| stat.version());
             if *self != Careless::VersionCompare || seen != Some(version) {
                 is_last = stage.sees_setting(value.as_ref().map(|(data, _)| data));
             }

@@ -103,7 +103,7 @@ async fn is_own(zk: &impl ZooKeeper, holder: &ZPath) -> Result<bool, Stop> {
     loop {
         zk.checkpoint("simple/whose", &[Local::Text(holder.as_str())]);
         match zk.exists(holder).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.ephemeral_owner == zk.session())),
+            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.ephemeral_owner() == zk.session())),
             Err(e) => plain::passing(zk, e).await?,
         }
     }

@@ -5,7 +5,7 @@ use super::text;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{
     Completer, CreateMode, ErrorCode, EventType, MultiOutcome, Op, OpResult, Pending, Request, Response,
-    SessionId, Stat, Text, WatchedEvent, Zxid, join, split,
+    SessionId, Stat, StatFields, Text, WatchedEvent, Zxid, join, split,
 };
 use zk_trials::event::Fact;
 
@@ -91,7 +91,9 @@ impl Server {
         if self.closed.contains(&session) {
             return Err(error(ErrorCode::SessionExpired));
         }
-        let stat = |node: &Node| Stat { czxid: node.czxid, ephemeral_owner: node.owner, ..Stat::default() };
+        let stat = |node: &Node| {
+            Stat::from(StatFields { czxid: node.czxid, ephemeral_owner: node.owner, ..StatFields::default() })
+        };
         match request {
             Request::Create { path, mode, stat: false, .. } => {
                 let path = self.create(session, path, *mode).map_err(error)?;

@@ -77,10 +77,10 @@ impl Ground {
             Err(e) => return Err(e.to_string()),
         }
         let (_, stat) = self.again(|| self.zk.data(path)).await.map_err(|e| e.to_string())?;
-        if stat.num_children == 0 && stat.data_length == 0 && stat.ephemeral_owner == SessionId::NONE {
+        if stat.num_children() == 0 && stat.data_length() == 0 && stat.ephemeral_owner() == SessionId::NONE {
             return Ok(false);
         }
-        let (children, bytes) = (stat.num_children, stat.data_length);
+        let (children, bytes) = (stat.num_children(), stat.data_length());
         Err(format!(
             "{path} exists and is not empty (children: {children}, bytes: {bytes}); the trial wants it for itself, so \
              remove it, or use another ensemble"
@@ -133,7 +133,7 @@ impl Ground {
                     continue;
                 }
                 match self.again(|| self.zk.exists(&child)).await {
-                    Ok(Some(stat)) => found.push((child.text(), stat.ephemeral_owner)),
+                    Ok(Some(stat)) => found.push((child.text(), stat.ephemeral_owner())),
                     Ok(None) => continue,
                     Err(e) => return Err(e.to_string()),
                 }

@@ -294,15 +294,15 @@ fn show_event(session: SessionId, event: &WatchedEvent) -> String {
 pub fn show_stat(s: &Stat) -> String {
     format!(
         "cz={} mz={} pz={} v={} cv={} av={} owner={} len={} children={}",
-        s.czxid,
-        s.mzxid,
-        s.pzxid,
-        s.version,
-        s.cversion,
-        s.aversion,
-        s.ephemeral_owner,
-        s.data_length,
-        s.num_children
+        s.czxid(),
+        s.mzxid(),
+        s.pzxid(),
+        s.version(),
+        s.cversion(),
+        s.aversion(),
+        s.ephemeral_owner(),
+        s.data_length(),
+        s.num_children()
     )
 }
 
@@ -326,9 +326,9 @@ pub fn show(result: &Result<Response, ErrorCode>) -> String {
         Response::Created { path, stat } => show_created(path, stat.as_ref()),
         Response::Deleted => "deleted".into(),
         Response::Exists(stat) => stat.as_ref().map_or("none".into(), show_stat),
-        Response::Data { data, stat } => format!("{data:?} v={}", stat.version),
-        Response::DataSet(stat) => format!("set v={}", stat.version),
-        Response::AclSet(stat) => format!("set av={}", stat.aversion),
+        Response::Data { data, stat } => format!("{data:?} v={}", stat.version()),
+        Response::DataSet(stat) => format!("set v={}", stat.version()),
+        Response::AclSet(stat) => format!("set av={}", stat.aversion()),
         Response::Children { names, stat } => {
             format!(
                 "[{}]{}",
@@ -338,7 +338,7 @@ pub fn show(result: &Result<Response, ErrorCode>) -> String {
         }
         Response::Acl { acl, stat } => {
             let list: Vec<_> = acl.iter().map(|a| format!("{:?}:{:?}", a.perms, a.who)).collect();
-            format!("{} av={}", list.join(","), stat.aversion)
+            format!("{} av={}", list.join(","), stat.aversion())
         }
         Response::Multi(MultiOutcome::Applied(results)) => {
             let results: Vec<_> = results.iter().map(show_op).collect();
@@ -360,7 +360,7 @@ fn show_op(result: &OpResult) -> String {
     match result {
         OpResult::Created { path, stat } => show_created(path, stat.as_ref()),
         OpResult::Deleted => "deleted".into(),
-        OpResult::DataSet(stat) => format!("set v={}", stat.version),
+        OpResult::DataSet(stat) => format!("set v={}", stat.version()),
         OpResult::Checked => "checked".into(),
     }
 }

@@ -9,7 +9,7 @@ use zk_api::*;
 pub struct Plain {
     pub data: Data,
     pub acl: Vec<Acl>,
-    pub stat: Stat,
+    pub stat: StatFields,
     /// How many children it ever had.
     pub ever: i32,
     pub container: bool,
@@ -33,7 +33,7 @@ impl Twin {
             let node = Plain {
                 data: Data::from(""),
                 acl: open_acl().to_vec(),
-                stat: Stat::default(),
+                stat: StatFields::default(),
                 ever: 0,
                 container: false,
                 ttl_ms: None,
@@ -64,7 +64,7 @@ impl Twin {
         match request {
             Request::Create { path, data, acl, mode, stat } => {
                 let made = self.create(who, ids, path, data, acl, *mode)?;
-                let stat = stat.then(|| self.nodes[&made].stat);
+                let stat = stat.then(|| self.nodes[&made].stat.into());
                 Ok(Response::Created { path: made.into(), stat })
             }
             Request::Delete { path, version } => self.delete(ids, path, *version).map(|()| Response::Deleted),
@@ -84,7 +84,7 @@ impl Twin {
                 }
                 node.acl = acl;
                 node.stat.aversion += 1;
-                Ok(Response::AclSet(node.stat))
+                Ok(Response::AclSet(node.stat.into()))
             }
             Request::Multi { ops } => Ok(Response::Multi(self.multi(who, ids, ops))),
             Request::CloseSession => {
@@ -169,7 +169,7 @@ impl Twin {
         parent.stat.num_children += 1;
         parent.stat.pzxid = zxid;
         let mine = matches!(mode, CreateMode::Ephemeral | CreateMode::EphemeralSequential);
-        let stat = Stat {
+        let stat = StatFields {
             czxid: zxid,
             mzxid: zxid,
             pzxid: zxid,
@@ -177,7 +177,7 @@ impl Twin {
             mtime_ms: now_ms,
             ephemeral_owner: if mine { who } else { SessionId::NONE },
             data_length: data.bytes().len() as u32,
-            ..Stat::default()
+            ..StatFields::default()
         };
         let container = mode == CreateMode::Container;
         let node = Plain { data: data.clone(), acl, stat, ever: 0, container, ttl_ms };
@@ -209,7 +209,7 @@ impl Twin {
         node.stat.mzxid = zxid;
         node.stat.mtime_ms = now_ms;
         node.stat.data_length = data.bytes().len() as u32;
-        Ok(node.stat)
+        Ok(node.stat.into())
     }
 
     fn versioned(
@@ -234,7 +234,7 @@ impl Twin {
             let result = match op {
                 Op::Create { path, data, acl, mode, stat } => {
                     self.create(who, ids, path, data, acl, *mode).map(|made| {
-                        let stat = if *stat { Some(self.nodes[&made].stat) } else { None };
+                        let stat = if *stat { Some(self.nodes[&made].stat.into()) } else { None };
                         OpResult::Created { path: made.into(), stat }
                     })
                 }

@@ -54,7 +54,7 @@ fn a_multi_advances_the_counter_for_each_of_its_creates() {
 #[test]
 fn the_counter_is_not_the_cversion() {
     let mut h = after(&["create /q", "create /q/a", "delete /q/a"]);
-    assert_eq!(h.tree.stat("/q").unwrap().cversion, 2);
+    assert_eq!(h.tree.stat("/q").unwrap().cversion(), 2);
     assert_eq!(h.say("create /q/n- seq"), "0:4 created /q/n-0000000001");
 }
 
@@ -84,7 +84,7 @@ fn the_counter_sticks_at_its_maximum() {
     assert_eq!(h.say("create /q/n- seq"), "0:4 NodeExists");
     assert_eq!(h.say("create /q/m- seq"), "0:5 created /q/m-2147483647");
     assert_eq!(h.tree.node("/q").unwrap().created, i32::MAX);
-    assert_eq!(h.tree.stat("/q").unwrap().pzxid, Zxid::new(0, 5));
+    assert_eq!(h.tree.stat("/q").unwrap().pzxid(), Zxid::new(0, 5));
 }
 
 #[test]

@@ -44,12 +44,12 @@ fn the_end_of_a_session_takes_one_for_all_its_ephemerals() {
 fn a_multi_has_one_zxid_for_all_its_operations() {
     let h = after(&["create /z", "multi create /a ; create /b ; set /z x"]);
     let stat = |path: &str| h.tree.stat(path).unwrap();
-    assert_eq!([stat("/a").czxid, stat("/b").czxid, stat("/z").mzxid], [Zxid::new(0, 2); 3]);
+    assert_eq!([stat("/a").czxid(), stat("/b").czxid(), stat("/z").mzxid()], [Zxid::new(0, 2); 3]);
 }
 
 #[test]
 fn zxids_go_on_in_the_next_epoch_from_one() {
     let h = after(&["create /a", "epoch 2", "create /b"]);
-    assert_eq!(h.tree.stat("/b").unwrap().czxid, Zxid::new(2, 1));
+    assert_eq!(h.tree.stat("/b").unwrap().czxid(), Zxid::new(2, 1));
     assert_eq!(h.tree.last_zxid(), Zxid::new(2, 1));
 }

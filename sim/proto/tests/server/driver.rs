@@ -290,9 +290,9 @@ fn response_line(response: &Response) -> String {
     match response {
         Response::Created { path, .. } => format!("created {path}"),
         Response::Exists(None) => "none".to_owned(),
-        Response::Exists(Some(stat)) => format!("exists, version {}", stat.version),
-        Response::Data { data, stat } => format!("{data:?}, version {}", stat.version),
-        Response::DataSet(stat) => format!("set, version {}", stat.version),
+        Response::Exists(Some(stat)) => format!("exists, version {}", stat.version()),
+        Response::Data { data, stat } => format!("{data:?}, version {}", stat.version()),
+        Response::DataSet(stat) => format!("set, version {}", stat.version()),
         Response::Children { names, .. } => {
             let mut names = names.clone();
             names.sort_unstable();

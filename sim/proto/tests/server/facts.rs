@@ -255,7 +255,7 @@ fn expired_session_loses_all_its_ephemerals_in_one_transaction() {
     assert!(is_there(&rig, "/p") && !is_there(&rig, "/p/a") && !is_there(&rig, "/p/b"));
     let server = rig.server.as_ref().unwrap();
     let stat = server.tree().stat("/p").unwrap();
-    assert_eq!((stat.cversion, stat.num_children, stat.pzxid), (4, 0, before.next()));
+    assert_eq!((stat.cversion(), stat.num_children(), stat.pzxid()), (4, 0, before.next()));
     assert!(server.sessions().find(granted.session).is_none());
 }
 

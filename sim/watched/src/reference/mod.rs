@@ -9,7 +9,7 @@ mod writes;
 
 pub use access::{Asker, proves};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{AclList, Data, ErrorCode, Request, Response, SessionId, Stat, Zxid};
+use zk_api::{AclList, Data, ErrorCode, Request, Response, SessionId, Stat, StatFields, Zxid};
 use zk_proto::tree::DataTree;
 
 /// The naive tree.
@@ -25,7 +25,7 @@ pub struct Reference {
 struct Znode {
     data: Data,
     acl: AclList,
-    stat: Stat,
+    stat: StatFields,
     removable: Removable,
     /// Children that were ever created.
     counter: i32,
@@ -67,7 +67,7 @@ impl Reference {
         let system = Znode {
             data: Data::from(""),
             acl: zk_api::open_acl(),
-            stat: Stat::default(),
+            stat: StatFields::default(),
             removable: Removable::Never,
             counter: 0,
             children: BTreeSet::new(),
@@ -159,7 +159,7 @@ impl Reference {
 
     /// The Stat of a znode.
     pub fn stat(&self, path: &str) -> Option<Stat> {
-        self.find(path).ok().map(|node| node.stat)
+        self.find(path).ok().map(|node| node.stat.into())
     }
 
     /// Whether there is such a znode and not everybody may read it.
@@ -180,7 +180,7 @@ impl Reference {
         }
         for (path, node) in tree.nodes() {
             let Some(mine) = self.nodes.get(&**path) else { return Some(format!("{path} should not be")) };
-            if tree.stat(path) != Some(mine.stat) {
+            if tree.stat(path) != Some(mine.stat.into()) {
                 return Some(format!("{path} is {:?}, should be {:?}", tree.stat(path), mine.stat));
             }
             if node.data != mine.data || node.acl != mine.acl {

@@ -9,7 +9,9 @@ impl Reference {
         Some(match request {
             Request::Exists { path, .. } if path.contains('\0') => Err(ErrorCode::BadArguments),
             Request::Exists { path, .. } => match self.find(path) {
-                Ok(node) => asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat))),
+                Ok(node) => {
+                    asker.may(Perms::READ, &node.acl).map(|()| Response::Exists(Some(node.stat.into())))
+                }
                 Err(_) => Ok(Response::Exists(None)),
             },
             Request::GetData { path, .. } => self.data(asker, path),
@@ -51,20 +53,20 @@ impl Reference {
     fn data(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
         asker.may(Perms::READ, &node.acl)?;
-        Ok(Response::Data { data: node.data.clone(), stat: node.stat })
+        Ok(Response::Data { data: node.data.clone(), stat: node.stat.into() })
     }
 
     fn children(&self, asker: Asker<'_>, path: &str, stat: bool) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
         asker.may(Perms::READ, &node.acl)?;
         let names = node.children.iter().map(|name| name.as_str().into()).collect();
-        Ok(Response::Children { names, stat: stat.then_some(node.stat) })
+        Ok(Response::Children { names, stat: stat.then_some(node.stat.into()) })
     }
 
     fn acl(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {
         let node = self.find(path)?;
         asker.may(Perms::READ.and(Perms::ADMIN), &node.acl)?;
-        Ok(Response::Acl { acl: asker.shown(&node.acl), stat: node.stat })
+        Ok(Response::Acl { acl: asker.shown(&node.acl), stat: node.stat.into() })
     }
 
     fn count(&self, asker: Asker<'_>, path: &str) -> Result<Response, ErrorCode> {

@@ -6,7 +6,7 @@ use super::{Asker, At, Reference, Removable, Znode};
 use std::collections::BTreeSet;
 use zk_api::{
     AclList, CreateMode, Data, ErrorCode, MultiOutcome, Op, OpResult, Perms, Request, Response, SessionId,
-    Stat,
+    Stat, StatFields,
 };
 
 /// 40 bits of milliseconds.
@@ -89,7 +89,7 @@ impl Reference {
             return Err(ErrorCode::NoChildrenForEphemerals);
         }
         let owner = if mode.is_ephemeral() { asker.session } else { SessionId::NONE };
-        let stat = Stat {
+        let stat = StatFields {
             czxid: at.zxid,
             mzxid: at.zxid,
             pzxid: at.zxid,
@@ -97,7 +97,7 @@ impl Reference {
             mtime_ms: at.time_ms,
             ephemeral_owner: owner,
             data_length: data.bytes().len() as u32,
-            ..Stat::default()
+            ..StatFields::default()
         };
         let removable = match mode.ttl_ms() {
             Some(ttl_ms) => Removable::Unchanged(ttl_ms),
@@ -113,7 +113,7 @@ impl Reference {
         parent.stat.num_children += 1;
         parent.stat.cversion += 1;
         parent.stat.pzxid = at.zxid;
-        Ok((path, stat))
+        Ok((path, stat.into()))
     }
 
     fn parent(&mut self, path: &str) -> &mut Znode {
@@ -166,7 +166,7 @@ impl Reference {
         node.stat.mzxid = at.zxid;
         node.stat.mtime_ms = at.time_ms;
         node.stat.data_length = data.bytes().len() as u32;
-        Ok(node.stat)
+        Ok(node.stat.into())
     }
 
     fn set_acl(
@@ -185,7 +185,7 @@ impl Reference {
         check_version(version, node.stat.aversion)?;
         node.acl = acl;
         node.stat.aversion += 1;
-        Ok(node.stat)
+        Ok(node.stat.into())
     }
 
     fn check(&self, asker: Asker<'_>, path: &str, version: i32) -> Result<(), ErrorCode> {

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use zk_api::{
     Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, EventType, Identity, KeeperState, MultiOutcome,
-    Op, OpResult, Perms, ReadOp, Request, Response, SessionId, Stat, Text, WatchedEvent, WatcherKind, Zxid,
-    open_acl,
+    Op, OpResult, Perms, ReadOp, Request, Response, SessionId, Stat, StatFields, Text, WatchedEvent,
+    WatcherKind, Zxid, open_acl,
 };
 use zk_proto::message::{ConnectRequest, ConnectResponse, WatchList};
 
@@ -49,18 +49,20 @@ fn stat() -> impl Strategy<Value = Stat> {
     let versions = (any::<i32>(), any::<i32>(), any::<i32>());
     let counts = (any::<u32>(), any::<u32>());
     (zxid(), zxid(), zxid(), any::<i64>(), any::<i64>(), versions, any::<i64>(), counts).prop_map(
-        |(czxid, mzxid, pzxid, ctime_ms, mtime_ms, versions, owner, counts)| Stat {
-            czxid,
-            mzxid,
-            ctime_ms,
-            mtime_ms,
-            version: versions.0,
-            cversion: versions.1,
-            aversion: versions.2,
-            ephemeral_owner: SessionId(owner),
-            data_length: counts.0,
-            num_children: counts.1,
-            pzxid,
+        |(czxid, mzxid, pzxid, ctime_ms, mtime_ms, versions, owner, counts)| {
+            Stat::from(StatFields {
+                czxid,
+                mzxid,
+                ctime_ms,
+                mtime_ms,
+                version: versions.0,
+                cversion: versions.1,
+                aversion: versions.2,
+                ephemeral_owner: SessionId(owner),
+                data_length: counts.0,
+                num_children: counts.1,
+                pzxid,
+            })
         },
     )
 }

@@ -2,7 +2,7 @@
 
 use zk_api::{
     Acl, Data, ErrorCode, EventType, Identity, MultiOutcome, OpResult, Perms, Response, SessionId, Stat,
-    WatchedEvent, Zxid,
+    StatFields, WatchedEvent, Zxid,
 };
 use zk_proto::message::{ToClient, Xid};
 
@@ -19,7 +19,7 @@ type Named = (&'static str, Answer);
 
 /// A Stat whose fields are all different, as in the file.
 fn stat(k: u32) -> Stat {
-    Stat {
+    Stat::from(StatFields {
         czxid: Zxid::new(1, k),
         mzxid: Zxid::new(1, k + 1),
         ctime_ms: 1_700_000_000_000 + i64::from(k),
@@ -31,7 +31,7 @@ fn stat(k: u32) -> Stat {
         data_length: k + 5,
         num_children: k + 6,
         pzxid: Zxid::new(1, k + 7),
-    }
+    })
 }
 
 fn reply(
