@@ -4,8 +4,9 @@ use crate::link::{Client, Phase};
 use crate::message::Message;
 use crate::model::RecipeModel;
 use crate::process::Node;
+use crate::reads::Reads;
 use crate::state::State;
-use zk_api::KeeperState;
+use zk_api::{KeeperState, Op, Request};
 
 /// One step of the model. The first number is the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +35,8 @@ pub enum Action {
     CatchUp(u8),
     /// It goes on after a pause.
     Resume(u8),
+    /// The leader's clock shows the time of this number.
+    Clock(u8),
     /// Its session expires.
     Expire(u8),
     /// It is told that its session is dead, by a leader that is deposed and does not know it. The session lives.
@@ -50,6 +53,8 @@ pub enum Action {
     Run(u8, u8),
     /// So many messages reach it before its code looks at any of them.
     Together(u8, u8),
+    /// So many messages reach it like that, or one, and their names come in the order of this number.
+    Order(u8, u8, u8),
     /// An administrator deletes the trial's znode of this number.
     Delete(u8),
     /// He sets its data to the text of this number.
@@ -82,7 +87,23 @@ impl RecipeModel {
                 actions.extend((0..self.texts()).map(|text| Action::Set(nth as u8, text)));
             }
         }
+        if self.varied.has(Reads::TIMES) && self.can_be_stamped(state) {
+            actions.extend(state.service.other_times().map(Action::Clock));
+        }
         free
+    }
+
+    /// Whether a transaction may come that notes when it takes place.
+    fn can_be_stamped(&self, state: &State) -> bool {
+        let next = state.clients.iter().flat_map(|client| client.ghosts.first().or(client.queue.first()));
+        let administered = state.left.admin > 0 && self.texts() > 0;
+        administered || next.into_iter().any(|request| is_stamped(&request.request))
+    }
+
+    /// The next messages reach a process with their names in other orders.
+    fn other_orders(&self, state: &State, me: u8, many: u8) -> impl Iterator<Item = Action> {
+        let orders = self.orders(state, me, many).len() as u8;
+        (1..orders).map(move |nth| Action::Order(me, many, nth))
     }
 
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
@@ -90,14 +111,17 @@ impl RecipeModel {
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
         let can_serve = !state.service.registers(nth)
+            && state.service.listens(nth)
             && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
         if client.runs() {
             let Node { waits, ready, .. } = &*client.node;
             if !client.inbox.is_empty() && (ready.is_empty() || !is_lost(client)) {
                 actions.push(Action::Deliver(me));
+                actions.extend(self.other_orders(state, me, 1));
             }
-            if ready.is_empty() {
-                actions.extend(together(client).map(|many| Action::Together(me, many)));
+            for many in together(client).filter(|_| ready.is_empty()) {
+                actions.push(Action::Together(me, many));
+                actions.extend(self.other_orders(state, me, many));
             }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
             actions.extend((0..waits.timers).map(|k| Action::Timer(me, k)));
@@ -179,10 +203,20 @@ impl RecipeModel {
     }
 }
 
+/// Whether a request notes when it takes place.
+fn is_stamped(request: &Request) -> bool {
+    match request {
+        Request::Create { .. } | Request::SetData { .. } => true,
+        Request::Multi { ops } => ops.iter().any(|op| matches!(op, Op::Create { .. } | Op::SetData { .. })),
+        _ => false,
+    }
+}
+
 /// Whether the next message is news of the connection. It comes when the code has done with what it was given before: a
 /// promise takes what the client knows then for what its code was told.
 fn is_lost(client: &Client) -> bool {
-    client.inbox.first().is_some_and(|letter| letter.message == Message::Lost)
+    let message = client.inbox.first().map(|letter| &letter.message);
+    matches!(message, Some(Message::Lost | Message::Refused))
 }
 
 /// Numbers of messages that may be there together when the code looks: the last of them, and one before, are for what
@@ -190,6 +224,7 @@ fn is_lost(client: &Client) -> bool {
 fn together(client: &Client) -> impl Iterator<Item = u8> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
+    let is_news = |message: &Message| matches!(message, Message::Lost | Message::Refused);
     let is_looked_at = move |message: &Message| match message {
         Message::Answer { .. } if given_up > 0 => {
             given_up -= 1;
@@ -200,10 +235,10 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
             let mut watches = waits.watches.iter().zip(&polled.watches);
             watches.any(|(watching, is_polled)| *is_polled && watching.sees(event))
         }
-        Message::Lost => false,
+        Message::Lost | Message::Refused => false,
     };
     let messages = client.inbox.iter().map(|letter| &letter.message);
-    let before_a_loss = messages.take_while(|message| **message != Message::Lost);
+    let before_a_loss = messages.take_while(|message| !is_news(message));
     let looked_at: Vec<bool> = before_a_loss.map(is_looked_at).collect();
     let mut before = 0;
     (1..=u8::MAX).zip(looked_at).filter_map(move |(many, is_looked_at)| {
@@ -216,7 +251,7 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
 fn is_silent(client: &Client) -> bool {
     match client.phase {
         // Where it lives, it was told otherwise.
-        Phase::Running => client.state == KeeperState::Expired,
+        Phase::Running => matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed),
         Phase::Crashed | Phase::Paused => true,
     }
 }

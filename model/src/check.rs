@@ -1,6 +1,7 @@
 //! What to check, and what came of it.
 
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
+use crate::reads::Reads;
 use crate::scene::Scene;
 use crate::search::Found;
 use crate::stop::Stop;
@@ -102,6 +103,8 @@ pub struct Check {
     pub promises: Vec<PromiseReport>,
     /// How often each interesting case was reached: budget used up, answer lost, … (`sometimes`).
     pub sometimes: Vec<(&'static str, u64)>,
+    /// What the actors have read that is varied only where it is read.
+    pub reads: Vec<&'static str>,
     /// What it took.
     pub wall: Duration,
 }
@@ -191,13 +194,23 @@ impl CheckConfig {
 /// Panics if `config` asks for a promise that nobody makes.
 pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
-    let model = RecipeModel::new(trial, config);
-    let (sought, names) = (model.to_break, model.promises.clone());
-    let is_known = |name: &String| names.iter().any(|promise| promise == name);
-    assert!(config.promise.iter().all(is_known), "nobody promises {:?}", config.promise);
-    let mut found = match config.engine {
-        Engine::Own => search::search(&model, config, progress),
-        Engine::Stateright => stateright::search(model, config),
+    let mut varied = Reads::default();
+    let (sought, names, mut found) = loop {
+        let model = RecipeModel::new(trial.clone(), config, varied);
+        let (sought, names) = (model.to_break, model.promises.clone());
+        let is_known = |name: &String| names.iter().any(|promise| promise == name);
+        assert!(config.promise.iter().all(is_known), "nobody promises {:?}", config.promise);
+        let left = config.time_limit.map(|limit| limit.saturating_sub(started.elapsed()));
+        let config = &CheckConfig { time_limit: left, ..config.clone() };
+        let found = match config.engine {
+            Engine::Own => search::search(&model, config, progress),
+            Engine::Stateright => stateright::search(model, config),
+        };
+        // What holds where something is one value may not hold where it is another, and the other way round.
+        if varied.has(found.reads) || found.stop.is_some() {
+            break (sought, names, found);
+        }
+        varied = varied.and(found.reads);
     };
     if let Some(Stop::NotDetermined(_)) = found.stop {
         // What was seen of such code may be seen of it never again.
@@ -212,6 +225,7 @@ pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn 
         depth: found.depth,
         promises: found.promises,
         sometimes: found.sometimes,
+        reads: varied.names(),
         wall: started.elapsed(),
     }
 }
@@ -248,5 +262,5 @@ fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &
 
 /// Serves stateright's Explorer over the model until the process ends.
 pub fn explore(trial: Arc<dyn AnyTrial>, config: &CheckConfig, address: SocketAddr) {
-    stateright::explore(RecipeModel::new(trial, config), address);
+    stateright::explore(RecipeModel::new(trial, config, Reads::all()), address);
 }

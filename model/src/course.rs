@@ -15,17 +15,9 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         path.expect("what is changed is there").clone()
     };
     vec![match action {
-        Action::Deliver(me) if is_nobodys(before, me, 0) => return Vec::new(),
-        Action::Together(me, many) => {
-            let heard = (0..many).filter(|nth| !is_nobodys(before, me, *nth));
-            let heard = heard.map(|_| CourseStep::Deliver(me.into()));
-            return [CourseStep::Busy(me.into())]
-                .into_iter()
-                .chain(heard)
-                .chain([CourseStep::GoOn(me.into())])
-                .collect();
-        }
-        Action::Deliver(me) => CourseStep::Deliver(me.into()),
+        Action::Deliver(me) => return heard(model, before, me, 1, 0),
+        Action::Together(me, many) => return heard(model, before, me, many, 0),
+        Action::Order(me, many, nth) => return heard(model, before, me, many, nth),
         Action::Serve(me) if model.reductions.eager => {
             return vec![CourseStep::Serve(me.into()), CourseStep::DeliverAnswers(me.into())];
         }
@@ -46,6 +38,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
+        Action::Clock(shows) => CourseStep::Clock(shows),
         Action::Expire(me) => match former(model, before, me) {
             Some((process, life)) => CourseStep::ExpireFormer(process, life),
             None => CourseStep::Expire(me.into()),
@@ -76,12 +69,26 @@ fn earlier_lives(state: &State, actor: ActorId) -> u8 {
     earlier.map(|client| client.writes.len() as u8).sum()
 }
 
+/// The next so many messages reach a process, with their names in the order of this number.
+fn heard(model: &RecipeModel, before: &State, me: u8, many: u8, nth: u8) -> Vec<CourseStep> {
+    let order = model.orders(before, me, many).into_iter().nth(usize::from(nth));
+    let step = |_| match &order {
+        Some(names) => CourseStep::DeliverInOrder(me.into(), names.clone()),
+        None => CourseStep::Deliver(me.into()),
+    };
+    let heard = (0..many).filter(|nth| !is_nobodys(before, me, *nth)).map(step);
+    if many == 1 {
+        return heard.collect();
+    }
+    [CourseStep::Busy(me.into())].into_iter().chain(heard).chain([CourseStep::GoOn(me.into())]).collect()
+}
+
 /// Whether a message is an event that nobody waits for any more, which is no step elsewhere.
 fn is_nobodys(state: &State, me: u8, nth: u8) -> bool {
     let client = &state.clients[usize::from(me)];
     match &client.inbox[usize::from(nth)].message {
         Message::Event(event) => !client.node.minds(&Input::Event(event.clone())),
-        Message::Answer { .. } | Message::Lost => false,
+        Message::Answer { .. } | Message::Lost | Message::Refused => false,
     }
 }
 

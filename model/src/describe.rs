@@ -4,6 +4,7 @@ use crate::actions::Action;
 use crate::link::{Client, Phase};
 use crate::message::Message;
 use crate::model::Taken;
+use crate::service::TIMES_MS;
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response, Text};
 use zk_trials::event::{Event, Resource};
@@ -28,6 +29,12 @@ fn step(before: &State, action: Action, after: &State) -> String {
     let client = |me: u8| &*before.clients[usize::from(me)];
     match action {
         Action::Deliver(me) => delivered(client(me), &after.clients[usize::from(me)]),
+        Action::Order(me, many, _) => {
+            let after = &after.clients[usize::from(me)];
+            let line =
+                if many == 1 { delivered(client(me), after) } else { at_once(client(me), many, after) };
+            format!("{line} (in another order)")
+        }
         Action::Serve(me) => {
             let text = requested(&client(me).queue[0].request);
             format!("{} {text}{}", client(me).actor(), outcome(before, after, me))
@@ -60,6 +67,10 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Renew(me) => format!("{} is connected with a new session", client(me).actor()),
         Action::Register(me) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
+        Action::Clock(shows) => {
+            let ms = TIMES_MS[usize::from(shows)] - TIMES_MS[1];
+            format!("the leader's clock shows {ms} ms since the setup")
+        }
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),
         Action::Expire(me) => {
             let why = match client(me).phase {
@@ -165,7 +176,7 @@ fn outcome(before: &State, after: &State, me: u8) -> String {
     let client = &after.clients[usize::from(me)];
     let answer = client.inbox.iter().rev().find_map(|letter| match &letter.message {
         Message::Answer { answer, .. } => Some(answer),
-        Message::Event(_) | Message::Lost => None,
+        Message::Event(_) | Message::Lost | Message::Refused => None,
     });
     match answer.map(|answer| &**answer) {
         Some(Ok(Response::Created { path, .. })) => format!(" and makes {path}"),
@@ -225,6 +236,7 @@ fn told(client: &Client, message: &Message) -> String {
             format!("{who}'s watch tells: {} {what}", event.path)
         }
         Message::Lost => format!("{who} learns that its connection is lost"),
+        Message::Refused => format!("{who} is told that its credentials are no good"),
     }
 }
 
@@ -234,7 +246,7 @@ fn dropped(client: &Client, ghosts: usize) -> String {
         match &letter.message {
             Message::Answer { .. } => parts.push("an answer is lost".to_owned()),
             Message::Event(event) => parts.push(format!("the event of {} is lost", event.path)),
-            Message::Lost => {}
+            Message::Lost | Message::Refused => {}
         }
     }
     let mut left = ghosts;

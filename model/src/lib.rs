@@ -14,6 +14,7 @@
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
 //! | `accept` | whether `service` allows what clients saw in a recorded run |
+//! | `reads`, `orders` | what is varied only where somebody reads it; the order of names in lists |
 //! | `message` | what travels between them |
 //! | `monitors` | promises as part of a state |
 //! | `symmetry` | states that differ only in which process is which |
@@ -45,9 +46,11 @@ mod memo;
 pub mod message;
 pub mod model;
 pub mod monitors;
+mod orders;
 mod probe;
 pub mod process;
 mod quiet;
+pub mod reads;
 pub mod scene;
 pub mod search;
 pub mod service;

@@ -1,13 +1,18 @@
 //! A client process and its connection: what it sent, what comes to it, and what it believes.
 
+mod proven;
+
 use crate::digest::{Digest, Digester, digest_of};
 use crate::message::{Events, Letter, List, Message, Post};
-use crate::process::{Given, Input, Node, Replayer, Req, Step};
+use crate::orders;
+use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
+use crate::reads::Reads;
 use crate::shell::Watching;
 use crate::symmetry::{Eyes, session_of};
+use proven::proven_by;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{KeeperState, Request, Response, SessionId, Zxid};
+use zk_api::{ErrorCode, Identity, KeeperState, Request, Response, SessionId, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 
 /// A client process and its connection.
@@ -33,6 +38,12 @@ pub struct Client {
     pub inbox: Vec<Arc<Letter>>,
     /// Writes of a connection that is gone, still to be served.
     pub ghosts: Vec<Arc<Req>>,
+    /// Whom the server of its connection takes it for.
+    pub identities: Arc<[Identity]>,
+    /// Whom the server of the lost connection takes it for, as it comes to each of these writes.
+    pub proven: Vec<Arc<[Identity]>>,
+    /// Credentials that it repeats on each later connection, in the order in which it was given them.
+    pub credentials: Vec<Arc<Req>>,
     /// Writes to outside resources, in the order in which they were sent.
     pub writes: Vec<Write>,
     /// Calls not answered yet, those that nobody waits for included.
@@ -76,6 +87,8 @@ pub enum Op {
     Post(Arc<Post>),
     /// The next message reaches it.
     Deliver,
+    /// The next messages are these, with their lists in another order.
+    Sorted(Vec<Arc<Letter>>),
     /// A scheduling point passes.
     Point(u8),
     /// A timer fires.
@@ -133,6 +146,10 @@ impl Op {
             Op::Resume => 15,
             Op::Stands { served } => digest_of(16, served),
             Op::Together(many) => digest_of(17, many),
+            Op::Sorted(letters) => {
+                let letters: Vec<Digest> = letters.iter().map(|letter| letter.digest).collect();
+                digest_of(18, &letters)
+            }
             Op::Run(task) => digest_of(19, task),
         }
     }
@@ -166,6 +183,9 @@ impl Client {
             queue: Vec::new(),
             inbox: Vec::new(),
             ghosts: Vec::new(),
+            identities: Arc::default(),
+            proven: Vec::new(),
+            credentials: Vec::new(),
             writes: Vec::new(),
             outstanding: 0,
             digest: 0,
@@ -204,6 +224,15 @@ impl Client {
         self.queue.iter().filter(|request| request.request.is_write()).count()
     }
 
+    /// The answers among the next so many messages that somebody waits for and that have lists of names.
+    pub fn lists_to_come(&self, many: u8) -> impl Iterator<Item = &Answer> {
+        let next = self.inbox.iter().take(many.into()).filter_map(|letter| match &letter.message {
+            Message::Answer { answer, .. } => Some(answer),
+            Message::Event(_) | Message::Lost | Message::Refused => None,
+        });
+        next.skip(self.given_up()).filter(|answer| !orders::names_in(answer).is_empty())
+    }
+
     /// A server tells of watches that were given up as well: nobody hears of those events. What an answer sets that is
     /// before an event, that event may be for.
     fn forget_events(&mut self) {
@@ -217,7 +246,7 @@ impl Client {
                 true
             }
             Message::Event(event) => seen_by.iter().any(|watching| watching.sees(event)),
-            Message::Lost => true,
+            Message::Lost | Message::Refused => true,
         });
     }
 
@@ -239,6 +268,7 @@ impl Client {
             rounds_left: 0,
             queue: Vec::new(),
             inbox: Vec::new(),
+            credentials: Vec::new(),
             outstanding: 0,
             ..self.clone()
         };
@@ -254,14 +284,15 @@ impl Client {
         let unheard = self.given_up() as u8;
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
-        self.session.hash(hasher);
+        (self.session, self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
     }
 
     fn sealed(mut self, symmetry: bool) -> Client {
         let mut digester = Digester::new(0xc11e);
         digester.digest(self.node.digest);
         self.hash_state(&mut digester);
-        let requests = self.queue.iter().chain(&self.ghosts).map(|request| request.digest);
+        let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
+        let requests = requests.map(|request| request.digest);
         let digests = requests.chain(self.inbox.iter().map(|letter| letter.digest));
         digests.for_each(|digest| digester.digest(digest));
         self.digest = digester.end();
@@ -269,7 +300,8 @@ impl Client {
             let mut eyes = Eyes::new(0xc11e, usize::from(self.actor().process));
             eyes.digest(self.node.seen);
             self.hash_state(&mut eyes);
-            self.queue.iter().chain(&self.ghosts).for_each(|request| request.request.hash(&mut eyes));
+            let requests = self.queue.iter().chain(&self.ghosts).chain(&self.credentials);
+            requests.for_each(|request| request.request.hash(&mut eyes));
             self.inbox.iter().for_each(|letter| letter.message.hash(&mut eyes));
             self.seen = eyes.end();
         }
@@ -297,7 +329,9 @@ impl At<'_> {
             let same = |w: &Watching| w.path == gone.path && w.kind.one_shot() == gone.kind.one_shot();
             let coming = |letter: &Arc<Letter>| match &letter.message {
                 Message::Answer { sets: Some(watching), .. } => same(watching),
-                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost => false,
+                Message::Answer { sets: None, .. } | Message::Event(_) | Message::Lost | Message::Refused => {
+                    false
+                }
             };
             !node.waits.watches.iter().any(same) && !inbox.iter().any(coming)
         });
@@ -313,6 +347,7 @@ impl At<'_> {
         }
         if !client.lives {
             client.ghosts.clear();
+            client.proven.clear();
         }
         client.forget_events();
         if !client.node.is_done {
@@ -323,29 +358,26 @@ impl At<'_> {
                 self.unwatched.extend(sets.clone());
             }
         }
+        client.credentials.clear();
         client.outstanding = 0;
         client.writes.retain(|write| write.arrived.is_none());
-        // Reads of a process that is gone change nothing.
-        client.queue.retain(|request| request.request.is_write());
+        // Reads of a process that is gone change nothing; who it is changes its writes.
+        client
+            .queue
+            .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
         // Who was told of an end too early has a session that is still to expire.
-        if client.queue.is_empty() && !(client.lives && client.state == KeeperState::Expired) {
+        let is_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
+        if client.queue.is_empty() && !(client.lives && is_early) {
             client.state = KeeperState::SyncConnected;
         }
     }
 
     fn take(&mut self, op: &Op) {
         match op {
-            Op::Served { post, eager } => {
-                let served = self.client.queue.remove(0);
-                self.client.lives &= !matches!(served.request, Request::CloseSession);
-                self.receive(post);
-                let is_answer = |letter: &Arc<Letter>| matches!(letter.message, Message::Answer { .. });
-                while *eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
-                    self.deliver();
-                }
-            }
+            Op::Served { post, eager } => self.served(post, *eager),
             Op::Post(post) => self.receive(post),
             Op::Deliver => self.deliver(),
+            Op::Sorted(letters) => self.client.inbox[..letters.len()].clone_from_slice(letters),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
             Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
             Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
@@ -360,11 +392,13 @@ impl At<'_> {
             }
             Op::Drop { ghosts } => self.drop_connection(usize::from(*ghosts)),
             Op::GhostServed => {
+                self.client.proven.remove(0);
                 let served = self.client.ghosts.remove(0);
                 self.client.lives &= !matches!(served.request, Request::CloseSession);
             }
             Op::Reconnected(first) => {
                 self.client.state = KeeperState::SyncConnected;
+                self.client.identities = self.client.repeated().unwrap_or_default();
                 self.is_so(|actor| Fact::Connected { actor });
                 self.feed(&Input::Connected);
                 first.iter().for_each(|post| self.receive(post));
@@ -377,6 +411,7 @@ impl At<'_> {
                 self.client.session = *session;
                 (self.client.lives, self.client.served) = (true, true);
                 self.client.ghosts.clear();
+                self.forget_who_it_is();
                 self.client.state = KeeperState::SyncConnected;
                 self.feed(&Input::Renewed);
             }
@@ -399,6 +434,22 @@ impl At<'_> {
                 self.client.phase = Phase::Running;
                 self.is_so(|actor| Fact::Resumed { actor });
             }
+        }
+    }
+
+    fn served(&mut self, post: &Arc<Post>, eager: bool) {
+        let served = self.client.queue.remove(0);
+        self.client.lives &= !matches!(served.request, Request::CloseSession);
+        if let Some(Some(proven)) = proven_by(&self.client.identities, &served.request) {
+            self.client.identities = proven;
+        }
+        self.receive(post);
+        let is_answer = |letter: &Arc<Letter>| matches!(letter.message, Message::Answer { .. });
+        while eager && self.client.runs() && self.client.inbox.iter().any(is_answer) {
+            if self.replayer.varies(Reads::ORDER) && self.client.lists_to_come(1).next().is_some() {
+                break;
+            }
+            self.deliver();
         }
     }
 
@@ -429,6 +480,7 @@ impl At<'_> {
         let asked = u8::try_from(out.requests.len()).ok();
         let outstanding = asked.and_then(|asked| self.client.outstanding.checked_add(asked));
         self.client.outstanding = outstanding.expect("at most 255 answers are outstanding");
+        self.keep_credentials(&out.requests);
         if self.client.served {
             self.client.queue.extend(out.requests.iter().cloned());
         }
@@ -451,21 +503,24 @@ impl At<'_> {
             Message::Answer { answer, sets } => {
                 let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
-                let closed = **answer == Ok(Response::Closed);
-                if closed {
-                    self.client.state = KeeperState::Closed;
-                }
+                let last = match **answer {
+                    Ok(Response::Closed) => Some(KeeperState::Closed),
+                    Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
+                    Ok(_) | Err(_) => None,
+                };
+                self.client.state = last.unwrap_or(self.client.state);
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
                 } else {
                     // Nobody waits for it; the next answer is for the next call.
                     self.unwatched.extend(sets.clone());
                 }
-                if closed {
-                    self.end_session(KeeperState::Closed, !heard);
+                if let Some(state) = last {
+                    self.end_session(state, !heard);
                 }
             }
             Message::Event(event) => self.feed(&Input::Event(event.clone())),
+            Message::Refused => self.end_session(KeeperState::AuthFailed, true),
             Message::Lost => {
                 self.client.state = KeeperState::Disconnected;
                 self.client.outstanding = 0;
@@ -487,9 +542,7 @@ impl At<'_> {
 
     /// The client learns it at once: what it would do in ignorance it could as well have done before.
     fn drop_connection(&mut self, ghosts: usize) {
-        let queue = std::mem::take(&mut self.client.queue);
-        let writes = queue.into_iter().filter(|request| request.request.is_write());
-        self.client.ghosts.extend(writes.take(ghosts));
+        self.leave_in_flight(ghosts);
         self.client.inbox.clear();
         self.client.inbox.push(Letter::new(Message::Lost));
         self.deliver();
@@ -503,10 +556,8 @@ impl At<'_> {
 
     /// Nobody keeps its session alive. All its requests are in flight; they are lost if its session expires first.
     fn leave(&mut self) {
-        let queue = std::mem::take(&mut self.client.queue);
-        if self.client.state == KeeperState::SyncConnected {
-            self.client.ghosts.extend(queue.into_iter().filter(|request| request.request.is_write()));
-        }
+        let connected = self.client.state == KeeperState::SyncConnected;
+        self.leave_in_flight(if connected { usize::MAX } else { 0 });
         self.client.inbox.clear();
         self.client.phase = Phase::Crashed;
     }

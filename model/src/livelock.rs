@@ -47,7 +47,7 @@ pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
 /// What an action is called, in a few bits.
 pub fn label(action: Action) -> u16 {
     let (kind, me, nth) = match action {
-        Action::Deliver(me) => (0, me, 0),
+        Action::Deliver(me) | Action::Order(me, 1, _) => (0, me, 0),
         Action::Serve(me) => (1, me, 0),
         Action::ServeGhost(me) => (2, me, 0),
         Action::Point(me, nth) => (3, me, nth),
@@ -61,11 +61,11 @@ pub fn label(action: Action) -> u16 {
         Action::Register(me) => (11, me, 0),
         Action::Renew(me) => (12, me, 0),
         Action::Run(me, nth) => (13, me, nth),
-        Action::Together(me, many) => (14, me, many),
+        Action::Together(me, many) | Action::Order(me, many, _) => (14, me, many),
         // A fault is no free action, and not recorded.
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
         Action::FalseEnd(_) | Action::Begin(_) => (15, 0, 0),
-        Action::Delete(_) | Action::Set(..) => (15, 0, 0),
+        Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)
 }

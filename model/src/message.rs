@@ -1,10 +1,11 @@
 //! What travels between the parts of a state, each with its digest.
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
+use crate::orders;
 use crate::shell::Watching;
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{ErrorCode, Response, WatchedEvent};
+use zk_api::{ErrorCode, Response, Text, WatchedEvent};
 use zk_trials::event::Event;
 
 /// From the service to a client, first in, first out. No numbers in it: an answer is for the oldest call.
@@ -16,6 +17,8 @@ pub enum Message {
     Event(Arc<WatchedEvent>),
     /// The connection ends here.
     Lost,
+    /// So it does, as the server refuses credentials that the client has repeated.
+    Refused,
 }
 
 /// A list with its digest.
@@ -50,6 +53,15 @@ impl Letter {
     pub fn new(message: Message) -> Arc<Letter> {
         let digest = digest_of(0x1e77, &message);
         Arc::new(Letter { message, digest })
+    }
+
+    /// The same, with the lists of an answer in an order of at least their names.
+    pub fn in_order(&self, order: &[Text]) -> Arc<Letter> {
+        let mut message = self.message.clone();
+        if let Message::Answer { answer, .. } = &mut message {
+            *answer = Arc::new(orders::in_order(answer, order));
+        }
+        Letter::new(message)
     }
 }
 

@@ -4,12 +4,14 @@ mod lives;
 
 use crate::actions::Action;
 use crate::check::CheckConfig;
-use crate::digest::digest_all;
+use crate::digest::{digest_all, digest_of};
 use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
+use crate::orders::{self, Order as Names};
 use crate::process::{Replayer, Setup, Trouble};
+use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::stop::Stop;
@@ -43,6 +45,8 @@ pub struct RecipeModel {
     pub renews: bool,
     /// Whether a deposed leader may tell of ends that never come to be.
     pub false_ends: bool,
+    /// What it varies, as it is read.
+    pub varied: Reads,
     audit: bool,
     rules: Rules,
     replayer: Replayer,
@@ -80,12 +84,12 @@ pub struct Taken {
 }
 
 impl RecipeModel {
-    /// A model of a trial.
-    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig) -> RecipeModel {
+    /// A model of a trial, which varies these.
+    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
         let CheckConfig { bounds, reductions, memo, keys, audit, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
-        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry };
+        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry, varied };
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);
@@ -97,6 +101,7 @@ impl RecipeModel {
             promises,
             renews: trial.renews_session(),
             false_ends: config.false_ends && bounds.lag > 0,
+            varied,
             audit,
             rules: Rules {
                 lag: bounds.lag.into(),
@@ -107,8 +112,10 @@ impl RecipeModel {
                 registers_late: true,
                 counts_wakes: trial.counts_wakes(),
                 true_zxids: config.true_zxids,
+                pzxids: varied.has(Reads::PZXID),
+                times: varied.has(Reads::TIMES),
                 symmetry,
-                ranks: config.ranks,
+                ranks: config.ranks && !varied.has(Reads::PZXID),
             },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start {
@@ -120,6 +127,28 @@ impl RecipeModel {
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
+        }
+    }
+
+    /// What the actors have read by now.
+    pub fn reads(&self) -> Reads {
+        self.replayer.noted.reads()
+    }
+
+    /// The orders in which the names of a client's next so many messages can come; none where that is the same to it.
+    pub fn orders(&self, state: &State, me: u8, many: u8) -> Vec<Names> {
+        if !self.replayer.varies(Reads::ORDER) {
+            return Vec::new();
+        }
+        let client = &state.clients[usize::from(me)];
+        let answers: Vec<_> = client.lists_to_come(many).collect();
+        let mut names = answers.iter().flat_map(|answer| orders::names_in(answer)).collect();
+        orders::as_they_come(&mut names);
+        let orders = state.revealed.orders(&names);
+        match *answers {
+            [] => Vec::new(),
+            [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => Vec::new(),
+            _ => orders,
         }
     }
 
@@ -157,6 +186,7 @@ impl RecipeModel {
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
             outside: Outside::default(),
+            revealed: Arc::default(),
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
@@ -264,12 +294,16 @@ impl Turn<'_> {
 
     fn take(&mut self, action: Action) {
         match action {
-            Action::Deliver(me) => self.go(me, &Op::Deliver),
+            Action::Deliver(me) => self.hear(me, 1, 0),
+            Action::Together(me, many) => self.hear(me, many, 0),
+            Action::Order(me, many, nth) => self.hear(me, many, nth),
             Action::Serve(me) => self.serve(me),
             Action::ServeGhost(me) => {
-                let request = self.state.clients[usize::from(me)].ghosts[0].clone();
-                let order = Order::Serve { client: me, request: &request.request, answered: false };
-                self.order(&order, digest_all(1, [request.digest, me.into()]), None);
+                let client = &self.state.clients[usize::from(me)];
+                let (request, proven) = (client.ghosts[0].clone(), client.proven[0].clone());
+                let order = Order::ServeLost { client: me, request: &request.request, identities: &proven };
+                let digest = digest_of(1, &(request.digest, me, &proven));
+                self.order(&order, digest, None);
                 self.go(me, &Op::GhostServed);
             }
             Action::Point(me, nth) => self.go(me, &Op::Point(nth)),
@@ -285,7 +319,9 @@ impl Turn<'_> {
                 let task = self.state.clients[usize::from(me)].node.ready[usize::from(nth)];
                 self.go(me, &Op::Run(task));
             }
-            Action::Together(me, many) => self.go(me, &Op::Together(many)),
+            Action::Clock(shows) => {
+                self.order(&Order::Clock { shows }, digest_all(16, [shows.into()]), None);
+            }
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
             Action::FalseEnd(me) => {
@@ -391,6 +427,25 @@ impl Turn<'_> {
         mine
     }
 
+    /// The next so many messages reach a client, with their names in the order of this number.
+    fn hear(&mut self, me: u8, many: u8, nth: u8) {
+        let order = self.model.orders(&self.state, me, many).into_iter().nth(usize::from(nth));
+        if let Some(order) = order {
+            let tree = self.state.service.tree();
+            let is_there = |name: &Text| {
+                let is_it = |path: &Text| {
+                    path == name || path.strip_suffix(&**name).is_some_and(|rest| rest.ends_with('/'))
+                };
+                tree.nodes().any(|(path, _)| is_it(path))
+            };
+            self.state.revealed = Arc::new(self.state.revealed.add(&order, is_there));
+            let inbox = &self.state.clients[usize::from(me)].inbox;
+            let letters = inbox.iter().take(many.into()).map(|letter| letter.in_order(&order)).collect();
+            self.go(me, &Op::Sorted(letters));
+        }
+        self.go(me, &if many == 1 { Op::Deliver } else { Op::Together(many) });
+    }
+
     /// Lets something happen to a client.
     fn go(&mut self, me: u8, op: &Op) {
         let (at, model) = (usize::from(me), self.model);
@@ -413,7 +468,7 @@ impl Turn<'_> {
         }
         self.see(&moved.events);
         if !moved.unwatched.is_empty() && self.state.service.serves(at) {
-            let digest = crate::digest::digest_of(4, &(me, &moved.unwatched));
+            let digest = digest_of(4, &(me, &moved.unwatched));
             self.order(&Order::Unwatch { client: me, watches: &moved.unwatched }, digest, None);
         }
     }
@@ -435,7 +490,7 @@ impl Turn<'_> {
 
     fn serve(&mut self, me: u8) {
         let request = self.state.clients[usize::from(me)].queue[0].clone();
-        let order = Order::Serve { client: me, request: &request.request, answered: true };
+        let order = Order::Serve { client: me, request: &request.request };
         let post = self.order(&order, digest_all(5, [request.digest, me.into()]), Some(me));
         let post = post.expect("every request is answered");
         self.go(me, &Op::Served { post, eager: self.model.reductions.eager });
@@ -459,14 +514,16 @@ impl Turn<'_> {
         }
         let node = client.node.clone();
         let watches = &node.waits.watches;
-        let digest = crate::digest::digest_of(6, &(me, watches));
-        let post = self.order(&Order::Reconnect { client: me, watches }, digest, Some(me));
+        let identities = client.repeated();
+        let digest = digest_of(6, &(me, watches, &identities));
+        let order = Order::Reconnect { client: me, watches, identities };
+        let post = self.order(&order, digest, Some(me));
         self.go(me, &Op::Reconnected(post));
     }
 
     fn administer(&mut self, request: &Request) {
         self.state.left.admin -= 1;
-        let digest = crate::digest::digest_of(11, request);
+        let digest = digest_of(11, request);
         self.order(&Order::Administer { request }, digest, None);
     }
 
@@ -489,7 +546,7 @@ impl Turn<'_> {
         let client = &self.state.clients[usize::from(me)];
         let lost = client.inbox.iter().filter_map(|letter| match &letter.message {
             Message::Event(event) => Some(event.clone()),
-            Message::Answer { .. } | Message::Lost => None,
+            Message::Answer { .. } | Message::Lost | Message::Refused => None,
         });
         let lost: Vec<_> = lost.collect();
         self.go(me, &Op::Drop { ghosts });
@@ -498,7 +555,7 @@ impl Turn<'_> {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();
             let watches = &node.waits.watches;
-            let digest = crate::digest::digest_of(8, &(me, &lost, watches));
+            let digest = digest_of(8, &(me, &lost, watches));
             self.order(&Order::Cut { client: me, lost, watches }, digest, None);
         }
         if self.state.left.drops == 0 && self.model.rules.lag > 0 {

@@ -5,18 +5,22 @@
 //! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
 //! the history itself goes on, as the code must be replayed from its beginning all the same.
 
+mod twins;
+
 use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
 use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
+use crate::reads::{Noted, Reads};
 use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
+use twins::{Twins, is_same, whole_after};
+use zk_api::{ErrorCode, KeeperState, Request, Response, StatReads, WatchedEvent, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Resource};
 use zk_trials::trial::{AnyTrial, Part};
 
@@ -40,11 +44,14 @@ impl Req {
     }
 }
 
+/// What a call is answered.
+pub type Answer = Arc<Result<Response, ErrorCode>>;
+
 /// What can happen to a process.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// The oldest call that is waited for is answered.
-    Answer(Arc<Result<Response, ErrorCode>>),
+    Answer(Answer),
     /// A watch fires.
     Event(Arc<WatchedEvent>),
     /// The connection is lost, and all calls with it.
@@ -136,6 +143,8 @@ pub struct Node {
     history: Option<Arc<History>>,
     /// Its last checkpoint, if any counted.
     checkpoint: Option<&'static str>,
+    /// Itself, given lists of names in other orders since the last checkpoint.
+    twins: Twins,
     /// What it waits for.
     pub waits: Waits,
     /// What of that its tasks would look at as soon as it came.
@@ -166,6 +175,7 @@ impl Node {
             whole: digest,
             history: None,
             checkpoint: None,
+            twins: Twins::default(),
             waits: Waits::default(),
             polled: Polled::default(),
             ready: Vec::new(),
@@ -220,6 +230,10 @@ pub struct Step {
     /// Whose history it was worked out from.
     from: Digest,
     came_of_it: Digest,
+    /// It has come to a checkpoint.
+    marked: bool,
+    /// Twins that came to the same checkpoint.
+    merged: Vec<Arc<Node>>,
 }
 
 /// Runs actors.
@@ -234,6 +248,8 @@ pub struct Replayer {
     tails: Mutex<DigestMap<Digest, Digest>>,
     /// Why nothing else can be relied on.
     stop: OnceLock<Stop>,
+    /// What the actors have read.
+    pub noted: Noted,
 }
 
 /// What the audit knows.
@@ -268,6 +284,8 @@ pub struct Setup {
     pub audit: bool,
     /// Work out what processes see.
     pub symmetry: bool,
+    /// What the model varies, as it is read.
+    pub varied: Reads,
 }
 
 impl std::fmt::Debug for Replayer {
@@ -287,6 +305,7 @@ impl Replayer {
             alike: Mutex::default(),
             tails: Mutex::default(),
             stop: OnceLock::new(),
+            noted: Noted::default(),
         }
     }
 
@@ -303,6 +322,11 @@ impl Replayer {
     /// How many steps were worked out.
     pub fn replayed(&self) -> usize {
         self.steps.len() + self.others.len()
+    }
+
+    /// Whether a model varies this.
+    pub fn varies(&self, reads: Reads) -> bool {
+        self.setup.varied.has(reads)
     }
 
     /// An actor's first step, up to where its main task waits.
@@ -325,7 +349,9 @@ impl Replayer {
             due.extend(alike.nodes.iter().map(|other| (other.clone(), given.clone())));
             alike.inputs.push(given.clone());
         }
-        note(&mut known, &step.node, &mut due);
+        for node in step.merged.iter().chain([&step.node]) {
+            note(&mut known, node, &mut due);
+        }
         match self.audit(&mut known, due) {
             Some(trouble) => Arc::new(troubled(node, trouble)),
             None => step,
@@ -334,7 +360,7 @@ impl Replayer {
 
     fn remembered(&self, node: &Node, given: &Given) -> Arc<Step> {
         let now = digest_of(0x57e9, given);
-        let work = || Arc::new(self.replay_twice(node, Some(given)));
+        let work = || Arc::new(self.twinned(node, given));
         self.steps.get(digest_all(1, [node.digest, now]), work)
     }
 
@@ -369,11 +395,8 @@ impl Replayer {
             let now = digest_of(0x57e9, &given);
             let work = || Arc::new(self.replay(&node, Some(&given)));
             let other = self.others.get(digest_all(2, [node.whole, now]), work);
-            let same = other.node.trouble.is_none()
-                && step.node.digest == other.node.digest
-                && step.node.waits == other.node.waits
-                && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0);
-            if !same {
+            let same = step.node.digest == other.node.digest && is_same(&step, &other);
+            if other.node.trouble.is_some() || !same {
                 let (actor, input) = (node.actor, &given.input);
                 let place = node.checkpoint.unwrap_or_default();
                 let what = format!("{actor} does different things on {input:?} after {}", forgetful(place));
@@ -391,6 +414,7 @@ impl Replayer {
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut tasks = Tasks::new(shell.clone());
         let history = before.inputs();
+        StatReads::take();
         let ran = quietly(|| {
             let mut actor = Some(self.trial.clone().actor(zk, probe, part));
             let mut take = |tasks: &mut Tasks, given: Option<&Given>| match (given, actor.take()) {
@@ -408,6 +432,7 @@ impl Replayer {
             take(&mut tasks, now)?;
             Ok(Ok(Ran::of(&mut tasks, &shell)))
         });
+        self.noted.add(Reads::of_stats(StatReads::take()));
         shell.close();
         drop(tasks);
         match ran {
@@ -435,7 +460,7 @@ impl Replayer {
         let state = now.map_or(KeeperState::SyncConnected, |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);
-        let whole = digest_all(3, [before.whole, digest_of(3, &now)]);
+        let whole = whole_after(before.whole, now);
         let input = now.map(|given| (&given.input, given.busy));
         let checkpoint = mark.as_ref().map(|mark| mark.label).or(before.checkpoint);
         let mut digest = digest_all(4, [before.digest, digest_of(4, &(input, state_seen))]);
@@ -448,6 +473,7 @@ impl Replayer {
         }
         let end_now = end;
         let end = end.or(before.end);
+        let marked = mark.is_some();
         if let Some(mark) = mark {
             let rest = digest_of(5, &(state_seen, end, before.rounds));
             digest = digest_all(5, [mark.key, rest]);
@@ -467,7 +493,7 @@ impl Replayer {
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let (rounds, trouble) = (before.rounds, None);
+        let (rounds, trouble, twins) = (before.rounds, None, Twins::default());
         let node = Node {
             actor,
             rounds,
@@ -476,6 +502,7 @@ impl Replayer {
             whole,
             history,
             checkpoint,
+            twins,
             waits,
             polled,
             ready,
@@ -483,7 +510,7 @@ impl Replayer {
             is_done,
             trouble,
         };
-        Step { node: Arc::new(node), out, from: before.whole, came_of_it }
+        Step { node: Arc::new(node), out, from: before.whole, came_of_it, marked, merged: Vec::new() }
     }
 
     /// Whether the rest of the step after a checkpoint does not follow from its key.
@@ -522,7 +549,8 @@ fn troubled(before: &Node, trouble: Trouble) -> Step {
     let digest = digest_of(8, &trouble);
     let end = Some(End::Failed);
     let node = Node { end, trouble: Some(trouble), ..Node::idle(before.actor, digest, digest) };
-    Step { node: Arc::new(node), out: Emitted::default(), from: before.whole, came_of_it: digest }
+    let (out, from) = (Emitted::default(), before.whole);
+    Step { node: Arc::new(node), out, from, came_of_it: digest, marked: false, merged: Vec::new() }
 }
 
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {

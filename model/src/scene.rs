@@ -94,12 +94,12 @@ impl Story {
                 let (client, sent) = client(me);
                 (process(me), Does::Asks { sent: sent.ghosts[0] }, asked(&client.ghosts[0].request))
             }
-            Action::Deliver(me) => {
+            Action::Deliver(me) | Action::Order(me, 1, _) => {
                 let (client, sent) = client(me);
                 let (watch, paths) = heard(&client.inbox[0].message);
                 (process(me), Does::Hears { sent: sent.inbox[0], watch }, paths)
             }
-            Action::Together(me, many) => {
+            Action::Together(me, many) | Action::Order(me, many, _) => {
                 let (client, sent) = client(me);
                 let all = client.inbox.iter().take(usize::from(many)).map(|letter| heard(&letter.message));
                 let (watches, paths): (Vec<bool>, Vec<Vec<Text>>) = all.unzip();
@@ -112,7 +112,7 @@ impl Story {
             | Action::Pause(me)
             | Action::Expire(me)
             | Action::FalseEnd(me) => (process(me), Does::Suffers, none()),
-            Action::Delete(_) | Action::Set(..) => (None, Does::Suffers, none()),
+            Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (None, Does::Suffers, none()),
             Action::Point(me, _)
             | Action::Timer(me, _)
             | Action::Take(me, _)
@@ -176,7 +176,7 @@ fn heard(message: &Message) -> (bool, Vec<Text>) {
             Ok(Response::Created { path, .. }) => (false, vec![path.clone()]),
             Ok(_) | Err(_) => (false, Vec::new()),
         },
-        Message::Lost => (false, Vec::new()),
+        Message::Lost | Message::Refused => (false, Vec::new()),
     }
 }
 

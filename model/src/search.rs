@@ -11,6 +11,7 @@ use crate::model::{HONEST_CHECKPOINTS, OWN_PROMISES, RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::process::AUDITED;
 use crate::quiet::{in_which_promise, quietly};
+use crate::reads::Reads;
 use crate::scene::{Scene, Story};
 use crate::state::State;
 use crate::stop::Stop;
@@ -44,6 +45,8 @@ pub struct Found {
     pub ran_out: Option<String>,
     /// Why it could not go on.
     pub stop: Option<Stop>,
+    /// What the actors have read. If it is more than the model varies, nothing else here counts.
+    pub reads: Reads,
 }
 
 struct Search<'a> {
@@ -71,6 +74,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
         violated: None,
         ran_out: None,
         stop: None,
+        reads: Reads::default(),
     };
     let mut search = Search {
         model,
@@ -84,6 +88,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
     note_cut_audit(model, &mut search.found.promises);
+    search.found.reads = model.reads();
     search.found
 }
 
@@ -142,7 +147,7 @@ impl Search<'_> {
                     progress(Progress { states: self.found.states, frontier, depth });
                 }
                 self.expand(&state, index, depth, &mut next);
-                if self.is_full() || self.has_stopped() {
+                if self.is_full() || self.is_outdated() || self.has_stopped() {
                     return;
                 }
             }
@@ -152,6 +157,11 @@ impl Search<'_> {
             }
             level = next;
         }
+    }
+
+    /// Whether the actors have read what the model does not vary.
+    fn is_outdated(&self) -> bool {
+        !self.model.varied.has(self.model.reads())
     }
 
     /// Whether something is broken, and that which is known to break as well.
@@ -242,6 +252,7 @@ impl Search<'_> {
         let edges = match edges {
             _ if self.found.ran_out.is_some() => Err("the search was cut short".to_owned()),
             _ if self.is_answered() => Err("the search ended with what it was for".to_owned()),
+            _ if self.is_outdated() => Err("the search begins anew".to_owned()),
             edges => edges,
         };
         let nth = self.model.promises.len() - 1;

@@ -5,7 +5,8 @@
 //! transaction that creates or sets takes the next number, and all others share the last one: two states that
 //! differ only in how many deletions, ends of sessions or failures lie between are one. The order of any two
 //! creations or changes is what it was. What is lost: a `pzxid` does not tell a deletion from what came
-//! before it. `true_zxids` numbers everything.
+//! before it, unless somebody reads one: then transactions that delete take a number, too. `true_zxids` numbers
+//! everything.
 //!
 //! **Views.** Each client sees the ensemble through a server that has applied all but the last few transactions. The
 //! next server must not be behind what the client knows from answers; but it may be behind what it was told by events,
@@ -21,25 +22,29 @@
 
 mod fire;
 mod seal;
+mod stamp;
 mod view;
 
 use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::shell::{Watching, watching_of};
 use crate::symmetry::actor_of;
+pub use stamp::TIMES_MS;
+use stamp::{SET_UP, takes_number};
 use std::collections::VecDeque;
 use std::hash::Hash;
 use std::sync::Arc;
 use view::{Moment, View, Woken, listed};
 use zk_api::{Data, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::Xid;
-use zk_proto::prepare::{Caller, TreeConfig, answer, close_session, prepare, read};
+use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, Fact};
 
-const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
+/// How models' servers are set up.
+pub const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
 
 /// A session that nobody is told of.
 const ADMINISTRATOR: SessionId = SessionId(0xad);
@@ -52,6 +57,8 @@ pub struct Service {
     /// Whom the changes of each of them have woken so far, for servers that come to them later.
     woken: VecDeque<Vec<Woken>>,
     views: Vec<View>,
+    /// What the next transaction finds the leader's clock at, if anybody reads that: one of [`TIMES_MS`].
+    clock: u8,
     /// What tells it from others.
     pub digest: Digest,
     /// What each process sees of it; empty without symmetry.
@@ -61,18 +68,22 @@ pub struct Service {
 /// What can happen to the ensemble.
 #[derive(Clone, Debug, Hash)]
 pub enum Order<'a> {
-    /// It serves a request. `answered` is false for one of a connection that is gone.
-    Serve { client: u8, request: &'a Request, answered: bool },
+    /// It serves a request.
+    Serve { client: u8, request: &'a Request },
+    /// It serves a request of a connection that is gone, whose server takes the client for these.
+    ServeLost { client: u8, request: &'a Request, identities: &'a [Identity] },
     /// It ends a session.
     Expire { client: u8 },
     /// A connection breaks, and these events with it. The client still has these watches.
     Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
-    /// A client is back, with these watches.
-    Reconnect { client: u8, watches: &'a [Watching] },
+    /// A client is back, with these watches, and says again who it is; with `None`, what is refused.
+    Reconnect { client: u8, watches: &'a [Watching], identities: Option<Arc<[Identity]>> },
     /// They have come to its server.
     Register { client: u8 },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
+    /// Time passes, or another leader's clock is another one: see [`TIMES_MS`].
+    Clock { shows: u8 },
     /// An administrator changes something.
     Administer { request: &'a Request },
     /// Nobody waits for these watches any more. The server of a connection keeps them, and tells of them once more; the
@@ -127,6 +138,10 @@ pub struct Rules {
     pub counts_wakes: bool,
     /// Every transaction takes a number.
     pub true_zxids: bool,
+    /// Those that delete take one, too.
+    pub pzxids: bool,
+    /// Transactions take place at some time, and not all at zero.
+    pub times: bool,
     /// Work out what processes see.
     pub symmetry: bool,
     /// Tell trees apart by the order of their numbers alone.
@@ -152,7 +167,8 @@ impl Service {
             let caller = Caller { session: SessionId::NONE, identities: &[] };
             let body = prepare(&tree, &TREE, caller, &request);
             let zxid = tree.last_zxid().next();
-            let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms: 0, body };
+            let time_ms = if rules.times { TIMES_MS[usize::from(SET_UP)] } else { 0 };
+            let txn = Txn { zxid, session: SessionId::NONE, xid: Xid(0), time_ms, body };
             tree.apply(&txn).result.expect("a trial sets up znodes that can be created");
         }
         for (path, created) in counters {
@@ -162,19 +178,25 @@ impl Service {
         let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
         let views = actors.iter().map(view).collect();
         let woken = VecDeque::from([Vec::new()]);
-        Arc::new(Service { moments, woken, views, digest: 0, seen: Vec::new() }.sealed(rules))
+        Arc::new(Service { moments, woken, views, clock: SET_UP, digest: 0, seen: Vec::new() }.sealed(rules))
     }
 
     /// Takes an order.
     pub fn step(&self, order: &Order<'_>, rules: &Rules) -> Served {
         let mut at = At { service: self.clone(), rules, post: Vec::new(), events: Vec::new(), stale: false };
         match order {
-            Order::Serve { client, request, answered } => at.serve(usize::from(*client), request, *answered),
+            Order::Serve { client, request } => at.serve(usize::from(*client), request),
+            Order::ServeLost { client, request, identities } => {
+                let _ = at.write(usize::from(*client), request, identities, false);
+            }
             Order::Expire { client } => at.expire(usize::from(*client)),
             Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
-            Order::Reconnect { client, watches } => at.reconnect(usize::from(*client), watches),
+            Order::Reconnect { client, watches, identities } => {
+                at.reconnect(usize::from(*client), watches, identities.clone());
+            }
             Order::Register { client } => at.take_watches(usize::from(*client)),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
+            Order::Clock { shows } => at.service.clock = *shows,
             Order::Administer { request } => {
                 let caller = Caller { session: ADMINISTRATOR, identities: &[] };
                 let body = prepare(at.service.tree(), &TREE, caller, request);
@@ -238,6 +260,16 @@ impl Service {
         self.views[client].registers.is_some()
     }
 
+    /// Whom a client's server takes it for.
+    pub fn identities(&self, client: usize) -> &Arc<[Identity]> {
+        &self.views[client].identities
+    }
+
+    /// Whether a client's server still listens to it: not once it has refused its credentials.
+    pub fn listens(&self, client: usize) -> bool {
+        self.views[client].connected
+    }
+
     /// Whether a client has watches on its connection. A server tells of a persistent one that has fired whether anybody
     /// looks or not.
     pub fn watches(&self, client: usize) -> bool {
@@ -264,6 +296,11 @@ impl Service {
     pub fn remembers(&self, client: usize) -> bool {
         let View { served, heard, .. } = &self.views[client];
         *served || heard.is_some()
+    }
+
+    /// What the clock may show next, in place of what it does.
+    pub fn other_times(&self) -> impl Iterator<Item = u8> {
+        (0..TIMES_MS.len() as u8).filter(|shows| *shows != self.clock)
     }
 
     /// The tree.
@@ -303,22 +340,31 @@ impl At<'_> {
         self.post.push((client, Letter::new(message)));
     }
 
-    fn serve(&mut self, client: usize, request: &Request, answered: bool) {
+    /// `answered`: on the connection that the client has.
+    fn write(
+        &mut self,
+        client: usize,
+        request: &Request,
+        identities: &[Identity],
+        answered: bool,
+    ) -> Result<Response, ErrorCode> {
+        let session = self.service.views[client].session;
+        let body = prepare(self.service.tree(), &TREE, Caller { session, identities }, request);
+        answer(request, self.commit(session, body, answered))
+    }
+
+    fn serve(&mut self, client: usize, request: &Request) {
         let result = if request.is_write() {
-            let session = self.service.views[client].session;
-            let caller = Caller { session, identities: &[] };
-            let body = prepare(self.service.tree(), &TREE, caller, request);
-            answer(request, self.commit(session, body, answered))
+            let identities = self.service.views[client].identities.clone();
+            self.write(client, request, &identities, true)
         } else {
             self.read(client, request)
         };
-        if !answered {
-            return;
-        }
         // A sync may have shown that the session is over.
         if !self.service.views[client].served {
             return;
         }
+        let refused = result == Err(ErrorCode::AuthFailed);
         let sets = result.as_ref().ok().and_then(|response| watching_of(request, response));
         self.send(client, Message::Answer { answer: Arc::new(result), sets });
         self.service.views[client].answers();
@@ -327,6 +373,9 @@ impl At<'_> {
         }
         if matches!(request, Request::CloseSession) {
             self.service.views[client].end();
+        }
+        if refused {
+            self.service.views[client].connected = false;
         }
     }
 
@@ -340,7 +389,7 @@ impl At<'_> {
         }
         let lags = self.service.lags(client);
         let Service { moments, views, .. } = &mut self.service;
-        let View { session, now, .. } = &mut views[client];
+        let View { session, now, identities, .. } = &mut views[client];
         let found = |there: bool, response| if there { Ok(response) } else { Err(ErrorCode::NoWatcher) };
         match request {
             Request::AddWatch { path, mode } => {
@@ -353,10 +402,14 @@ impl At<'_> {
             Request::CheckWatches { path, kind } => {
                 found(now.watches.contains(path, name, *kind), Response::WatchesPresent)
             }
-            Request::WhoAmI => Ok(Response::WhoAmI(vec![Identity::new("world", "anyone")])),
-            Request::Auth { .. } => Ok(Response::Authenticated),
+            Request::WhoAmI => Ok(Response::WhoAmI(identities.iter().map(acl::shown_name).collect())),
+            Request::Auth { scheme, credentials } => {
+                let proven = acl::prove(identities, scheme, credentials, None);
+                *identities = proven.ok_or(ErrorCode::AuthFailed)?;
+                Ok(Response::Authenticated)
+            }
             request => {
-                let caller = Caller { session: *session, identities: &[] };
+                let caller = Caller { session: *session, identities };
                 let result = read(&moments[now.at].tree, &TREE, caller, request);
                 if let Some((path, kind)) = one_shot(request, &result) {
                     now.watches.add(path, name, kind);
@@ -371,7 +424,7 @@ impl At<'_> {
     /// is `answered`: the server which that client is connected to by now may not know of it yet.
     fn commit(&mut self, by: SessionId, body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
         let last = self.service.tree().last_zxid();
-        let numbered = self.rules.true_zxids || takes_number(&body);
+        let numbered = self.rules.true_zxids || takes_number(&body, self.rules.pzxids);
         let zxid = if numbered { last.next() } else { last };
         let closed = match body {
             TxnBody::CloseSession { expired, .. } => Some(expired),
@@ -380,7 +433,9 @@ impl At<'_> {
         if let (Some(expired), Some(actor)) = (closed, actor_of(by)) {
             self.events.push(Event::Is(Fact::SessionClosed { session: by, actor, expired }));
         }
-        let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms: 0, body });
+        let clock = std::mem::replace(&mut self.service.clock, SET_UP);
+        let time_ms = if self.rules.times { TIMES_MS[usize::from(clock)] } else { 0 };
+        let txn = Arc::new(Txn { zxid, session: by, xid: Xid(0), time_ms, body });
         let of = self.service.views.iter().position(|view| view.session == by);
         let own = of.filter(|own| answered && self.service.serves(*own));
         // Read-your-writes: a client's own server has applied all before it answers.
@@ -474,6 +529,7 @@ impl At<'_> {
         let name = client as u8;
         let view = &mut self.service.views[client];
         (view.connected, view.registers) = (false, None);
+        view.identities = Arc::default();
         let has =
             |path: &Text, kind| watches.iter().any(|w| w.path == *path && w.kind.one_shot() == Some(kind));
         match view.heard.clone() {
@@ -495,12 +551,16 @@ impl At<'_> {
     }
 
     /// Where views lag, its watches come to its new server some time after the news that it is connected.
-    fn reconnect(&mut self, client: usize, watches: &[Watching]) {
+    fn reconnect(&mut self, client: usize, watches: &[Watching], identities: Option<Arc<[Identity]>>) {
         let mut watches = watches.to_vec();
         watches.sort();
         watches.dedup();
         let is_late = self.rules.registers_late && self.rules.lag > 0 && !watches.is_empty();
         let view = &mut self.service.views[client];
+        let Some(identities) = identities else {
+            return self.send(client, Message::Refused);
+        };
+        view.identities = identities;
         (view.connected, view.registers) = (true, Some(watches));
         if !is_late {
             self.take_watches(client);
@@ -531,19 +591,5 @@ impl At<'_> {
             self.catch_up(client);
         }
         self.service.views[client].finish();
-    }
-}
-
-/// Whether a transaction creates or sets something.
-fn takes_number(body: &TxnBody) -> bool {
-    match body {
-        TxnBody::Create { .. } | TxnBody::SetData { .. } | TxnBody::SetAcl { .. } => true,
-        TxnBody::Multi { ops } => ops.iter().any(takes_number),
-        TxnBody::CreateSession { .. }
-        | TxnBody::CloseSession { .. }
-        | TxnBody::Delete { .. }
-        | TxnBody::Check { .. }
-        | TxnBody::Error(_)
-        | TxnBody::MultiError(_) => false,
     }
 }

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request,
-    Response, SessionId, Text, Watch, WatchedEvent,
+    Response, SessionId, StatReads, Text, Watch, WatchedEvent,
 };
 use zk_proto::watch::OneShot;
 use zk_trials::event::{ActorId, Event, Observation, Resource};
@@ -189,7 +189,7 @@ impl Waits {
 
 /// Which of what an actor waits for its tasks would look at as soon as it came, in the order of [`Waits`]. What they
 /// hold and have not polled is the same to them whenever it comes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Polled {
     /// Calls.
     pub calls: Vec<bool>,
@@ -238,7 +238,7 @@ impl Shell {
             Input::Answer(answer) => {
                 inner.answer(answer);
                 // Who is told of its session's end has lost everything else as well by then.
-                if **answer == Ok(Response::Closed) {
+                if matches!(**answer, Ok(Response::Closed) | Err(ErrorCode::AuthFailed)) {
                     inner.over(state);
                 }
             }
@@ -322,7 +322,7 @@ impl Shell {
         }
         if inner.state.is_final() {
             inner.looked = true;
-            let error = error(&request, ErrorCode::SessionExpired);
+            let error = error(&request, code_of(inner.state));
             return Pending::ready(Err(error));
         }
         let request = Arc::new(Req::new(request));
@@ -416,6 +416,17 @@ fn count(many: usize) -> u8 {
     u8::try_from(many).unwrap_or(u8::MAX)
 }
 
+/// What is asked fails with once a session is over.
+fn code_of(state: KeeperState) -> ErrorCode {
+    match state {
+        KeeperState::AuthFailed => ErrorCode::AuthFailed,
+        KeeperState::Disconnected
+        | KeeperState::SyncConnected
+        | KeeperState::Expired
+        | KeeperState::Closed => ErrorCode::SessionExpired,
+    }
+}
+
 fn error(request: &Request, code: ErrorCode) -> Error {
     Error { code, tried: request.name(), path: request.path() }
 }
@@ -440,7 +451,8 @@ impl Inner {
                 Err(code) => Err(error(&request.request, *code)),
             };
             slot.send(result);
-            self.filled.push((digest_of(1, answer), Held::Call(slot)));
+            let digest = StatReads::unnoted(|| digest_of(1, answer));
+            self.filled.push((digest, Held::Call(slot)));
             return;
         }
     }
@@ -476,7 +488,7 @@ impl Inner {
     }
 
     fn over(&mut self, state: KeeperState) {
-        self.fail_calls(ErrorCode::SessionExpired);
+        self.fail_calls(code_of(state));
         self.event(&WatchedEvent::session_ended(state));
         self.watches.clear();
         self.change(state);

@@ -8,6 +8,7 @@ use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::{in_which_promise, quietly};
+use crate::reads::Reads;
 use crate::scene::Story;
 use crate::search::{Found, note_cut_audit};
 use crate::state::State;
@@ -111,6 +112,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         violated: None,
         ran_out: None,
         stop: None,
+        reads: Reads::default(),
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Watched::of(model).checker().threads(1);
@@ -121,6 +123,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         builder = builder.target_max_depth(depth as usize);
     }
     let checker = builder.spawn_bfs().join();
+    found.reads = checker.model().model.reads();
     found.states = checker.unique_state_count() as u64;
     found.transitions = checker.state_count() as u64;
     found.depth = checker.max_depth() as u32;

@@ -154,7 +154,7 @@ async fn both_ready(way: Way, zk: &impl ZooKeeper, x: &ZPath) -> Result<(), Erro
         },
     };
     assert!(
-        won.is_none_or(|(_, stat)| stat.version == before.version),
+        won.is_none_or(|(_, stat)| stat.version() == before.version()),
         "the watch comes before what is newer"
     );
     Ok(())

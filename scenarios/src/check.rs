@@ -253,7 +253,8 @@ mod tests {
     fn check(verdict: Verdict, promises: Vec<PromiseReport>) -> Check {
         let sometimes = vec![("expiry", 3), ("drop", 0)];
         let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
-        Check { verdict, ran_out: None, states, transitions, depth, promises, sometimes, wall }
+        let reads = Vec::new();
+        Check { verdict, ran_out: None, states, transitions, depth, promises, sometimes, reads, wall }
     }
 
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {

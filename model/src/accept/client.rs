@@ -4,7 +4,7 @@ use crate::message::Message;
 use crate::shell::{Kind, Watching};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use zk_api::{EventType, Request, SessionId, WatchedEvent, Zxid};
+use zk_api::{EventType, Identity, Request, SessionId, WatchedEvent, Zxid};
 use zk_proto::message::{WatchList, Xid};
 
 /// How a client stands.
@@ -23,6 +23,8 @@ pub enum State {
 pub struct Sent {
     pub xid: Xid,
     pub request: Request,
+    /// Whom the server of a connection that is gone takes the client for, as it comes to it.
+    pub proven: Arc<[Identity]>,
 }
 
 /// Something on its way to a client.
@@ -79,7 +81,7 @@ impl Client {
         let Some(group) = self.inbox.front().map(|letter| letter.group) else { return false };
         let same = |letter: &Letter| match &letter.message {
             Message::Event(sent) => sent.kind == event.kind && sent.path == event.path,
-            Message::Answer { .. } | Message::Lost => false,
+            Message::Answer { .. } | Message::Lost | Message::Refused => false,
         };
         let is_event = |letter: &&Letter| letter.group == group && letter.xid.is_none();
         let Some(at) = self.inbox.iter().take_while(is_event).position(same) else { return false };
@@ -112,7 +114,7 @@ impl Client {
     pub fn events(&self) -> Vec<Arc<WatchedEvent>> {
         let events = self.inbox.iter().filter_map(|letter| match &letter.message {
             Message::Event(event) => Some(event.clone()),
-            Message::Answer { .. } | Message::Lost => None,
+            Message::Answer { .. } | Message::Lost | Message::Refused => None,
         });
         events.collect()
     }

@@ -2,7 +2,7 @@
 
 use super::{Rejection, Why};
 use std::collections::BTreeMap;
-use zk_api::{SessionId, WatchedEvent, Zxid};
+use zk_api::{ErrorCode, Response, SessionId, WatchedEvent, Zxid};
 use zk_proto::message::{ToClient, Xid};
 use zk_proto::visible::{Cause, Step};
 
@@ -68,9 +68,11 @@ impl Foresight {
 
     fn gets(&mut self, session: SessionId, message: &ToClient, connects: &mut BTreeMap<SessionId, usize>) {
         let heard = match message {
-            ToClient::Reply { xid, zxid, .. } => {
+            ToClient::Reply { xid, zxid, result } => {
                 self.answered.insert((session, *xid), *zxid);
-                Some(*zxid)
+                // The answer to credentials says nothing of how far its server is.
+                let says = !matches!(result, Ok(Response::Authenticated) | Err(ErrorCode::AuthFailed));
+                says.then_some(*zxid)
             }
             ToClient::WatchesSet { zxid } => {
                 if let Some(at) = connects.remove(&session) {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{ErrorCode, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::{ToClient, WatchList, Xid};
+use zk_proto::prepare::acl;
 use zk_proto::visible::{Cause, Step};
 use zk_trials::event::ActorId;
 
@@ -66,6 +67,8 @@ impl<'a> Judge<'a> {
             registers_late: narrowed != Some(Narrowed::WatchesComeAtOnce),
             counts_wakes: true,
             true_zxids: true,
+            pzxids: true,
+            times: false,
             symmetry: false,
             ranks: false,
         };
@@ -106,7 +109,7 @@ impl<'a> Judge<'a> {
             }
             Step::Sends { session, xid, request } => {
                 let me = self.client(*session)?;
-                let sent = Sent { xid: *xid, request: request.clone() };
+                let sent = Sent { xid: *xid, request: request.clone(), proven: Arc::default() };
                 self.clients[me].queue.push_back(sent);
                 Ok(())
             }
@@ -260,7 +263,7 @@ impl<'a> Judge<'a> {
         let syncs = matches!(sent.request, Request::Sync { .. }) && !self.rules.lying_syncs;
         self.catch_up(me, if syncs { usize::MAX } else { place });
         self.accepted.ahead += usize::from(at.is_some() && self.view(me) > place);
-        let order = Order::Serve { client: me as u8, request: &sent.request, answered: true };
+        let order = Order::Serve { client: me as u8, request: &sent.request };
         self.order(&order, Some(sent.xid), self.view(me));
         Ok(())
     }
@@ -333,7 +336,8 @@ impl<'a> Judge<'a> {
             let ghost = self.clients[me].ghosts.pop_front().expect("it was just seen");
             self.accepted.late_writes += 1;
             self.clients[me].is_over |= matches!(ghost.request, Request::CloseSession);
-            let order = Order::Serve { client: me as u8, request: &ghost.request, answered: false };
+            let (request, identities) = (&ghost.request, &*ghost.proven);
+            let order = Order::ServeLost { client: me as u8, request, identities };
             self.begin(commit.zxid);
             self.order(&order, None, self.done.len());
             return Ok(());
@@ -359,7 +363,7 @@ impl<'a> Judge<'a> {
         // Its server has applied all before it answers.
         self.catch_up(me, usize::MAX);
         self.clients[me].is_over |= matches!(sent.request, Request::CloseSession);
-        let order = Order::Serve { client: me as u8, request: &sent.request, answered: true };
+        let order = Order::Serve { client: me as u8, request: &sent.request };
         self.begin(commit.zxid);
         self.order(&order, Some(sent.xid), self.done.len());
         Ok(())
@@ -460,7 +464,15 @@ impl<'a> Judge<'a> {
         let session = self.clients[me].session;
         let mut ghosts = Vec::new();
         let mut cut_off = None;
-        for sent in std::mem::take(&mut self.clients[me].queue).into_iter().filter(|s| s.request.is_write()) {
+        let mut proven = self.service.identities(me).clone();
+        for sent in std::mem::take(&mut self.clients[me].queue) {
+            if let Request::Auth { scheme, credentials } = &sent.request {
+                proven = acl::prove(&proven, scheme, credentials, None).unwrap_or(proven);
+            }
+            if !sent.request.is_write() {
+                continue;
+            }
+            let sent = Sent { proven: proven.clone(), ..sent };
             match (self.later.takes_effect(session, sent.xid), cut_off) {
                 (Some(_), None) => ghosts.push(sent),
                 (Some(_), Some(Xid(lost))) => {
@@ -507,7 +519,9 @@ impl<'a> Judge<'a> {
         self.clients[me].missed = self.later.missed.get(&self.at).cloned().unwrap_or_default();
         self.clients[me].state = State::Connected;
         self.clients[me].watches = watches.clone();
-        let order = Order::Reconnect { client: me as u8, watches: &watches };
+        // Its credentials it repeats in requests of the record.
+        let order =
+            Order::Reconnect { client: me as u8, watches: &watches, identities: Some(Arc::default()) };
         match self.rules.registers_late {
             true => self.order(&order, None, MISSED),
             false => self.takes_watches(me, &order),

@@ -93,6 +93,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
         depth: search.depth,
         promises: search.promises,
         sometimes: search.reached.list(search.beyond),
+        reads: Vec::new(),
         wall: started.elapsed(),
     }
 }

@@ -22,9 +22,9 @@ impl At<'_> {
             let view = &mut self.service.views[client];
             let is_here = view.connected && view.registers.is_none();
             let before = if is_here { None } else { Some(view.now.watches.clone()) };
-            // Nobody has proven anything here.
-            let may_read = |_, list: &AclList| acl::check(list, Perms::READ, &[]).is_ok();
-            let fired = view.now.watches.fire_for(std::slice::from_ref(change), may_read);
+            let View { identities, now, .. } = view;
+            let may_read = |_, list: &AclList| acl::check(list, Perms::READ, identities).is_ok();
+            let fired = now.watches.fire_for(std::slice::from_ref(change), may_read);
             let session = view.session;
             for (_, event) in fired {
                 if let Some(before) = &before {

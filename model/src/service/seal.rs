@@ -21,7 +21,7 @@ impl Service {
             true => self.ranked(),
             false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
         };
-        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, self.woken(), &self.views));
+        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, self.woken(), &self.views, self.clock));
         self.seen = match rules.symmetry {
             true => self.views.iter().filter_map(|view| self.seen_by(view)).collect(),
             false => Vec::new(),
@@ -51,7 +51,7 @@ impl Service {
         let mut digester = Digester::new(0x5e43);
         for (path, node) in tree.nodes() {
             (path, &node.data, &node.acl, node.kind).hash(&mut digester);
-            (rank(node.czxid), rank(node.mzxid)).hash(&mut digester);
+            (rank(node.czxid), rank(node.mzxid), node.ctime_ms, node.mtime_ms).hash(&mut digester);
         }
         digester.end()
     }
@@ -64,7 +64,7 @@ impl Service {
             (std::ptr::eq(view, own), view).hash(&mut eyes);
             eyes.end()
         });
-        let mut digester = Digester::new(0x5e41);
+        let mut digester = Digester::new(0x5e41 + u64::from(self.clock));
         digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
         digester.digest(views.fold(0, Digest::wrapping_add));
         let mut eyes = Eyes::new(0x5e44, me);

@@ -6,7 +6,7 @@ use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{AddWatchMode, EventType, SessionId, Text, WatchedEvent, WatcherKind};
+use zk_api::{AddWatchMode, EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind};
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
@@ -43,7 +43,7 @@ impl Moment {
         let nodes = self.tree.nodes().map(|(path, node)| {
             eyes(&|e| {
                 (path, &node.data, &node.acl, node.kind, node.czxid, node.mzxid, node.pzxid).hash(e);
-                (node.version, node.aversion, node.created).hash(e);
+                (node.version, node.aversion, node.created, node.ctime_ms, node.mtime_ms).hash(e);
             })
         });
         let mut digester = Digester::new(0x5e42);
@@ -138,6 +138,8 @@ pub struct View {
     /// Its server takes it for alive. One that has not heard of the session's end does.
     pub served: bool,
     pub connected: bool,
+    /// Whom the server of its connection takes it for.
+    pub identities: Arc<[Identity]>,
     /// It is connected, and these watches are still on their way to its server: nothing fires yet. They are those that it
     /// had when it was connected, whether anybody waits for them by the time they come or not.
     pub registers: Option<Vec<Watching>>,
@@ -159,7 +161,8 @@ impl View {
         let heard = goes_back.then(|| Sight::new(at));
         let (now, unheard) = (Sight::new(at), VecDeque::new());
         let (registers, idle) = (None, false);
-        View { session, served: true, connected: true, registers, idle, now, heard, unheard }
+        let identities = Arc::default();
+        View { session, served: true, connected: true, identities, registers, idle, now, heard, unheard }
     }
 
     /// Nobody will look at it again.
@@ -172,6 +175,7 @@ impl View {
     pub fn end(&mut self) {
         (self.served, self.connected, self.idle) = (false, false, false);
         (self.registers, self.now) = (None, Sight::new(0));
+        self.identities = Arc::default();
     }
 
     /// An answer is sent.

@@ -11,6 +11,8 @@ use zk_api::Text;
 pub enum CourseStep {
     /// The next message reaches it: an answer, an event that it waits for, or the end of its connection.
     Deliver(u16),
+    /// The same, of an answer whose names come in this order.
+    DeliverInOrder(u16, Vec<Text>),
     /// All answers on their way reach it, and what comes before them.
     DeliverAnswers(u16),
     /// Its next request is served.
@@ -57,6 +59,8 @@ pub enum CourseStep {
     Busy(u16),
     /// Its code is busy no longer: the task that is ready runs, if there is only one.
     GoOn(u16),
+    /// The leader's clock shows a model's time of this number.
+    Clock(u8),
     /// An administrator deletes a znode.
     Delete(Text),
     /// He sets a znode's data to a text.
@@ -68,6 +72,7 @@ impl CourseStep {
     pub fn process(&self) -> Option<u16> {
         match *self {
             CourseStep::Deliver(p)
+            | CourseStep::DeliverInOrder(p, _)
             | CourseStep::DeliverAnswers(p)
             | CourseStep::Serve(p)
             | CourseStep::ServeLost(p)
@@ -91,7 +96,7 @@ impl CourseStep {
             | CourseStep::Run(p, _)
             | CourseStep::Busy(p)
             | CourseStep::GoOn(p) => Some(p),
-            CourseStep::Delete(_) | CourseStep::Set(..) => None,
+            CourseStep::Clock(_) | CourseStep::Delete(_) | CourseStep::Set(..) => None,
         }
     }
 }
@@ -100,6 +105,9 @@ impl fmt::Display for CourseStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CourseStep::Deliver(p) => write!(f, "deliver p{p}"),
+            CourseStep::DeliverInOrder(p, names) => {
+                write!(f, "deliver-in-order p{p} {}", names.join(BETWEEN_NAMES))
+            }
             CourseStep::DeliverAnswers(p) => write!(f, "deliver-answers p{p}"),
             CourseStep::Serve(p) => write!(f, "serve p{p}"),
             CourseStep::ServeLost(p) => write!(f, "serve-lost p{p}"),
@@ -123,6 +131,7 @@ impl fmt::Display for CourseStep {
             CourseStep::Run(p, nth) => write!(f, "run p{p} {nth}"),
             CourseStep::Busy(p) => write!(f, "busy p{p}"),
             CourseStep::GoOn(p) => write!(f, "go-on p{p}"),
+            CourseStep::Clock(shows) => write!(f, "clock {shows}"),
             CourseStep::Delete(path) => write!(f, "delete {path}"),
             CourseStep::Set(path, data) => write!(f, "set {path} {data}"),
         }
@@ -138,10 +147,19 @@ impl FromStr for CourseStep {
     }
 }
 
+/// Stands between names, or paths: no name has a slash, and no path two.
+const BETWEEN_NAMES: &str = "//";
+
 fn read(text: &str) -> Option<CourseStep> {
     let (word, rest) = text.split_once(' ')?;
     match word {
+        "clock" => return Some(CourseStep::Clock(rest.parse().ok()?)),
         "delete" => return Some(CourseStep::Delete(rest.into())),
+        "deliver-in-order" => {
+            let (process, names) = rest.split_once(' ')?;
+            let p = process.strip_prefix('p')?.parse().ok()?;
+            return Some(CourseStep::DeliverInOrder(p, names.split(BETWEEN_NAMES).map(Text::from).collect()));
+        }
         "set" => {
             let (path, data) = rest.split_once(' ')?;
             return Some(CourseStep::Set(path.into(), data.into()));
@@ -190,6 +208,8 @@ mod tests {
     fn every_step_is_read_as_it_was_written() {
         let steps = [
             CourseStep::Deliver(0),
+            CourseStep::DeliverInOrder(1, vec!["a b".into(), "c".into()]),
+            CourseStep::DeliverInOrder(1, vec!["/a/b".into(), "/c".into()]),
             CourseStep::DeliverAnswers(1),
             CourseStep::Serve(2),
             CourseStep::ServeLost(3),
@@ -213,6 +233,7 @@ mod tests {
             CourseStep::Run(4, 1),
             CourseStep::Busy(4),
             CourseStep::GoOn(4),
+            CourseStep::Clock(3),
             CourseStep::Delete("/lock/a b".into()),
             CourseStep::Set("/lock/a".into(), "un lock".into()),
             CourseStep::Set("/lock/a".into(), "".into()),

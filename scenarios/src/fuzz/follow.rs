@@ -10,6 +10,7 @@ use std::sync::Arc;
 use zk_model::CheckConfig;
 use zk_model::actions::Action;
 use zk_model::model::{RecipeModel, Taken};
+use zk_model::reads::Reads;
 use zk_model::state::{Left, State};
 use zk_trials::event::Event;
 use zk_trials::trial::Bounds;
@@ -34,19 +35,39 @@ pub(crate) struct Effort {
     pub(crate) in_any: usize,
 }
 
-pub(crate) fn model(program: &Arc<Program>, bounds: Bounds) -> RecipeModel {
+pub(crate) fn model(program: &Arc<Program>, bounds: Bounds, varied: Reads) -> RecipeModel {
     let config = CheckConfig { livelock: false, ..CheckConfig::new(bounds) };
-    RecipeModel::new(Arc::new(Fuzzed { program: program.clone(), log: None }), &config)
+    RecipeModel::new(Arc::new(Fuzzed { program: program.clone(), log: None }), &config, varied)
+}
+
+/// What comes of a model that varies whatever its processes read on the way.
+fn with_all_that_is_read<T>(
+    program: &Arc<Program>,
+    bounds: Bounds,
+    look: impl Fn(&RecipeModel) -> T,
+    is_final: impl Fn(&T) -> bool,
+) -> T {
+    let mut varied = Reads::default();
+    loop {
+        let model = model(program, bounds, varied);
+        let found = look(&model);
+        if is_final(&found) || varied.has(model.reads()) {
+            return found;
+        }
+        varied = varied.and(model.reads());
+    }
 }
 
 /// Looks for a run of the model in which each process tells the same.
 pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort) -> Answer {
-    let model = model(program, seen.bounds);
-    let first = Search::new(&model, seen, true).run(effort.in_order);
-    match first {
-        Answer::Shown | Answer::Broken(_) => first,
-        Answer::NotShown { .. } | Answer::Cut => Search::new(&model, seen, false).run(effort.in_any),
-    }
+    let in_order = |model: &RecipeModel| {
+        let first = Search::new(model, seen, true).run(effort.in_order);
+        match first {
+            Answer::Shown | Answer::Broken(_) => first,
+            Answer::NotShown { .. } | Answer::Cut => Search::new(model, seen, false).run(effort.in_any),
+        }
+    };
+    with_all_that_is_read(program, seen.bounds, in_order, |answer| *answer == Answer::Shown)
 }
 
 struct Search<'a> {
@@ -222,11 +243,14 @@ pub(crate) fn outcomes(
     bounds: Bounds,
     most: usize,
 ) -> Option<BTreeSet<Vec<Vec<String>>>> {
-    let model = model(program, bounds);
+    let all = |model: &RecipeModel| outcomes_of(model, program.processes.len(), most);
+    with_all_that_is_read(program, bounds, all, Option::is_none)
+}
+
+fn outcomes_of(model: &RecipeModel, processes: usize, most: usize) -> Option<BTreeSet<Vec<Vec<String>>>> {
     let mut known = HashSet::new();
     let mut outcomes = BTreeSet::new();
     let mut open: Vec<(State, Vec<Vec<String>>)> = Vec::new();
-    let processes = program.processes.len();
     let reach = |taken: Taken, before: &[Vec<String>]| {
         let mut says = before.to_vec();
         for event in taken.events.iter().flat_map(|events| &events.items) {

@@ -117,6 +117,9 @@ fn scenario(
 fn with_own_guids(step: &CourseStep, clients: u8) -> CourseStep {
     match step {
         CourseStep::Delete(path) => CourseStep::Delete(renamed(path, clients)),
+        CourseStep::DeliverInOrder(p, names) => {
+            CourseStep::DeliverInOrder(*p, names.iter().map(|name| renamed(name, clients)).collect())
+        }
         CourseStep::Set(path, data) => CourseStep::Set(renamed(path, clients), data.clone()),
         step => step.clone(),
     }

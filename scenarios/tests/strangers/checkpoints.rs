@@ -121,14 +121,14 @@ impl Trial for Calls {
     {
         let locals = Locals::default();
         let Ok((_, setting)) = zk.data(&path(ROOT)).await else { return End::Failed };
-        let version = Local::Number(setting.version.into());
+        let version = Local::Number(setting.version().into());
         if self.tells {
             locals.set(&[version]);
         }
         let mut lock = Lock::new(locals.told_by(zk.clone()), &path("/lock"), &probe.guid()).expect("a guid");
         let Ok(held) = lock.acquire().await else { return End::SessionLost };
         // What was set meanwhile is no error here.
-        let _ = zk.set_data(&path(ROOT), Data::NULL, setting.version).await;
+        let _ = zk.set_data(&path(ROOT), Data::NULL, setting.version()).await;
         probe.observe(Observation::note("ends", ROOT, 1));
         let _ = held.release().await;
         End::Done

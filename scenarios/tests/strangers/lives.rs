@@ -150,7 +150,7 @@ impl Seat {
                         let (stat, watch) = insist(zk, || zk.exists_watch(seat)).await?;
                         match stat {
                             // A create whose answer was lost has made it.
-                            Some(stat) if stat.ephemeral_owner == zk.session() => return Ok(()),
+                            Some(stat) if stat.ephemeral_owner() == zk.session() => return Ok(()),
                             Some(_) => drop(watch.await),
                             None => {}
                         }

@@ -13,4 +13,5 @@ mod pairs;
 mod queue;
 mod relief;
 mod renew;
+mod sees;
 mod shared;

@@ -3,11 +3,24 @@
 //! It is that of a Java hash table: the same on every server, for the same names, and none that anybody may
 //! rely on. Ours is another for each salt, so that whoever relies on one is found out.
 
-use zk_api::Text;
+use zk_api::{Response, Text};
 
 /// Puts names or paths into their unspecified order. The same salt and the same names give the same order.
 pub fn shuffle(salt: u64, names: &mut [Text]) {
     names.sort_by_cached_key(|name| key(salt, name));
+}
+
+/// Puts the names in an answer's lists into an order of at least these; into none if it is empty.
+pub fn sort(response: &mut Response, order: &[Text]) {
+    match response {
+        Response::Children { names, .. } | Response::Ephemerals(names) => {
+            names.sort_by_key(|name| order.iter().position(|other| other == name));
+        }
+        Response::MultiRead(results) => {
+            results.iter_mut().flatten().for_each(|response| sort(response, order));
+        }
+        _ => {}
+    }
 }
 
 /// A number that a name sorts by. Part of what makes a seed's run the same in every version: never change it.

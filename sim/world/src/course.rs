@@ -150,10 +150,11 @@ impl World<'_> {
 
     fn take_plain_step(&mut self, step: &CourseStep) -> Result<(), String> {
         match *step {
-            CourseStep::Deliver(p) => self.deliver(p),
+            CourseStep::Deliver(p) => self.deliver(p, &[]),
+            CourseStep::DeliverInOrder(p, ref names) => self.deliver(p, names),
             CourseStep::DeliverAnswers(p) => {
                 while self.answer_is_coming(p) {
-                    self.deliver(p)?;
+                    self.deliver(p, &[])?;
                 }
                 Ok(())
             }
@@ -195,6 +196,7 @@ impl World<'_> {
             CourseStep::GoOn(p) => self.goes_on_in_course(p),
             CourseStep::Delete(ref path) => self.administrate(path, Meddling::Delete),
             CourseStep::Set(ref path, ref data) => self.administrate(path, Meddling::Write(data.clone())),
+            CourseStep::Clock(_) => Err("clocks are not set in the world's courses".to_owned()),
             CourseStep::CatchUp(_) => Err("no views lag in this course".to_owned()),
             CourseStep::FalseEnd(_) => {
                 Err("no leader is deposed without knowing it in the world's courses".to_owned())
@@ -343,11 +345,17 @@ impl World<'_> {
     }
 
     /// The next message that concerns the process: an answer, an event that it waits for, or the end of the connection.
-    fn deliver(&mut self, p: u16) -> Result<(), String> {
+    /// The next message reaches it, with its names in this order if there is one.
+    fn deliver(&mut self, p: u16, order: &[Text]) -> Result<(), String> {
         let conn = *self.network.of_process(p).first().ok_or("it has no connection")?;
         while let Some(oldest) = self.next_on(conn, false) {
             let is = |h: &Happening| matches!(h, Happening::AtClient { conn: c, number, .. } if *c == conn && *number == oldest);
-            let Some((_, happening)) = self.queue.take_first(is) else { break };
+            let Some((_, mut happening)) = self.queue.take_first(is) else { break };
+            if let Happening::AtClient { message: ToClient::Reply { result: Ok(response), .. }, .. } =
+                &mut happening
+            {
+                zk_proto::order::sort(response, order);
+            }
             let (is_reply, is_event) = match &happening {
                 Happening::AtClient { message, .. } => {
                     (matches!(message, ToClient::Reply { .. }), matches!(message, ToClient::Event { .. }))

@@ -164,7 +164,7 @@ impl World<'_> {
         let mut heard = 0;
         for Step(step) in rest {
             match *step {
-                CourseStep::Deliver(q) if q == p => heard += 1,
+                CourseStep::Deliver(q) | CourseStep::DeliverInOrder(q, _) if q == p => heard += 1,
                 CourseStep::DeliverAnswers(q) if q == p => heard = before + 1,
                 CourseStep::Drop(q, _) | CourseStep::Crash(q) if q == p => {
                     return heard <= before && self.next_is_write(p);

@@ -4,9 +4,12 @@
 //! schemes `digest` and `ip`.
 
 use crate::message::NULL_TEXT;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha1::{Digest, Sha1};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
-use zk_api::{Acl, AclList, ErrorCode, Identity, Perms, open_acl};
+use zk_api::{Acl, AclList, Data, ErrorCode, Identity, Perms, open_acl};
 
 /// Whether one of `identities` has any of these permissions; `NoAuth` if not.
 ///
@@ -73,6 +76,45 @@ pub fn shown_name(who: &Identity) -> Identity {
         ("digest", Some((user, _))) => Identity::new("digest", user),
         _ => who.clone(),
     }
+}
+
+/// A connection's identities once it has sent these credentials; `None` if their scheme is unknown, or takes no such
+/// credentials. Those of `digest` are always good, as they only say who somebody is; whether that helps depends on the
+/// ACLs.
+///
+/// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
+pub fn prove(
+    identities: &Arc<[Identity]>,
+    scheme: &str,
+    credentials: &Data,
+    super_digest: Option<&str>,
+) -> Option<Arc<[Identity]>> {
+    match scheme {
+        // Null is no text to take a digest of.
+        "digest" if credentials.is_null() => None,
+        "digest" => {
+            let identity = digest_identity(credentials.bytes());
+            let is_super = super_digest == Some(&*identity.id);
+            let proven = is_super.then(|| Identity::new("super", "")).into_iter().chain([identity]);
+            let new: Vec<Identity> = proven.filter(|who| !identities.contains(who)).collect();
+            Some(if new.is_empty() {
+                identities.clone()
+            } else {
+                identities.iter().cloned().chain(new).collect()
+            })
+        }
+        // Says what the server knows anyway.
+        "ip" => Some(identities.clone()),
+        _ => None,
+    }
+}
+
+/// `user:password` becomes the identity `user:base64(sha1(user:password))`.
+fn digest_identity(credentials: &[u8]) -> Identity {
+    let text = String::from_utf8_lossy(credentials);
+    let user = text.split(':').next().unwrap_or_default();
+    let hash = STANDARD.encode(Sha1::digest(text.as_bytes()));
+    Identity::new("digest", &format!("{user}:{hash}"))
 }
 
 fn is_anyone(who: &Identity) -> bool {
@@ -156,6 +198,13 @@ mod tests {
         assert!(!is_within("11.1.2.3", "10.0.0.0/8") && !is_within("10.1.2.4", "10.1.2.3"));
         assert!(!is_within("::1", "0.0.0.0/0"), "another kind of address");
         assert!(network("::1").is_none() && network("10.0.0.0/33").is_none() && network("ten").is_none());
+    }
+
+    #[test]
+    fn a_digest_is_that_of_zookeepers_own_example() {
+        // From the documentation of `DigestAuthenticationProvider`'s superuser.
+        let identity = digest_identity(b"super:test");
+        assert_eq!(&*identity.id, "super:D/InIHSb7yEEbrWz8b9l71RjZJU=");
     }
 
     #[test]

@@ -10,11 +10,8 @@ use crate::message::{ConnId, ConnectResponse, ForwardedWrite, ToClient, ToServer
 use crate::prepare::{Caller, acl, prepare, read};
 use crate::txn::TxnBody;
 use crate::watch::one_shot;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha1::{Digest, Sha1};
 use std::sync::Arc;
-use zk_api::{Data, ErrorCode, Identity, Request, Response, Zxid};
+use zk_api::{ErrorCode, Identity, Request, Response, Zxid};
 
 /// What a client asked and was not answered yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +91,10 @@ impl Server {
             ToServer::Request { xid, request: Request::Auth { scheme, credentials } } => {
                 let super_digest = self.config.super_digest.clone();
                 let connection = self.connections.get_mut(&conn).expect("it was just seen");
-                let accepted = connection.authenticate(&scheme, &credentials, super_digest.as_deref());
+                let proven =
+                    acl::prove(&connection.identities, &scheme, &credentials, super_digest.as_deref());
+                let accepted = proven.is_some();
+                connection.identities = proven.unwrap_or_else(|| connection.identities.clone());
                 connection.deaf = !accepted;
                 Waiting::Auth { xid, accepted }
             }
@@ -265,55 +265,5 @@ impl Server {
             | Request::Sync { .. }
             | Request::Auth { .. } => unreachable!("{} does not wait as a read", request.name()),
         }
-    }
-}
-
-impl Connection {
-    /// Looks at credentials: whether they are of a known scheme. Those of `digest` are always good, as they
-    /// only say who somebody is; whether that helps depends on the ACLs.
-    ///
-    /// Source: ZooKeeper 3.9, `DigestAuthenticationProvider`.
-    fn authenticate(&mut self, scheme: &str, credentials: &Data, super_digest: Option<&str>) -> bool {
-        match scheme {
-            // Null is no text to take a digest of.
-            "digest" if credentials.is_null() => false,
-            "digest" => {
-                let identity = digest_identity(credentials.bytes());
-                if super_digest == Some(&*identity.id) {
-                    self.prove(Identity::new("super", ""));
-                }
-                self.prove(identity);
-                true
-            }
-            // Says what the server knows anyway.
-            "ip" => true,
-            _ => false,
-        }
-    }
-
-    fn prove(&mut self, identity: Identity) {
-        if !self.identities.contains(&identity) {
-            self.identities = self.identities.iter().cloned().chain([identity]).collect();
-        }
-    }
-}
-
-/// `user:password` becomes the identity `user:base64(sha1(user:password))`.
-fn digest_identity(credentials: &[u8]) -> Identity {
-    let text = String::from_utf8_lossy(credentials);
-    let user = text.split(':').next().unwrap_or_default();
-    let hash = STANDARD.encode(Sha1::digest(text.as_bytes()));
-    Identity::new("digest", &format!("{user}:{hash}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_digest_is_that_of_zookeepers_own_example() {
-        // From the documentation of `DigestAuthenticationProvider`'s superuser.
-        let identity = digest_identity(b"super:test");
-        assert_eq!(&*identity.id, "super:D/InIHSb7yEEbrWz8b9l71RjZJU=");
     }
 }

@@ -1,0 +1,176 @@
+//! The order of names in lists, which ZooKeeper leaves unspecified: in the world it is any, but one in a run.
+//!
+//! A process is asked what it would do if the names came in another order: its *twins* are the same process, given the
+//! same names in other orders. While they do what it does, one order stands for all, and at its next checkpoint, which
+//! tells all that matters, they are forgotten. Where one does something else, the order is read ([`Reads::ORDER`]), and
+//! the search begins anew: then an answer may come in each order that does not contradict those that came before.
+//!
+//! Up to four names come in every order. Of more, those in which each comes first, each last, and each two both ways:
+//! the list as it is and reversed, each turned round to begin with each name. More would be 120 orders and more for each
+//! list, and code that tells names apart by their order does so by the first, the last, or by comparing two.
+//!
+//! [`Reads::ORDER`]: crate::reads::Reads::ORDER
+
+use std::collections::BTreeSet;
+use zk_api::{ErrorCode, Response, Text};
+
+/// Some names, in an order.
+pub type Order = Vec<Text>;
+
+/// So many names come in every order.
+const NAMES_MAX: usize = 4;
+
+/// The names in an answer's lists, if one has two or more; in the order in which they are there.
+pub fn names_in(answer: &Result<Response, ErrorCode>) -> Order {
+    let lists = |response: &Response| match response {
+        Response::Children { names, .. } | Response::Ephemerals(names) => vec![names.clone()],
+        Response::MultiRead(results) => results
+            .iter()
+            .filter_map(|result| match result {
+                Ok(Response::Children { names, .. }) => Some(names.clone()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let lists: Vec<Order> = answer.as_ref().map(lists).unwrap_or_default();
+    let mut names: Order = lists.into_iter().filter(|list| list.len() > 1).flatten().collect();
+    as_they_come(&mut names);
+    names
+}
+
+/// Puts names into the order in which a model's ensemble gives them, and each is there once.
+pub fn as_they_come(names: &mut Order) {
+    names.sort();
+    names.dedup();
+    zk_proto::order::shuffle(crate::service::TREE.order_salt, names);
+}
+
+/// An answer with its lists in an order of at least their names.
+pub fn in_order(answer: &Result<Response, ErrorCode>, order: &[Text]) -> Result<Response, ErrorCode> {
+    let mut answer = answer.clone();
+    if let Ok(response) = &mut answer {
+        zk_proto::order::sort(response, order);
+    }
+    answer
+}
+
+/// The orders of names that are looked at, beginning with the one they are in.
+///
+/// Those of fewer of the names are what is left of these where the others are left out.
+pub fn orders_of(names: &Order) -> Vec<Order> {
+    if names.len() <= NAMES_MAX {
+        return permutations(names);
+    }
+    let mut reversed = names.clone();
+    reversed.reverse();
+    let turned = |names: Order| {
+        (0..names.len()).map(move |by| {
+            let mut names = names.clone();
+            names.rotate_left(by);
+            names
+        })
+    };
+    turned(names.clone()).chain(turned(reversed)).collect()
+}
+
+fn permutations(names: &[Text]) -> Vec<Order> {
+    if names.is_empty() {
+        return vec![Vec::new()];
+    }
+    let begun = |first: usize| {
+        let mut rest = names.to_vec();
+        let name = rest.remove(first);
+        permutations(&rest).into_iter().map(move |rest| [vec![name.clone()], rest].concat())
+    };
+    (0..names.len()).flat_map(begun).collect()
+}
+
+/// Which of two names has come before the other so far: it does so in the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Revealed(BTreeSet<(Text, Text)>);
+
+impl Revealed {
+    /// The orders in which names can come.
+    pub fn orders(&self, names: &Order) -> Vec<Order> {
+        let mut orders: Vec<Order> = orders_of(names).into_iter().map(|order| self.mend(&order)).collect();
+        let mut known = BTreeSet::new();
+        orders.retain(|order| known.insert(order.clone()));
+        orders
+    }
+
+    /// The order that is nearest to one and contradicts nothing.
+    fn mend(&self, order: &Order) -> Order {
+        let (mut left, mut mended) = (order.clone(), Vec::new());
+        while !left.is_empty() {
+            let is_free =
+                |name: &Text| !left.iter().any(|other| self.0.contains(&(other.clone(), name.clone())));
+            let first = left.iter().position(is_free).expect("no name comes before itself");
+            mended.push(left.remove(first));
+        }
+        mended
+    }
+
+    /// Names have come in this order. Of names that are not `there` any more nothing is remembered.
+    pub fn add(&self, order: &[Text], there: impl Fn(&Text) -> bool) -> Revealed {
+        let mut all = self.0.clone();
+        for (at, name) in order.iter().enumerate() {
+            all.extend(order[at + 1..].iter().map(|later| (name.clone(), later.clone())));
+        }
+        loop {
+            let further: Vec<_> = all
+                .iter()
+                .flat_map(|(a, b)| {
+                    let from = all.range((b.clone(), Text::from(""))..).take_while(move |(c, _)| c == b);
+                    from.map(|(_, c)| (a.clone(), c.clone()))
+                })
+                .filter(|pair| !all.contains(pair))
+                .collect();
+            if further.is_empty() {
+                break;
+            }
+            all.extend(further);
+        }
+        all.retain(|(a, b)| there(a) && there(b));
+        Revealed(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &str) -> Order {
+        names.chars().map(|name| Text::from(name.to_string())).collect()
+    }
+
+    #[test]
+    fn a_few_names_come_in_every_order_and_many_first_last_and_both_ways() {
+        let all: BTreeSet<Order> = orders_of(&names("abcd")).into_iter().collect();
+        assert_eq!(all.len(), 24);
+        let some = orders_of(&names("abcdef"));
+        assert_eq!(some[0], names("abcdef"));
+        for a in names("abcdef") {
+            assert!(some.iter().any(|order| order[0] == a) && some.iter().any(|order| order[5] == a));
+            let place = |order: &Order, name: &Text| order.iter().position(|other| other == name);
+            for b in names("abcdef").into_iter().filter(|b| *b != a) {
+                assert!(some.iter().any(|order| place(order, &a) < place(order, &b)));
+            }
+        }
+        // What is left of them is among the orders of those that are left.
+        for order in some {
+            let left: Order = order.into_iter().filter(|name| **name != *"f").collect();
+            assert!(orders_of(&names("abcde")).contains(&left), "{left:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_come_before_another_does_so_again() {
+        let revealed = Revealed::default().add(&names("ba"), |_| true).add(&names("ac"), |_| true);
+        assert_eq!(revealed.orders(&names("abc")), [names("bac")]);
+        assert_eq!(revealed.orders(&names("abd")).len(), 3);
+        let gone = revealed.add(&[], |name| **name != *"a");
+        assert_eq!(gone.orders(&names("bc")), [names("bc")]);
+        assert_eq!(gone.orders(&names("abc")).len(), 3);
+    }
+}

@@ -1,0 +1,96 @@
+//! What a process would do if names came in other orders: see [`crate::orders`].
+
+use super::{Answer, Given, Input, Node, Replayer, Step, digest_of_emitted};
+use crate::digest::{Digest, digest_all, digest_of};
+use crate::link::Client;
+use crate::orders::{self, Order};
+use crate::reads::Reads;
+use std::sync::Arc;
+
+/// A process in its place, had names come in other orders.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Twins {
+    /// The names that have come in lists, in the order in which they came.
+    names: Order,
+    /// The process for each order. `None` where its lists have come in no other order than they did.
+    all: Vec<(Order, Option<Arc<Node>>)>,
+}
+
+impl Twins {
+    /// Which of them, or itself, names have come to in this order.
+    fn of(&self, order: &Order) -> Option<&Arc<Node>> {
+        let order: Order = order.iter().filter(|name| self.names.contains(name)).cloned().collect();
+        self.all.iter().find(|(other, _)| *other == order).and_then(|(_, node)| node.as_ref())
+    }
+}
+
+impl Replayer {
+    /// Whether a process does the same with an answer whichever of these orders its names are in.
+    pub fn minds_no_order(&self, client: &Client, answer: &Answer, orders: &[Order]) -> bool {
+        let mut steps = orders.iter().map(|order| {
+            let input = Input::Answer(Arc::new(orders::in_order(answer, order)));
+            self.remembered(&client.node, &Given { input, state: client.state, busy: false })
+        });
+        let Some(first) = steps.next() else { return true };
+        steps.all(|step| first.node.digest == step.node.digest && is_same(&first, &step))
+    }
+
+    /// A step, and those of its twins, which must be the same: else the order of names is read.
+    pub(super) fn twinned(&self, node: &Node, given: &Given) -> Step {
+        let mut step = self.replay_twice(node, Some(given));
+        let new = match &given.input {
+            Input::Answer(answer) => orders::names_in(answer),
+            _ => Order::new(),
+        };
+        if self.setup.varied.has(Reads::ORDER) || (new.is_empty() && node.twins.all.is_empty()) {
+            return step;
+        }
+        let mut names = [node.twins.names.clone(), new].concat();
+        orders::as_they_come(&mut names);
+        let mut all = Vec::new();
+        for order in orders::orders_of(&names).into_iter().skip(1) {
+            let mut given = given.clone();
+            if let Input::Answer(answer) = &mut given.input {
+                *answer = Arc::new(orders::in_order(answer, &order));
+            }
+            let twin = self.twin(node, node.twins.of(&order), &given, &step);
+            if twin.as_ref().is_some_and(|twin| !is_same(&step, twin)) {
+                self.noted.add(Reads::ORDER);
+                return step;
+            }
+            all.push((order, twin.map(|twin| twin.node.clone())));
+        }
+        if step.marked || step.node.is_done {
+            step.merged = all.into_iter().filter_map(|(_, twin)| twin).collect();
+        } else if let Some(node) = Arc::get_mut(&mut step.node) {
+            node.twins = Twins { names, all };
+        }
+        step
+    }
+
+    /// The step of a twin; `None` where it is the very step that is taken.
+    fn twin(&self, node: &Node, twin: Option<&Arc<Node>>, given: &Given, step: &Step) -> Option<Arc<Step>> {
+        let whole = whole_after(twin.map_or(node.whole, |twin| twin.whole), Some(given));
+        if whole == step.node.whole {
+            return None;
+        }
+        let twin = twin.map_or(node, |twin| twin);
+        let work = || Arc::new(self.replay(twin, Some(given)));
+        Some(self.others.get(digest_all(10, [whole]), work))
+    }
+}
+
+/// Whether two processes do the same in a step, as far as anybody can tell by now.
+pub(super) fn is_same(step: &Step, other: &Step) -> bool {
+    let (one, two) = (&step.node, &other.node);
+    step.marked == other.marked
+        && (!step.marked || one.digest == two.digest)
+        && (one.end, one.is_done, &one.trouble) == (two.end, two.is_done, &two.trouble)
+        && (&one.waits, &one.polled, &one.ready) == (&two.waits, &two.polled, &two.ready)
+        && digest_of_emitted(&step.out, 0, 0) == digest_of_emitted(&other.out, 0, 0)
+}
+
+/// The digest of a whole history, with what came last.
+pub(super) fn whole_after(before: Digest, now: Option<&Given>) -> Digest {
+    digest_all(3, [before, digest_of(3, &now)])
+}

@@ -1,0 +1,69 @@
+//! What a trial's actors read that varies in the world and is one value in a model unless somebody looks.
+//!
+//! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies, the
+//! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use zk_api::StatReads;
+
+/// A set of things that are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Reads(u32);
+
+impl Reads {
+    /// The order of names in a list.
+    pub const ORDER: Reads = Reads(1);
+    /// When a znode was created or set, by its leader's clock.
+    pub const TIMES: Reads = Reads(2);
+    /// Which transaction last changed a znode's children: also one that deletes.
+    pub const PZXID: Reads = Reads(4);
+
+    /// Each of them, with what it is called.
+    pub const ALL: [(Reads, &'static str); 3] = [
+        (Reads::ORDER, "the order of names in a list"),
+        (Reads::TIMES, "ctime or mtime, which take four values"),
+        (Reads::PZXID, "pzxid"),
+    ];
+
+    /// What was read of Stats.
+    pub fn of_stats(stats: StatReads) -> Reads {
+        let of = |read, reads| if stats.has(read) { reads } else { Reads::default() };
+        of(StatReads::TIMES, Reads::TIMES).and(of(StatReads::PZXID, Reads::PZXID))
+    }
+
+    /// Whether all of these are in it.
+    pub fn has(self, other: Reads) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets.
+    pub fn and(self, other: Reads) -> Reads {
+        Reads(self.0 | other.0)
+    }
+
+    /// All there is to read.
+    pub fn all() -> Reads {
+        Reads::ALL.iter().fold(Reads::default(), |all, (one, _)| all.and(*one))
+    }
+
+    /// What they are called.
+    pub fn names(self) -> Vec<&'static str> {
+        Reads::ALL.iter().filter(|(one, _)| self.has(*one)).map(|(_, name)| *name).collect()
+    }
+}
+
+/// What has been read so far.
+#[derive(Debug, Default)]
+pub struct Noted(AtomicU32);
+
+impl Noted {
+    /// Adds to it.
+    pub fn add(&self, reads: Reads) {
+        self.0.fetch_or(reads.0, Ordering::Relaxed);
+    }
+
+    /// All of it.
+    pub fn reads(&self) -> Reads {
+        Reads(self.0.load(Ordering::Relaxed))
+    }
+}
