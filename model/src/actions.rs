@@ -124,7 +124,9 @@ impl RecipeModel {
                 actions.extend(self.other_orders(state, me, many));
             }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
-            actions.extend((0..waits.timers).map(|k| Action::Timer(me, k)));
+            // Where a process may be paused, it may find all of them over.
+            let timers = waits.timers_over_first(self.bounds.pauses > 0);
+            actions.extend(timers.map(|k| Action::Timer(me, k)));
             actions.extend((0..ready.len() as u8).map(|k| Action::Run(me, k)));
         }
         // What the lost connection still carries comes before what the next one carries.

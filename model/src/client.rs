@@ -14,9 +14,10 @@ impl ZooKeeper for ModelClient {
         self.0.submit(request)
     }
 
-    /// A timer may fire at any time while it is waited for, and is gone when it is dropped.
-    fn sleep(&self, _duration: Duration) -> Pending<()> {
-        self.0.sleep()
+    /// A timer may fire at any time while it is waited for, but not before another of the process that is over by then for
+    /// certain; it is gone when it is dropped.
+    fn sleep(&self, duration: Duration) -> Pending<()> {
+        self.0.sleep(duration)
     }
 
     fn session(&self) -> SessionId {

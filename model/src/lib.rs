@@ -9,7 +9,7 @@
 //! | `model` | [`RecipeModel`](model::RecipeModel): the state machine, put together of the parts below |
 //! | `state`, `actions` | a state, and what can happen in it, always in the same order |
 //! | `process` | actors as histories of their inputs, replayed; steps remembered, checkpoints audited |
-//! | `tasks` | the tasks of a process, and which of them are ready |
+//! | `tasks`, `timers` | the tasks of a process, and which of them are ready; which of its timers may be over first |
 //! | `shell`, `client`, `probe` | what an actor sees of the model, and what it waits for |
 //! | `link` | a process with its connection: what it sent, what comes to it, what it believes |
 //! | `service` | the ensemble: one real tree, sessions, watches, views that lag |
@@ -60,6 +60,7 @@ pub mod stateright;
 pub mod stop;
 pub mod symmetry;
 mod tasks;
+mod timers;
 mod tree;
 
 pub use check::{

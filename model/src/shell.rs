@@ -6,6 +6,7 @@ use crate::symmetry::{Eyes, guid, session_after, session_of};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, EventType, KeeperState, Local, Pending, Request,
     Response, SessionId, StatReads, Text, Watch, WatchedEvent,
@@ -107,7 +108,10 @@ struct Inner {
     watches: Vec<(Watching, Completer<WatchedEvent>)>,
     changes: Vec<Completer<KeeperState>>,
     points: Vec<Completer<()>>,
-    timers: Vec<Completer<()>>,
+    /// How long each sleeps, and in which step it began to: in the order in which they began.
+    timers: Vec<(Duration, u32, Completer<()>)>,
+    /// How many steps there were.
+    steps: u32,
     writes: Vec<Completer<bool>>,
     /// Slots that were filled and are still held: nobody may have looked into them yet.
     filled: Vec<(Digest, Held)>,
@@ -170,8 +174,9 @@ pub struct Waits {
     pub changes: u8,
     /// Scheduling points.
     pub points: u8,
-    /// Timers.
-    pub timers: u8,
+    /// Timers, in the order in which they were set: how long each is, and how old: equally old are those that were set in
+    /// one step.
+    pub timers: Vec<(Duration, u8)>,
     /// Writes on their way, waited for or not.
     pub writes: u8,
 }
@@ -182,8 +187,9 @@ impl Waits {
 
     /// Whether it waits for more than a state can count.
     pub fn is_beyond(&self) -> bool {
-        let counted = [self.changes, self.points, self.timers, self.writes];
-        counted.iter().any(|many| usize::from(*many) > Waits::MOST) || self.watches.len() > Waits::MOST
+        let counted = [self.changes, self.points, self.writes].map(usize::from);
+        let listed = [self.watches.len(), self.timers.len()];
+        counted.into_iter().chain(listed).any(|many| many > Waits::MOST)
     }
 }
 
@@ -212,6 +218,7 @@ impl Shell {
             changes: Vec::new(),
             points: Vec::new(),
             timers: Vec::new(),
+            steps: 0,
             writes: Vec::new(),
             filled: Vec::new(),
             spawned: Vec::new(),
@@ -258,7 +265,7 @@ impl Shell {
                 inner.fill_unit(slot);
             }
             Input::Timer(nth) => {
-                let slot = inner.timers.remove(usize::from(*nth));
+                let (.., slot) = inner.timers.remove(usize::from(*nth));
                 inner.fill_unit(slot);
             }
             Input::Written { nth, accepted } => {
@@ -332,9 +339,11 @@ impl Shell {
     }
 
     /// See [`zk_api::ZooKeeper::sleep`].
-    pub fn sleep(&self) -> Pending<()> {
+    pub fn sleep(&self, duration: Duration) -> Pending<()> {
         let (completer, pending) = Pending::slot();
-        self.count().timers.push(completer);
+        let mut inner = self.count();
+        let step = inner.steps;
+        inner.timers.push((duration, step, completer));
         pending
     }
 
@@ -435,6 +444,7 @@ impl Inner {
     fn begin(&mut self, state: KeeperState) {
         self.state = state;
         self.looked = false;
+        self.steps += 1;
         self.asked = 0;
         self.mark = None;
     }
@@ -510,7 +520,7 @@ impl Inner {
     fn settle(&mut self) -> Waits {
         self.filled.retain(|(_, slot)| !slot.is_abandoned());
         self.points.retain(|slot| !slot.is_abandoned());
-        self.timers.retain(|slot| !slot.is_abandoned());
+        self.timers.retain(|(.., slot)| !slot.is_abandoned());
         self.changes.retain(|slot| !slot.is_abandoned());
         let watches = std::mem::take(&mut self.watches);
         let (gone, kept): (Vec<_>, Vec<_>) = watches.into_iter().partition(|(_, slot)| slot.is_abandoned());
@@ -522,9 +532,20 @@ impl Inner {
             watches: self.watches.iter().map(|(watching, _)| watching.clone()).collect(),
             changes: count(self.changes.len()),
             points: count(self.points.len()),
-            timers: count(self.timers.len()),
+            timers: self.timers(),
             writes: count(self.writes.len()),
         }
+    }
+
+    /// How long each timer is, and how many steps with timers have begun since it was set, the present one included.
+    fn timers(&self) -> Vec<(Duration, u8)> {
+        let mut steps: Vec<u32> = self.timers.iter().map(|(_, step, _)| *step).collect();
+        steps.dedup();
+        let age = |step: &u32| {
+            let since = steps.iter().filter(|other| *other >= step).count();
+            (since + usize::from(steps.last() != Some(&self.steps)) - 1) as u8
+        };
+        self.timers.iter().map(|(duration, step, _)| (*duration, age(step))).collect()
     }
 
     fn checkpoint(&mut self, label: &'static str, locals: &[Local<'_>]) {

@@ -105,6 +105,10 @@ pub(crate) fn bounds(b: &Bounds) -> String {
             });
         }
     }
+    text.push_str(match b.pauses {
+        0 => "; timers take any time, those of a process in their order",
+        _ => "; timers take any time",
+    });
     if !none.is_empty() {
         text.push_str(&format!("; no {}", none.join(", ")));
     }

@@ -15,3 +15,4 @@ mod relief;
 mod renew;
 mod sees;
 mod shared;
+mod timers;
