@@ -167,9 +167,16 @@ impl RecipeModel {
     fn faults(&self, state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
         let left = &state.left;
         let is_done = client.node.is_done;
-        // A process that is done still has a session, and what that one leaves behind ends with it.
-        if client.phase == Phase::Crashed || (is_done && !self.leaves_traces(state, usize::from(me), client))
-        {
+        if client.phase == Phase::Crashed {
+            return;
+        }
+        // A process that is done still has a session, and what that one leaves behind ends with it. Without any, only its
+        // next life can show that it has crashed.
+        if is_done && !self.leaves_traces(state, usize::from(me), client) {
+            let comes_back = left.restarts > 0 && client.rounds_left > 0 && !client.may_come_back();
+            if left.crashes > 0 && comes_back && client.phase == Phase::Running {
+                actions.push(Action::Crash(me));
+            }
             return;
         }
         if left.expiries > 0 && client.lives && !is_silent(client) {
