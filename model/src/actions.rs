@@ -7,6 +7,7 @@ use crate::process::Node;
 use crate::reads::Reads;
 use crate::state::State;
 use zk_api::{KeeperState, Op, Request};
+use zk_trials::event::ActorId;
 
 /// One step of the model. The first number is the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +26,7 @@ pub enum Action {
     Arrive(u8, u8),
     /// It learns that its write of this number has arrived.
     Take(u8, u8),
-    /// It connects again.
+    /// It connects: again, or for the first time.
     Reconnect(u8),
     /// Its client, which knows that its session is over, is given a new one.
     Renew(u8),
@@ -45,8 +46,10 @@ pub enum Action {
     Drop(u8, u8),
     /// It crashes.
     Crash(u8),
-    /// It begins another life, after a crash or the loss of its session.
+    /// It begins with a new session: another life after a crash or the loss of its session, or its first one.
     Begin(u8),
+    /// The same before it has a session.
+    Early(u8),
     /// It is paused.
     Pause(u8),
     /// Of its tasks that are ready, the one of this number runs.
@@ -65,6 +68,11 @@ impl RecipeModel {
     /// What can happen next, always in the same order; gives how many of these are free, which come first.
     /// Where none is free, nothing moves unless a fault makes it.
     pub fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {
+        // The order in which they begin makes no difference.
+        if let Some(me) = state.clients.iter().position(|client| client.phase == Phase::Unbegun) {
+            actions.extend([Action::Begin(me as u8), Action::Early(me as u8)]);
+            return actions.len();
+        }
         for (nth, client) in state.clients.iter().enumerate() {
             self.free(state, nth, client, actions);
         }
@@ -74,6 +82,10 @@ impl RecipeModel {
             // What is left of a former session stands behind the processes.
             if nth < self.clients() && state.left.restarts > 0 && client.may_come_back() {
                 actions.push(Action::Begin(nth as u8));
+                let next = ActorId { life: client.actor().life + 1, ..client.actor() };
+                if self.begins_early(next, client.rounds_left) {
+                    actions.push(Action::Early(nth as u8));
+                }
             }
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
@@ -142,7 +154,8 @@ impl RecipeModel {
                 Some(_) => {}
             }
         }
-        let unfinished = client.runs() || (client.phase == Phase::Running && !client.queue.is_empty());
+        let has_work = !client.queue.is_empty() || client.is_early();
+        let unfinished = client.runs() || (client.phase == Phase::Running && has_work);
         if unfinished && client.node.ready.is_empty() && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
         }
@@ -190,7 +203,9 @@ impl RecipeModel {
         let has_to_lose =
             client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
         let may_drop = has_to_lose && client.node.ready.is_empty();
-        if left.drops > 0 && may_drop && client.state == KeeperState::SyncConnected {
+        // A client that finds no server at first fails what was asked of it.
+        let is_refused = client.is_early() && !client.node.waits.calls.is_empty();
+        if left.drops > 0 && may_drop && (client.state == KeeperState::SyncConnected || is_refused) {
             let writes = if client.lives { client.queued_writes() as u8 } else { 0 };
             let most = if is_done { writes } else { writes + 1 };
             actions.extend((0..most).map(|ghosts| Action::Drop(me, ghosts)));
@@ -262,6 +277,7 @@ fn is_silent(client: &Client) -> bool {
         // Where it lives, it was told otherwise.
         Phase::Running => matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed),
         Phase::Crashed | Phase::Paused => true,
+        Phase::Unbegun => false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::model::Taken;
 use crate::service::TIMES_MS;
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response, Text};
-use zk_trials::event::{Event, Resource};
+use zk_trials::event::{ActorId, Event, Resource};
 
 /// One line for the step from a state to what was taken from there, with what it makes actors say.
 pub fn describe(before: &State, action: Action, taken: &Taken) -> String {
@@ -56,6 +56,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
             format!("{}'s write{token} reaches the {kind} resource", client(me).actor())
         }
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
+        Action::Reconnect(me) if client(me).is_early() => {
+            format!("{} is connected for the first time", client(me).actor())
+        }
         Action::Reconnect(me) if client(me).lives => format!("{} is connected again", client(me).actor()),
         Action::Reconnect(me) if client(me).served => {
             format!(
@@ -74,7 +77,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),
         Action::Expire(me) => {
             let why = match client(me).phase {
-                Phase::Running => "",
+                Phase::Running | Phase::Unbegun => "",
                 Phase::Paused => ", as it is paused",
                 Phase::Crashed => ", as it has crashed",
             };
@@ -85,8 +88,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),
-        Action::Begin(me) => {
-            format!("{} begins, another life with a new session", after.clients[usize::from(me)].actor())
+        Action::Begin(me) => format!("{} begins, {} with a new session", who(after, me), life(client(me))),
+        Action::Early(me) => {
+            format!("{} begins, {} that has no session yet", who(after, me), life(client(me)))
         }
         Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),
         Action::Set(..) => "an administrator sets ".to_owned() + &changed(before, after),
@@ -94,6 +98,15 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Run(me, nth) => ran(client(me), nth, &after.clients[usize::from(me)]),
         Action::Together(me, many) => at_once(client(me), many, &after.clients[usize::from(me)]),
     }
+}
+
+fn who(state: &State, me: u8) -> ActorId {
+    state.clients[usize::from(me)].actor()
+}
+
+/// Which life of a process begins now.
+fn life(before: &Client) -> &'static str {
+    if before.phase == Phase::Unbegun { "its first life" } else { "another life" }
 }
 
 fn ran(client: &Client, nth: u8, after: &Client) -> String {
@@ -259,6 +272,9 @@ fn dropped(client: &Client, ghosts: usize) -> String {
         } else {
             format!("its {name} is lost")
         });
+    }
+    if client.is_early() {
+        return format!("{} finds no server: {}", client.actor(), parts.join(", "));
     }
     let known = if client.state == KeeperState::SyncConnected { "drops" } else { "is down" };
     let what = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };

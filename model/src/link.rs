@@ -7,7 +7,7 @@ use crate::message::{Events, Letter, List, Message, Post};
 use crate::orders;
 use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
 use crate::reads::Reads;
-use crate::shell::Watching;
+use crate::shell::{Watching, first_state};
 use crate::symmetry::{Eyes, session_of};
 use proven::proven_by;
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 pub struct Client {
     /// The process.
     pub node: Arc<Node>,
-    /// Its session.
+    /// Its session; `NONE` while its code runs and has none yet.
     pub session: SessionId,
     /// How many rounds it has still to do, where a next life would have to know; else none.
     pub rounds_left: u8,
@@ -57,6 +57,8 @@ pub struct Client {
 /// How a process fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
+    /// Its code is to begin, with a session or before it has one.
+    Unbegun,
     /// It runs.
     Running,
     /// It was stopped, as in a garbage collection.
@@ -169,16 +171,23 @@ pub struct Moved {
 impl Client {
     /// A client whose process has taken its first step.
     ///
-    /// `rounds`: how many it has to do; `counted`, whether a next life may have to know how many are left.
-    pub fn start(replayer: &Replayer, actor: ActorId, rounds: u8, counted: bool, symmetry: bool) -> Moved {
-        let step = replayer.start(actor, rounds);
+    /// `rounds`: how many it has to do; `counted`: a next life may have to know how many are left; `early`: it has no
+    /// session yet.
+    pub fn start(
+        replayer: &Replayer,
+        actor: ActorId,
+        (rounds, counted): (u8, bool),
+        early: bool,
+        symmetry: bool,
+    ) -> Moved {
+        let step = replayer.start(actor, rounds, early);
         let client = Client {
             node: step.node.clone(),
-            session: session_of(actor),
+            session: if early { SessionId::NONE } else { session_of(actor) },
             rounds_left: if counted { rounds } else { 0 },
             phase: Phase::Running,
-            state: KeeperState::SyncConnected,
-            lives: true,
+            state: first_state(early),
+            lives: !early,
             served: true,
             queue: Vec::new(),
             inbox: Vec::new(),
@@ -196,6 +205,30 @@ impl Client {
         at.done(symmetry)
     }
 
+    /// A client whose process is to begin.
+    pub fn unbegun(actor: ActorId, symmetry: bool) -> Arc<Client> {
+        let client = Client {
+            node: Arc::new(Node::crashed(actor)),
+            session: session_of(actor),
+            rounds_left: 0,
+            phase: Phase::Unbegun,
+            state: KeeperState::SyncConnected,
+            lives: false,
+            served: true,
+            queue: Vec::new(),
+            inbox: Vec::new(),
+            ghosts: Vec::new(),
+            identities: Arc::default(),
+            proven: Vec::new(),
+            credentials: Vec::new(),
+            writes: Vec::new(),
+            outstanding: 0,
+            digest: 0,
+            seen: 0,
+        };
+        Arc::new(client.sealed(symmetry))
+    }
+
     /// Takes an operation.
     pub fn step(&self, op: &Op, replayer: &Replayer, symmetry: bool) -> Moved {
         let mut at =
@@ -207,6 +240,11 @@ impl Client {
     /// Who it is.
     pub fn actor(&self) -> ActorId {
         self.node.actor
+    }
+
+    /// Whether its code has begun before it has a session, and has none yet.
+    pub fn is_early(&self) -> bool {
+        self.session == SessionId::NONE
     }
 
     /// Whether its process may do something.
@@ -366,8 +404,8 @@ impl At<'_> {
             .queue
             .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
         // Who was told of an end too early has a session that is still to expire.
-        let is_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
-        if client.queue.is_empty() && !(client.lives && is_early) {
+        let is_told_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
+        if client.queue.is_empty() && !client.is_early() && !(client.lives && is_told_early) {
             client.state = KeeperState::SyncConnected;
         }
     }
@@ -491,8 +529,8 @@ impl At<'_> {
         self.events.extend(out.events.iter().cloned());
         self.unwatched.extend(out.unwatched.iter().cloned());
         // Whoever says that its session was lost closes its connection, whether it was lost or not.
-        if step.node.end == Some(End::SessionLost) && self.client.lives && self.client.phase == Phase::Running
-        {
+        let has_any = self.client.lives || self.client.is_early();
+        if step.node.end == Some(End::SessionLost) && has_any && self.client.phase == Phase::Running {
             self.leave();
         }
     }
@@ -524,8 +562,12 @@ impl At<'_> {
             Message::Lost => {
                 self.client.state = KeeperState::Disconnected;
                 self.client.outstanding = 0;
-                self.is_so(|actor| Fact::Disconnected { actor });
-                self.feed(&Input::Lost);
+                if self.client.is_early() {
+                    self.feed(&Input::NoServer);
+                } else {
+                    self.is_so(|actor| Fact::Disconnected { actor });
+                    self.feed(&Input::Lost);
+                }
             }
         }
     }

@@ -64,7 +64,7 @@ pub fn label(action: Action) -> u16 {
         Action::Together(me, many) | Action::Order(me, many, _) => (14, me, many),
         // A fault is no free action, and not recorded.
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
-        Action::FalseEnd(_) | Action::Begin(_) => (15, 0, 0),
+        Action::FalseEnd(_) | Action::Begin(_) | Action::Early(_) => (15, 0, 0),
         Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)

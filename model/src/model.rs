@@ -1,6 +1,7 @@
 //! A recipe model: replayed processes, the ensemble and the promises, as one state machine.
 
 mod lives;
+mod starts;
 
 use crate::actions::Action;
 use crate::check::CheckConfig;
@@ -17,7 +18,7 @@ use crate::state::{Left, State};
 use crate::stop::Stop;
 use crate::symmetry::session_of;
 use std::sync::Arc;
-use zk_api::{Data, KeeperState, Request, Text};
+use zk_api::{Data, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
@@ -54,6 +55,8 @@ pub struct RecipeModel {
     orders: Memo<Arc<Served>>,
     moves: Memo<Arc<Moved>>,
     seen: Memo<(Arc<Monitors>, Arc<Findings>)>,
+    /// Which lives begin in two ways.
+    early: Memo<bool>,
 }
 
 struct Start {
@@ -127,6 +130,7 @@ impl RecipeModel {
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
+            early: Memo::new(true),
         }
     }
 
@@ -167,7 +171,8 @@ impl RecipeModel {
         self.replayer.audit_is_cut()
     }
 
-    /// The first state, in which each process has taken its first step, and what the promises say of that.
+    /// The first state, in which each process has taken its first step, unless it makes a difference whether it has a
+    /// session by then, and what the promises say of that.
     pub fn init(&self) -> Taken {
         let actors: Vec<ActorId> = (0..self.bounds.clients)
             .map(|process| ActorId { process: process.into(), life: 0, thread: 0 })
@@ -175,12 +180,16 @@ impl RecipeModel {
         let symmetry = self.rules.symmetry;
         let eyes = if symmetry { actors.len() } else { 0 };
         let Bounds { rounds, restarts, .. } = self.bounds;
-        let start = |actor: &ActorId| Client::start(&self.replayer, *actor, rounds, restarts > 0, symmetry);
+        let start = |actor: &ActorId| {
+            if self.begins_early(*actor, rounds) {
+                let (client, events) = (Client::unbegun(*actor, symmetry), List::new(Vec::new()));
+                return Moved { client, events, unwatched: Vec::new() };
+            }
+            Client::start(&self.replayer, *actor, (rounds, restarts > 0), false, symmetry)
+        };
         let started: Vec<Moved> = actors.iter().map(start).collect();
-        let opened = actors.iter().flat_map(|&actor| {
-            let session = session_of(actor);
-            [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
-        });
+        let begun = started.iter().filter(|moved| moved.client.phase != Phase::Unbegun);
+        let opened = begun.flat_map(|moved| opened(moved.client.session, moved.client.actor()));
         let state = State {
             service: Service::new(&self.start.setup, &self.start.trial.counters(), &actors, &self.rules),
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
@@ -266,6 +275,11 @@ impl RecipeModel {
     }
 }
 
+/// What promises see of a session that is opened.
+fn opened(session: SessionId, actor: ActorId) -> [Event; 2] {
+    [Fact::SessionOpened { session, actor }, Fact::Connected { actor }].map(Event::Is)
+}
+
 /// Which of the model's own promises is broken, and how; none where nothing can be relied on.
 fn violation(trouble: &Trouble) -> Option<(usize, Violation)> {
     let (own, what) = match trouble {
@@ -332,7 +346,8 @@ impl Turn<'_> {
                 self.state.left.crashes -= 1;
                 self.go(me, &Op::Crash);
             }
-            Action::Begin(me) => self.begin(me),
+            Action::Begin(me) => self.begin(me, false),
+            Action::Early(me) => self.begin(me, true),
             Action::Delete(nth) => {
                 let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
                 self.administer(&Request::Delete { path: path.clone(), version: -1 });
@@ -396,6 +411,7 @@ impl Turn<'_> {
     fn never_looks_again(&self, me: usize) -> bool {
         let (client, service) = (&self.state.clients[me], &self.state.service);
         match client.state {
+            _ if client.phase == Phase::Unbegun => false,
             _ if client.node.is_done => client.queue.is_empty() && !service.registers(me),
             KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => true,
             KeeperState::Disconnected => !client.served,
@@ -512,6 +528,9 @@ impl Turn<'_> {
             self.go(me, &Op::LearnExpiry);
             return;
         }
+        if client.is_early() {
+            return self.connect(me);
+        }
         let node = client.node.clone();
         let watches = &node.waits.watches;
         let identities = client.repeated();
@@ -551,7 +570,10 @@ impl Turn<'_> {
         let lost: Vec<_> = lost.collect();
         self.go(me, &Op::Drop { ghosts });
         let service = &self.state.service;
-        if service.serves(usize::from(me)) || service.can_go_back(usize::from(me)) {
+        if self.state.clients[usize::from(me)].is_early() {
+            let session = session_of(self.state.clients[usize::from(me)].actor());
+            self.open_view(me, session);
+        } else if service.serves(usize::from(me)) || service.can_go_back(usize::from(me)) {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();
             let watches = &node.waits.watches;

@@ -13,7 +13,7 @@ use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
 use crate::reads::{Noted, Reads};
-use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
+use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching, first_state};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
@@ -56,11 +56,13 @@ pub enum Input {
     Event(Arc<WatchedEvent>),
     /// The connection is lost, and all calls with it.
     Lost,
+    /// No server is found for the first connection, and all calls are lost.
+    NoServer,
     /// There is a connection again.
     Connected,
     /// The session is over.
     Over,
-    /// There is a new one.
+    /// There is a new one, or the first.
     Renewed,
     /// A scheduling point passes.
     Point(u8),
@@ -94,6 +96,17 @@ pub struct Emitted {
     pub writes: Vec<(u8, Resource, Option<Zxid>)>,
     /// Watches given up.
     pub unwatched: Vec<Watching>,
+    /// What its code has looked at.
+    pub looks: Looks,
+}
+
+/// What the code of a process has looked at in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looks {
+    /// Which session it has.
+    pub at_session: bool,
+    /// The session's state.
+    pub at_state: bool,
 }
 
 impl Emitted {
@@ -134,6 +147,8 @@ pub struct Node {
     pub actor: ActorId,
     /// How many rounds it was told to do.
     rounds: u8,
+    /// Its code began before it had a session.
+    early: bool,
     /// What tells it from others.
     pub digest: Digest,
     /// The same, as it sees itself; zero without symmetry.
@@ -170,6 +185,7 @@ impl Node {
         Node {
             actor,
             rounds: 0,
+            early: false,
             digest,
             seen,
             whole: digest,
@@ -189,7 +205,7 @@ impl Node {
     pub fn minds(&self, input: &Input) -> bool {
         match input {
             _ if self.is_done => false,
-            Input::Answer(_) => !self.waits.calls.is_empty(),
+            Input::Answer(_) | Input::NoServer => !self.waits.calls.is_empty(),
             Input::Event(event) => self.waits.watches.iter().any(|watching| watching.sees(event)),
             Input::Lost => !self.waits.calls.is_empty() || self.waits.changes > 0,
             Input::Connected => self.waits.changes > 0,
@@ -329,10 +345,11 @@ impl Replayer {
         self.setup.varied.has(reads)
     }
 
-    /// An actor's first step, up to where its main task waits.
-    pub fn start(&self, actor: ActorId, rounds: u8) -> Arc<Step> {
-        let digest = digest_of(0x57a7, &(actor, rounds));
-        let blank = Node { is_done: false, rounds, ..Node::idle(actor, digest, 0) };
+    /// An actor's first step, up to where its main task waits. `early`: it has no session yet.
+    pub fn start(&self, actor: ActorId, rounds: u8, early: bool) -> Arc<Step> {
+        let kind = if early { 0x57a8 } else { 0x57a7 };
+        let (digest, seen) = (digest_of(kind, &(actor, rounds)), early.into());
+        let blank = Node { is_done: false, rounds, early, ..Node::idle(actor, digest, seen) };
         Arc::new(self.replay_twice(&blank, None))
     }
 
@@ -358,7 +375,8 @@ impl Replayer {
         }
     }
 
-    fn remembered(&self, node: &Node, given: &Given) -> Arc<Step> {
+    /// The same without an audit.
+    pub(crate) fn remembered(&self, node: &Node, given: &Given) -> Arc<Step> {
         let now = digest_of(0x57e9, given);
         let work = || Arc::new(self.twinned(node, given));
         self.steps.get(digest_all(1, [node.digest, now]), work)
@@ -409,7 +427,7 @@ impl Replayer {
 
     fn replay(&self, before: &Node, now: Option<&Given>) -> Step {
         let Setup { clients, effects, keys, symmetry, .. } = self.setup;
-        let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry));
+        let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry, before.early));
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut tasks = Tasks::new(shell.clone());
@@ -457,7 +475,7 @@ impl Replayer {
     fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
         let Ran { mut out, waits, polled, mark, looked, ready, end, is_done, came_of_it } = ran;
         let actor = before.actor;
-        let state = now.map_or(KeeperState::SyncConnected, |given| given.state);
+        let state = now.map_or(first_state(before.early), |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);
         let whole = whole_after(before.whole, now);
@@ -493,10 +511,11 @@ impl Replayer {
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let (rounds, trouble, twins) = (before.rounds, None, Twins::default());
+        let (rounds, early, trouble, twins) = (before.rounds, before.early, None, Twins::default());
         let node = Node {
             actor,
             rounds,
+            early,
             digest,
             seen,
             whole,

@@ -70,7 +70,11 @@ impl Story {
         let scene = Scene { process, does, paths: Vec::new(), events: lists.collect() };
         let follow = |after: &Arc<Client>| {
             let mut old = before.clients.iter().zip(&self.sent);
-            match old.find(|(before, _)| before.session == after.session) {
+            let is_same = |before: &Client| {
+                let same = before.session == after.session || before.is_early();
+                same && before.actor() == after.actor()
+            };
+            match old.find(|(before, _)| is_same(before)) {
                 Some((before, sent)) => sent.follow(before, after, self.step),
                 None => Sent { queue: vec![self.step; after.queue.len()], ..Sent::default() },
             }
@@ -121,6 +125,7 @@ impl Story {
             | Action::Register(me)
             | Action::CatchUp(me)
             | Action::Begin(me)
+            | Action::Early(me)
             | Action::Run(me, _)
             | Action::Resume(me) => (process(me), Does::Moves, none()),
         }

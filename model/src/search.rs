@@ -402,7 +402,9 @@ impl Sometimes {
             Action::Expire(_) => self.expiry += 1,
             Action::Crash(_) => self.crash += 1,
             Action::Pause(_) => self.pause += 1,
-            Action::Begin(_) => self.restart += 1,
+            Action::Begin(_) | Action::Early(_) => {
+                self.restart += u64::from(taken.state.left.restarts < state.left.restarts);
+            }
             Action::Delete(_) | Action::Set(..) => self.admin += 1,
             Action::Drop(me, ghosts) => {
                 let client = &state.clients[usize::from(me)];

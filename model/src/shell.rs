@@ -119,7 +119,7 @@ struct Inner {
     out: Emitted,
     mark: Option<Mark>,
     guids: u32,
-    /// How many sessions there were before the present one.
+    /// How many sessions there have been so far, the present one included.
     sessions: u8,
     asked: u32,
     /// More than one task is alive: a checkpoint of one says nothing of the others.
@@ -204,14 +204,14 @@ pub struct Polled {
 }
 
 impl Shell {
-    /// An actor that has done nothing yet, with an open session.
-    pub fn new(actor: ActorId, effects: bool, keys: bool, symmetry: bool) -> Shell {
+    /// An actor that has done nothing yet, with an open session, or, if it is `early`, before it has one.
+    pub fn new(actor: ActorId, effects: bool, keys: bool, symmetry: bool, early: bool) -> Shell {
         Shell(Mutex::new(Inner {
             actor,
             effects,
             keys,
             symmetry,
-            state: KeeperState::SyncConnected,
+            state: first_state(early),
             looked: false,
             calls: VecDeque::new(),
             watches: Vec::new(),
@@ -225,7 +225,7 @@ impl Shell {
             out: Emitted::default(),
             mark: None,
             guids: 0,
-            sessions: 0,
+            sessions: u8::from(!early),
             asked: 0,
             crowded: false,
             closed: false,
@@ -254,6 +254,7 @@ impl Shell {
                 inner.fail_calls(ErrorCode::ConnectionLoss);
                 inner.change(state);
             }
+            Input::NoServer => inner.fail_calls(ErrorCode::ConnectionLoss),
             Input::Connected => inner.change(state),
             Input::Over => inner.over(state),
             Input::Renewed => {
@@ -351,6 +352,7 @@ impl Shell {
     pub fn state(&self) -> KeeperState {
         let mut inner = self.count();
         inner.looked = true;
+        inner.out.looks.at_state = true;
         inner.state
     }
 
@@ -415,9 +417,18 @@ impl Shell {
 
     /// See [`zk_api::ZooKeeper::session`].
     pub fn session(&self) -> SessionId {
-        let inner = self.count();
-        (0..inner.sessions).fold(session_of(inner.actor), |session, _| session_after(session))
+        let mut inner = self.count();
+        inner.out.looks.at_session = true;
+        match inner.sessions {
+            0 => SessionId::NONE,
+            n => (1..n).fold(session_of(inner.actor), |session, _| session_after(session)),
+        }
     }
+}
+
+/// What a client knows of its session when its code begins.
+pub fn first_state(early: bool) -> KeeperState {
+    if early { KeeperState::Disconnected } else { KeeperState::SyncConnected }
 }
 
 /// States count in bytes: see [`Waits::is_beyond`].

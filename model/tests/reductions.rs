@@ -144,22 +144,56 @@ fn a_violation_is_found_in_as_few_steps_as_there_are() {
     }
 }
 
-/// A trial whose promises are told of all that is woken, though none of them counts it.
-struct Counting(Arc<dyn AnyTrial>);
+/// A trial of which a model keeps more than it has to.
+struct More {
+    trial: Arc<dyn AnyTrial>,
+    /// Its promises are told of all that is woken, though none of them counts it.
+    counts: bool,
+    /// Its actors look at their sessions as they begin, and make nothing of it.
+    looks: bool,
+}
 
-impl AnyTrial for Counting {
+impl AnyTrial for More {
     fn about(&self) -> About {
-        self.0.about()
+        self.trial.about()
     }
     fn setup(&self) -> Vec<Text> {
-        self.0.setup()
+        self.trial.setup()
     }
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        self.trial.promises()
+    }
+    fn counts_wakes(&self) -> bool {
+        self.counts || self.trial.counts_wakes()
+    }
+    fn administered(&self) -> Vec<Text> {
+        self.trial.administered()
+    }
+    fn counters(&self) -> Vec<(Text, i32)> {
+        self.trial.counters()
     }
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
-        self.0.clone().actor(zk, probe, part)
+        if self.looks {
+            let _ = zk.session();
+        }
+        self.trial.clone().actor(zk, probe, part)
     }
+}
+
+/// Processes that look at their sessions begin in two ways, and others in one: that could be wrong.
+#[test]
+fn a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look() {
+    let mut more = 0;
+    for (trial, config) in all() {
+        let about = trial.about();
+        let plain = run(trial.clone(), &config);
+        let other = run(Arc::new(More { trial, counts: false, looks: true }), &config);
+        let name = about.name;
+        assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
+        assert!(about.breaks.is_none_or(|breaks| broken(&other).contains(&breaks.promise)), "{name}");
+        more += u32::from(plain.verdict == Verdict::Holds && plain.states < other.states);
+    }
+    assert!(more > 0);
 }
 
 #[test]
@@ -172,7 +206,8 @@ fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
         // Right ones are explored to the end.
         let crashes = if about.breaks.is_some() { about.bounds.crashes } else { 0 };
         let config = CheckConfig::new(Bounds { crashes, ..Bounds::clients(2) });
-        let (without, with) = (run(trial.clone(), &config), run(Arc::new(Counting(trial)), &config));
+        let (without, with) =
+            (run(trial.clone(), &config), run(Arc::new(More { trial, counts: true, looks: false }), &config));
         assert_eq!(without.verdict, with.verdict, "{}", about.name);
         fewer += u32::from(without.states < with.states);
     }

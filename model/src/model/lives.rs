@@ -1,30 +1,40 @@
-//! Another life of a process, and what is left of its former sessions.
+//! How the lives of a process begin, and what is left of its former sessions.
 //!
 //! A process has the place of its number among the clients, whatever life it is in. What it leaves behind, a session that
 //! has still to expire, writes in flight, writes to what is outside, has a place of its own behind all processes, until
 //! nothing of it is left.
 
-use super::{Turn, violation};
+use super::{Turn, opened, violation};
 use crate::digest::{digest_all, digest_of};
 use crate::link::{Client, Op, Phase};
 use crate::message::List;
 use crate::service::Order;
-use crate::symmetry::session_after;
+use crate::symmetry::{session_after, session_of};
 use std::sync::Arc;
 use zk_api::SessionId;
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_trials::event::ActorId;
 
 impl Turn<'_> {
-    /// A process begins another life, with the rounds that are left.
-    pub(super) fn begin(&mut self, me: u8) {
-        self.state.left.restarts -= 1;
-        let former = self.state.clients[usize::from(me)].clone();
-        let actor = ActorId { life: former.actor().life + 1, ..former.actor() };
-        self.leave(me, former.remains(false, self.model.rules.symmetry));
-        let (model, rounds) = (self.model, former.rounds_left);
-        let work = || Arc::new(Client::start(&model.replayer, actor, rounds, true, model.rules.symmetry));
-        let moved = model.moves.get(digest_of(0x61, &(actor, rounds)), work);
-        self.open(me, moved.client.session, actor);
+    /// A process begins: its first life, or another one with the rounds that are left. `early`: it has no session yet.
+    pub(super) fn begin(&mut self, me: u8, early: bool) {
+        let (former, model) = (self.state.clients[usize::from(me)].clone(), self.model);
+        let is_first = former.phase == Phase::Unbegun;
+        let (actor, rounds) = match is_first {
+            true => (former.actor(), model.bounds.rounds),
+            false => (ActorId { life: former.actor().life + 1, ..former.actor() }, former.rounds_left),
+        };
+        if !is_first {
+            self.state.left.restarts -= 1;
+            self.leave(me, former.remains(false, model.rules.symmetry));
+        }
+        let of = (rounds, model.bounds.restarts > 0);
+        let work = || Arc::new(Client::start(&model.replayer, actor, of, early, model.rules.symmetry));
+        let moved = model.moves.get(digest_of(0x61, &(actor, rounds, early)), work);
+        let session = session_of(actor);
+        self.open_view(me, session);
+        if !early {
+            self.see(&List::new(opened(session, actor).to_vec()));
+        }
         self.state.clients[usize::from(me)] = moved.client.clone();
         self.see(&moved.events);
         let trouble = moved.client.node.trouble.as_ref().and_then(violation);
@@ -34,12 +44,21 @@ impl Turn<'_> {
         }
     }
 
+    /// A client whose code has begun before that is connected for the first time.
+    pub(super) fn connect(&mut self, me: u8) {
+        let actor = self.state.clients[usize::from(me)].actor();
+        let session = session_of(actor);
+        self.see(&List::new(opened(session, actor).to_vec()));
+        self.go(me, &Op::Renewed(session));
+    }
+
     /// The code of a process goes on with a new session. The former may still live, if its client was told otherwise.
     pub(super) fn renew(&mut self, me: u8) {
         let former = self.state.clients[usize::from(me)].clone();
         self.leave(me, former.remains(true, self.model.rules.symmetry));
         let session = session_after(former.session);
-        self.open(me, session, former.actor());
+        self.open_view(me, session);
+        self.see(&List::new(opened(session, former.actor()).to_vec()));
         self.go(me, &Op::Renewed(session));
     }
 
@@ -54,13 +73,11 @@ impl Turn<'_> {
         self.order(&order, digest_all(13, [me.into(), place as u128]), None);
     }
 
-    /// A client has a new session.
-    fn open(&mut self, me: u8, session: SessionId, actor: ActorId) {
+    /// A client has a new session, of which it need not know yet.
+    pub(super) fn open_view(&mut self, me: u8, session: SessionId) {
         let goes_back = self.state.left.drops > 0;
         let order = Order::Open { client: me, session, goes_back };
         self.order(&order, digest_of(14, &(me, session, goes_back)), None);
-        let opened = [Fact::SessionOpened { session, actor }, Fact::Connected { actor }];
-        self.see(&List::new(opened.map(Event::Is).to_vec()));
     }
 
     /// Of former sessions of which nothing is left, nothing is remembered.

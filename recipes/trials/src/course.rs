@@ -29,7 +29,7 @@ pub enum CourseStep {
     Arrive(u16, u8),
     /// Of its writes that have arrived while it was paused, it learns of the one of this number.
     Learn(u16, u8),
-    /// It finds a server again, or learns that its session is dead.
+    /// It finds a server, for the first time or again, or learns that its session is dead.
     Reconnect(u16),
     /// Its client, which was told that its session is over, is given a new one.
     Renew(u16),
@@ -49,6 +49,8 @@ pub enum CourseStep {
     Crash(u16),
     /// It begins its next life, with a new session.
     Begin(u16),
+    /// It begins its next life before it has a session; as one of the first steps of a course: its first life.
+    Early(u16),
     /// It is paused.
     Pause(u16),
     /// It goes on after a pause.
@@ -91,6 +93,7 @@ impl CourseStep {
             | CourseStep::Drop(p, _)
             | CourseStep::Crash(p)
             | CourseStep::Begin(p)
+            | CourseStep::Early(p)
             | CourseStep::Pause(p)
             | CourseStep::Resume(p)
             | CourseStep::Run(p, _)
@@ -126,6 +129,7 @@ impl fmt::Display for CourseStep {
             CourseStep::Drop(p, in_flight) => write!(f, "drop p{p} {in_flight}"),
             CourseStep::Crash(p) => write!(f, "crash p{p}"),
             CourseStep::Begin(p) => write!(f, "begin p{p}"),
+            CourseStep::Early(p) => write!(f, "begin-early p{p}"),
             CourseStep::Pause(p) => write!(f, "pause p{p}"),
             CourseStep::Resume(p) => write!(f, "resume p{p}"),
             CourseStep::Run(p, nth) => write!(f, "run p{p} {nth}"),
@@ -188,6 +192,7 @@ fn read(text: &str) -> Option<CourseStep> {
         ("expire", None) => CourseStep::Expire(p),
         ("expire-former", Some(life)) => CourseStep::ExpireFormer(p, life),
         ("begin", None) => CourseStep::Begin(p),
+        ("begin-early", None) => CourseStep::Early(p),
         ("false-end", None) => CourseStep::FalseEnd(p),
         ("drop", Some(in_flight)) => CourseStep::Drop(p, in_flight),
         ("crash", None) => CourseStep::Crash(p),
@@ -226,6 +231,7 @@ mod tests {
             CourseStep::ExpireFormer(4, 0),
             CourseStep::FalseEnd(4),
             CourseStep::Begin(4),
+            CourseStep::Early(4),
             CourseStep::Drop(1, 2),
             CourseStep::Crash(4),
             CourseStep::Pause(4),

@@ -14,9 +14,12 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
     let events = || scenes.iter().flat_map(|scene| &scene.events);
     let writes = events().any(|event| matches!(event, Event::Is(Fact::Wrote { .. })));
     let mut drawing = Drawing::new(Unit::Steps, vec!["ensemble".into()], clients.into(), writes);
-    let opened = events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { .. })));
-    for process in (0..clients).filter(|_| !opened) {
-        // All have their sessions from the start.
+    let opens = |process: &u8| {
+        let is_first = |actor: &ActorId| actor.process == u16::from(*process) && actor.life == 0;
+        events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { actor, .. }) if is_first(actor)))
+    };
+    for process in (0..clients).filter(|process| !opens(process)) {
+        // The others have their sessions from the start.
         let (actor, session) = (
             ActorId { process: process.into(), life: 0, thread: 0 },
             zk_api::SessionId(i64::from(process) + 1),

@@ -46,8 +46,6 @@ pub(crate) enum Exclusion {
     Moved,
     /// Somebody has seen more times than a model's leaders have.
     Clocks,
-    /// A process crashed before it was ever connected; those of a model begin with their sessions.
-    Unborn,
     /// A session's end was asked for, and the answer lost: the client takes it for closed, and the model's asks again.
     LostClose,
     /// The search in the model was cut short.
@@ -59,7 +57,6 @@ impl Words for Exclusion {
         ("a container that the ensemble deletes", Exclusion::Upkeep),
         ("a session that moved while its former connection lived", Exclusion::Moved),
         ("more times than a model's leaders have", Exclusion::Clocks),
-        ("a process that crashed before it was connected", Exclusion::Unborn),
         ("a session whose end was asked for with the answer lost", Exclusion::LostClose),
         ("a search that was cut short", Exclusion::Cut),
     ];
@@ -137,11 +134,12 @@ pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
 pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let mut says = vec![Vec::new(); program.processes.len()];
     let mut changes = Vec::new();
-    let (mut lost, mut born) = (BTreeSet::new(), BTreeSet::new());
-    let (mut drops, mut expiries, mut crashes, mut restarts) = (0_u8, 0_u8, 0_u8, 0_u8);
+    let (mut lost, mut later_lives) = (BTreeSet::new(), BTreeSet::new());
+    let (mut drops, mut expiries, mut crashes) = (0_u8, 0_u8, 0_u8);
     for event in events {
         match event {
             Event::Says { actor, what } => {
+                later_lives.extend((actor.life > 0).then_some(actor.main()));
                 let Some((name, about, _)) = what.told() else { continue };
                 // A client that looks for a server fails what was asked whenever it does not find one, which in a
                 // model takes another drop.
@@ -159,14 +157,12 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
                     Fact::LearnsExpiry { .. } | Fact::SessionClosed { expired: true, .. } => {
                         expiries = expiries.saturating_add(1);
                     }
-                    Fact::SessionOpened { actor, .. } if actor.life > 0 => {
-                        restarts = restarts.saturating_add(1)
+                    Fact::SessionOpened { actor, .. } if actor.life > 0 => drop(later_lives.insert(*actor)),
+                    Fact::Crashed { actor } => {
+                        crashes = crashes.saturating_add(1);
+                        // One that was never connected nobody has heard of before.
+                        later_lives.extend((actor.life > 0).then_some(*actor));
                     }
-                    Fact::Connected { actor } => drop(born.insert(*actor)),
-                    Fact::Crashed { actor } if !born.contains(actor) => {
-                        return Ran::Excluded(Exclusion::Unborn);
-                    }
-                    Fact::Crashed { .. } => crashes = crashes.saturating_add(1),
                     Fact::NodeDeleted { by: SessionId::NONE, owner: SessionId::NONE, .. } => {
                         return Ran::Excluded(Exclusion::Upkeep);
                     }
@@ -194,6 +190,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     // No view can lag further than to the beginning.
     let lag = if servers > 1 { changes.len().min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
+    let restarts = later_lives.len().min(200) as u8;
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, bounds })
 }

@@ -148,7 +148,9 @@ fn renamed(path: &str, clients: u8) -> Text {
 /// How many connections a client has at most.
 fn connections(clients: u8, example: &Counterexample) -> u8 {
     let connects = |step: &&CourseStep, p| {
-        [CourseStep::Reconnect(p), CourseStep::Begin(p), CourseStep::Renew(p)].contains(step)
+        let again =
+            [CourseStep::Reconnect(p), CourseStep::Begin(p), CourseStep::Early(p), CourseStep::Renew(p)];
+        again.contains(step)
     };
     let again = |p| example.course.iter().filter(|step| connects(step, p)).count();
     let most = (0..clients.into()).map(again).max().unwrap_or(0);
@@ -159,7 +161,13 @@ fn connections(clients: u8, example: &Counterexample) -> u8 {
 mod tests {
     use super::*;
     use crate::check::default_config;
+    use std::time::Duration;
+    use zk_api::{CreateMode, Data, SessionId, ZPath, ZooKeeper};
     use zk_model::Verdict;
+    use zk_trials::event::{End, Event, Observation};
+    use zk_trials::probe::Probe;
+    use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+    use zk_trials::trial::{About, Bounds, Part, Trial};
 
     #[test]
     fn a_guid_is_renamed_where_it_is_a_word() {
@@ -201,5 +209,88 @@ mod tests {
         let names: Vec<&str> = lagging.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["lock/behind-sync", "configuration/sync-asks-nobody"], "{lagging:?}");
         assert!(lagging.iter().all(|(_, why)| why.contains("a deposed leader answers")), "{lagging:?}");
+    }
+
+    /// What breaks where code begins before it has a session.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Hasty {
+        /// A life that does.
+        Life(u8),
+        /// One whose client finds no server at first.
+        FindsNoServer,
+    }
+
+    /// Nobody is that hasty.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct NobodyHasty;
+
+    impl Promise for NobodyHasty {
+        fn name(&self) -> &'static str {
+            "nobody-hasty"
+        }
+        fn about(&self) -> &'static str {
+            "Nobody is hasty."
+        }
+        fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+            if let Event::Says { what: Observation::Notes { .. }, .. } = event {
+                found.push(Finding::Broken(Violation::new("somebody is".into(), None)));
+            }
+        }
+    }
+
+    impl Trial for Hasty {
+        fn about(&self) -> About {
+            About::new("hasty", "Begins before it has a session.")
+        }
+        fn setup(&self) -> Vec<Text> {
+            vec!["/hasty".into()]
+        }
+        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+            vec![Box::new(NobodyHasty)]
+        }
+        async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
+        where
+            Z: ZooKeeper + Clone + 'static,
+            P: Probe + Clone + 'static,
+        {
+            let own = ZPath::parse(&format!("/hasty/{}-{}", part.me.process, part.me.life)).expect("a path");
+            let none = zk.session() == SessionId::NONE;
+            let made = zk.create(&own, Data::NULL, CreateMode::Persistent).await;
+            let is_hasty = match *self {
+                Hasty::Life(life) => none && made.is_ok() && part.me.life == life,
+                Hasty::FindsNoServer => {
+                    let still_none = zk.session() == SessionId::NONE;
+                    still_none && made.is_err() && zk.exists(&own).await == Ok(None)
+                }
+            };
+            if is_hasty && zk.session() != SessionId::NONE {
+                probe.observe(Observation::note("is", "hasty", 0));
+            }
+            // Who is done needs no other life.
+            zk.sleep(Duration::from_secs(1)).await;
+            End::Done
+        }
+    }
+
+    /// In the model, processes had their sessions from the start once, and a course had no other beginning.
+    #[test]
+    fn the_world_takes_counterexamples_that_begin_without_a_session() {
+        let of = |clients| Bounds::clients(clients);
+        for (hasty, bounds) in [
+            (Hasty::Life(0), of(2)),
+            (Hasty::Life(0), Bounds { lag: 1, ..of(2) }),
+            (Hasty::Life(1), Bounds { crashes: 1, restarts: 1, ..of(1) }),
+            (Hasty::FindsNoServer, Bounds { drops: 1, ..of(1) }),
+            (Hasty::FindsNoServer, Bounds { drops: 1, lag: 1, ..of(2) }),
+        ] {
+            let (trial, config): (Arc<dyn AnyTrial>, _) = (Arc::new(hasty), CheckConfig::new(bounds));
+            let check = zk_model::check(trial.clone(), &config, &mut |_| {});
+            let broken = check.promises.iter().find(|result| result.name == "nobody-hasty");
+            let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
+            let taken = export(&trial, &config, "nobody-hasty", example);
+            assert!(taken.is_ok(), "{hasty:?}, lag {}: {taken:?}", bounds.lag);
+            let early = |step: &CourseStep| matches!(step, CourseStep::Early(_));
+            assert_eq!(example.course.iter().filter(|step| early(step)).count(), 1, "{:?}", example.steps);
+        }
     }
 }

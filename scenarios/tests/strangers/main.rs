@@ -15,4 +15,5 @@ mod relief;
 mod renew;
 mod sees;
 mod shared;
+mod starts;
 mod timers;

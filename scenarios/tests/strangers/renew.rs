@@ -135,7 +135,7 @@ fn expiries() -> Faults {
 #[test]
 fn who_does_not_notice_a_new_session_misses_what_the_former_had() {
     let config = CheckConfig::new(Bounds { expiries: 1, ..Bounds::clients(2) });
-    let expected = Expected::Wrong { promise: "badge-there", steps: 10 };
+    let expected = Expected::Wrong { promise: "badge-there", steps: 12 };
     judge(Badge::Once, &config, 2, expiries(), &expected);
     // Where the library renews nothing, the same code is right.
     judge(Badge::OnceAndForAll, &config, 2, expiries(), &Expected::Right);

@@ -73,10 +73,15 @@ const EVENTS_PER_STEP: u32 = 10_000;
 impl World<'_> {
     /// Takes a course. If something in it cannot happen here, says what, and in which step.
     fn follow(&mut self, course: &Course) -> Result<(), String> {
-        self.everybody_connects()?;
+        let early = course.steps.iter().map_while(|Step(step)| match step {
+            CourseStep::Early(p) => Some(*p),
+            _ => None,
+        });
+        let early: Vec<u16> = early.collect();
+        self.everybody_connects(&early)?;
         self.hold_views();
         let many = course.steps.len();
-        for (nth, Step(step)) in course.steps.iter().enumerate() {
+        for (nth, Step(step)) in course.steps.iter().enumerate().skip(early.len()) {
             if self.over {
                 break;
             }
@@ -88,13 +93,13 @@ impl World<'_> {
         Ok(())
     }
 
-    /// All sessions, then all actors, as in a model's first state.
-    fn everybody_connects(&mut self) -> Result<(), String> {
+    /// All sessions, then all actors, as in a model's first state. Those who are `early` do not know of theirs yet.
+    fn everybody_connects(&mut self, early: &[u16]) -> Result<(), String> {
         let mut mailboxes = Vec::new();
         for process in 0..self.scenario.clients {
             self.processes[usize::from(process)].comes_back = false;
             mailboxes.push(self.begin_session(ActorId { process, life: 0, thread: 0 }));
-            self.connects(process)?;
+            self.connects(process, !early.contains(&process))?;
         }
         for (process, mailbox) in (0..).zip(mailboxes) {
             self.begin_actor(process, mailbox);
@@ -133,7 +138,7 @@ impl World<'_> {
                     self.proposes_lost(p, true, World::serve_lost)?;
                 }
                 self.next_servers_know(p)?;
-                self.connects(p)
+                self.connects(p, true)
             }
             CourseStep::Expire(_)
             | CourseStep::ExpireFormer(..)
@@ -165,10 +170,10 @@ impl World<'_> {
             CourseStep::Timer(p, nth) => self.wake(p, nth, true),
             CourseStep::Arrive(p, nth) => self.arrive(p, nth),
             CourseStep::Learn(p, nth) => self.learn(p, nth),
-            CourseStep::Reconnect(p) => self.connects(p),
+            CourseStep::Reconnect(p) => self.connects(p, true),
             CourseStep::Renew(p) => {
                 self.renew(self.client(p));
-                self.connects(p)
+                self.connects(p, true)
             }
             CourseStep::Register(p) => self.register(p),
             CourseStep::Expire(p) => self.expire_of(self.client(p)),
@@ -178,7 +183,8 @@ impl World<'_> {
                 self.crash_process(p);
                 Ok(())
             }
-            CourseStep::Begin(p) => self.begin_next(p),
+            CourseStep::Begin(p) => self.begin_next(p, true),
+            CourseStep::Early(p) => self.begin_next(p, false),
             CourseStep::Pause(p) => {
                 let actor = self.client(p);
                 self.pause(actor, PAUSE_MS);
@@ -295,14 +301,14 @@ impl World<'_> {
         }
     }
 
-    /// A process whose life has ended begins the next, once it has a session.
-    fn begin_next(&mut self, p: u16) -> Result<(), String> {
+    /// A process whose life has ended begins the next, once it has a session, of which it is `told` or not.
+    fn begin_next(&mut self, p: u16, told: bool) -> Result<(), String> {
         let Process { actor, rounds_left, ref client, .. } = self.processes[usize::from(p)];
         match (client, actor.life.checked_add(1)) {
             (Some(_), _) => Err("its life goes on".to_owned()),
             (None, Some(life)) if rounds_left > 0 => {
                 let mailbox = self.begin_session(ActorId { life, ..actor });
-                self.connects(p)?;
+                self.connects(p, told)?;
                 self.begin_actor(p, mailbox);
                 self.turn();
                 self.tell_broken();
@@ -384,8 +390,8 @@ impl World<'_> {
         watches.filter(|completer| !completer.is_abandoned()).count()
     }
 
-    /// It opens connections until a server says whether its session lives.
-    fn connects(&mut self, p: u16) -> Result<(), String> {
+    /// It opens connections until a server says whether its session lives. Where it is not `told`, that is on its way.
+    fn connects(&mut self, p: u16, told: bool) -> Result<(), String> {
         let state =
             |world: &Self| world.processes[usize::from(p)].client.as_ref().map(|client| client.state());
         for nth in 0..EVENTS_PER_STEP {
@@ -397,10 +403,14 @@ impl World<'_> {
             }
             let network = &self.network;
             let mine = |conn: &ConnId| network.is_open_of(*conn, p);
+            let tells = |happening: &Happening| matches!(happening, Happening::AtClient { conn, message: ToClient::Connected(_), .. } if mine(conn));
+            if !told && self.queue.events().any(tells) {
+                return Ok(());
+            }
             let next = self.queue.take_first(|happening| match happening {
                 Happening::Opening { conn } | Happening::ClientSees { conn } => mine(conn),
                 Happening::AtServer { conn, message: ToServer::Connect(_), .. } => mine(conn),
-                Happening::AtClient { conn, message: ToClient::Connected(_), .. } => mine(conn),
+                Happening::AtClient { .. } => tells(happening),
                 Happening::ClientTimer { actor, timer: ClientTimer::Reconnect, .. } => actor.process == p,
                 _ => false,
             });
