@@ -47,7 +47,7 @@ use zk_trials::event::{ActorId, Event, Fact};
 pub const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
 
 /// A session that nobody is told of.
-const ADMINISTRATOR: SessionId = SessionId(0xad);
+const ADMINISTRATOR: SessionId = SessionId::new(0xad);
 
 /// The ensemble.
 #[derive(Clone, Debug)]

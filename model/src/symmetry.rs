@@ -19,24 +19,24 @@ const OTHER: u8 = 0xfe;
 
 /// The first session of an actor.
 pub fn session_of(actor: ActorId) -> SessionId {
-    SessionId(SESSIONS | i64::from(actor.life) << 8 | (i64::from(actor.process) + 1))
+    SessionId::new(SESSIONS | i64::from(actor.life) << 8 | (i64::from(actor.process) + 1))
 }
 
 /// The session that an actor is given after this one.
 pub fn session_after(session: SessionId) -> SessionId {
-    SessionId(session.0 + 0x1_0000)
+    SessionId::new(session.get() + 0x1_0000)
 }
 
 /// The actor that a session is of, if it is an actor's.
 pub fn actor_of(session: SessionId) -> Option<ActorId> {
-    let life = (session.0 >> 8) as u8;
+    let life = (session.get() >> 8) as u8;
     process_of(session).map(|process| ActorId { process: process as u16, life, thread: 0 })
 }
 
 /// The process that a session belongs to, if it is an actor's.
 pub fn process_of(session: SessionId) -> Option<usize> {
-    let is_actor = session.0 & !0xff_ffff == SESSIONS;
-    is_actor.then(|| (session.0 & 0xff) as usize - 1)
+    let is_actor = session.get() & !0xff_ffff == SESSIONS;
+    is_actor.then(|| (session.get() & 0xff) as usize - 1)
 }
 
 /// The guid number `nth` of an actor.
@@ -124,7 +124,7 @@ impl Hasher for Eyes {
     }
 
     fn write_i64(&mut self, n: i64) {
-        match process_of(SessionId(n)) {
+        match process_of(SessionId::new(n)) {
             Some(process) => self.name_of(process as u8, n as u64 >> 8),
             None => self.at().write_i64(n),
         }

@@ -8,8 +8,8 @@ use zk_model::accept::{Accepted, Narrowed, Rejection, Why, accept};
 use zk_proto::message::{ToClient, WatchList, Xid};
 use zk_proto::visible::{Cause, Step};
 
-const A: SessionId = SessionId(0xa);
-const B: SessionId = SessionId(0xb);
+const A: SessionId = SessionId::new(0xa);
+const B: SessionId = SessionId::new(0xb);
 
 fn zxid(counter: u32) -> Zxid {
     Zxid::new(1, counter)
@@ -359,5 +359,5 @@ fn a_service_without_lag_rejects_an_old_view() {
 fn a_record_that_contradicts_itself_is_said_to_be_one() {
     assert_eq!(why([commits(2, A, 1)]), Why::Record);
     assert_eq!(why([commits(3, A, 1)]), Why::LateRequest);
-    assert_eq!(why([list(SessionId(0xc), 1)]), Why::Record);
+    assert_eq!(why([list(SessionId::new(0xc), 1)]), Why::Record);
 }

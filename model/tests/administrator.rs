@@ -45,7 +45,7 @@ impl Promise for Never {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Event::Is(Fact::NodeDeleted { by, .. }) = event {
-            self.deleted_by_a_stranger |= by.0 != 0;
+            self.deleted_by_a_stranger |= by.get() != 0;
         }
         if matches!(event, Event::Says { what: Observation::Notes { .. }, .. }) {
             let what = format!("it happened; by a stranger: {}", self.deleted_by_a_stranger);

@@ -68,7 +68,7 @@ fn a_holders_sequencer_passes_and_a_waiters_does_not() {
     assert!(checked(&own, Mode::Exclusive, &[NAME, "z-write-0000000006"], ME));
     assert!(checked(&own, Mode::Shared, &[NAME], ME));
     assert!(!checked(&own, Mode::Exclusive, &["a-read-0000000004", NAME], ME));
-    assert!(!checked(&own, Mode::Exclusive, &[NAME], SessionId(9)), "another's of the same name");
+    assert!(!checked(&own, Mode::Exclusive, &[NAME], SessionId::new(9)), "another's of the same name");
     for token in [Zxid::new(1, 6), Zxid::new(1, 8)] {
         let other = Sequencer { token, ..own.clone() };
         assert!(!checked(&other, Mode::Exclusive, &[NAME], ME), "its own, made at another time");

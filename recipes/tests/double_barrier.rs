@@ -98,7 +98,7 @@ fn whoever_comes_late_waits_for_the_end_or_the_death_of_the_round() {
     enter.waits();
     script.answer_watch(TURNED, at(1));
     enter.waits();
-    let fire = script.answer_watch("exists /barrier/a watch", there(SessionId(9)));
+    let fire = script.answer_watch("exists /barrier/a watch", there(SessionId::new(9)));
     enter.waits();
     fire.complete(event(EventType::NodeDeleted));
     enter.waits();
@@ -149,7 +149,7 @@ fn the_znode_of_another_session_is_neither_claimed_nor_deleted() {
     enter.waits();
     script.answer(LOOK, view(1, &["a", "g"]));
     enter.waits();
-    script.answer(CHECK, there(SessionId(9)));
+    script.answer(CHECK, there(SessionId::new(9)));
     assert_eq!(enter.ends().unwrap_err(), RecipeError::GuidInUse(ZPath::parse("/barrier/g").unwrap()));
     assert_eq!(script.asked(), [""; 0]);
 }
@@ -161,7 +161,7 @@ fn the_lowest_stays_until_it_is_the_last_and_ends_the_round() {
     let mut leave = start(inside(&script, &mut barrier, &["h", "g"]).leave());
     script.answer(LOOK, view(1, &["h", "g"]));
     leave.waits();
-    let fire = script.answer_watch("exists /barrier/h watch", there(SessionId(9)));
+    let fire = script.answer_watch("exists /barrier/h watch", there(SessionId::new(9)));
     leave.waits();
     fire.complete(event(EventType::NodeDeleted));
     leave.waits();
@@ -183,7 +183,7 @@ fn the_others_remove_their_znodes_and_wait_for_the_lowest() {
     leave.waits();
     script.answer(REMOVE, Response::Deleted);
     leave.waits();
-    let fire = script.answer_watch("exists /barrier/a watch", there(SessionId(9)));
+    let fire = script.answer_watch("exists /barrier/a watch", there(SessionId::new(9)));
     leave.waits();
     fire.complete(event(EventType::NodeDeleted));
     leave.waits();

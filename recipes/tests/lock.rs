@@ -37,7 +37,7 @@ macro_rules! behind {
         $acquire.waits();
         $script.answer(LIST, names(&[BEFORE, OWN_NAME]));
         $acquire.waits();
-        let $fire = $script.answer_watch(WATCH, there(SessionId(9)));
+        let $fire = $script.answer_watch(WATCH, there(SessionId::new(9)));
         $acquire.waits();
         assert_eq!($script.asked(), [""; 0]);
     };
@@ -137,7 +137,7 @@ fn a_znode_of_another_session_is_neither_claimed_nor_deleted() {
     script.answer(ORDERED, ordered());
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     acquire.waits();
-    script.answer(CHECK, there(SessionId(9)));
+    script.answer(CHECK, there(SessionId::new(9)));
     assert_eq!(acquire.ends().unwrap_err(), RecipeError::GuidInUse(ZPath::parse(OWN).unwrap()));
     assert_eq!(script.asked(), [""; 0]);
 }

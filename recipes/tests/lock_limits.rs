@@ -74,7 +74,7 @@ fn who_waits_for_too_long_deletes_its_znode_and_the_next_attempt_makes_sure() {
     attempt.waits();
     script.answer(LIST, names(&[BEFORE, OWN_NAME]));
     attempt.waits();
-    let fire = script.answer_watch("exists /lock/z-lock-0000000004 watch", there(SessionId(9)));
+    let fire = script.answer_watch("exists /lock/z-lock-0000000004 watch", there(SessionId::new(9)));
     attempt.waits();
     script.wake();
     assert!(attempt.ends().unwrap().is_none());

@@ -46,7 +46,7 @@ fn a_ghost_is_waited_for_and_not_taken_for_ones_own() {
     let mut join = start(member.join());
     script.fail(CREATE, ErrorCode::NodeExists);
     join.waits();
-    let fire = script.answer_watch(LOOK, there(SessionId(9)));
+    let fire = script.answer_watch(LOOK, there(SessionId::new(9)));
     join.waits();
     assert_eq!(script.asked(), [""; 0], "it waits");
     fire.complete(event(EventType::NodeDeleted));
@@ -62,14 +62,14 @@ fn a_ghost_may_be_replaced_in_one_transaction_and_one_that_has_gone_is_no_matter
     let mut join = start(member.join());
     script.fail(CREATE, ErrorCode::NodeExists);
     join.waits();
-    let _watch = script.answer_watch(LOOK, there(SessionId(9)));
+    let _watch = script.answer_watch(LOOK, there(SessionId::new(9)));
     join.waits();
     let gone = vec![Some(ErrorCode::NoNode), Some(ErrorCode::RuntimeInconsistency)];
     script.answer("multi ", Response::Multi(MultiOutcome::Failed(gone)));
     join.waits();
     script.fail(CREATE, ErrorCode::NodeExists);
     join.waits();
-    let _watch = script.answer_watch(LOOK, there(SessionId(9)));
+    let _watch = script.answer_watch(LOOK, there(SessionId::new(9)));
     join.waits();
     let done = vec![OpResult::Deleted, OpResult::Created { path: "/group/me".into(), stat: None }];
     script.answer("multi ", Response::Multi(MultiOutcome::Applied(done)));
@@ -132,7 +132,7 @@ fn leaving_deletes_the_own_znode_and_nobody_elses() {
         assert_eq!(script.asked(), [""; 0]);
     };
     leave(there(ME), true);
-    leave(there(SessionId(9)), false);
+    leave(there(SessionId::new(9)), false);
     leave(Response::Exists(None), false);
 }
 

@@ -192,7 +192,7 @@ fn a_claim_of_another_is_left_alone() {
     take.waits();
     script.answer(LOOK, names(&[FIRST, CLAIM]));
     take.waits();
-    script.answer(&format!("exists /queue/items/{CLAIM}"), there(SessionId(9)));
+    script.answer(&format!("exists /queue/items/{CLAIM}"), there(SessionId::new(9)));
     take.waits();
     assert_eq!(script.asked(), [ITEMS]);
     drop(take);

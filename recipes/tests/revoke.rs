@@ -102,12 +102,12 @@ fn who_stands_in_line_is_seen_with_kind_and_session() {
     let mut contenders = start(revoker.contenders());
     script.answer("getChildren /lock", names(&["b-read-0000000005", "other", "a-write-0000000004"]));
     contenders.waits();
-    script.answer("exists /lock/a-write-0000000004", there(SessionId(9)));
+    script.answer("exists /lock/a-write-0000000004", there(SessionId::new(9)));
     contenders.waits();
     script.answer("exists /lock/b-read-0000000005", Response::Exists(None));
     let seen = contenders.ends().unwrap();
     let told: Vec<_> = seen.iter().map(|s| (s.node.as_str(), s.kind, s.session)).collect();
-    assert_eq!(told, [(THEIRS, "write", Some(SessionId(9))), ("/lock/b-read-0000000005", "read", None)]);
+    assert_eq!(told, [(THEIRS, "write", Some(SessionId::new(9))), ("/lock/b-read-0000000005", "read", None)]);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_is_not_given_back_in_time_is_taken() {
     let mut revoke = start(revoker.revoke(&node, Duration::from_secs(1)));
     script.answer("setData /lock/a-write-0000000004", Response::DataSet(Stat::default()));
     revoke.waits();
-    let _watch = script.answer_watch("exists /lock/a-write-0000000004 watch", there(SessionId(9)));
+    let _watch = script.answer_watch("exists /lock/a-write-0000000004 watch", there(SessionId::new(9)));
     revoke.waits();
     script.wake();
     revoke.waits();
@@ -148,7 +148,7 @@ fn what_is_given_back_in_time_is_not_taken() {
     let mut revoke = start(revoker.revoke(&node, Duration::from_secs(1)));
     script.answer("setData /lock/a-write-0000000004", Response::DataSet(Stat::default()));
     revoke.waits();
-    let fire = script.answer_watch("exists /lock/a-write-0000000004 watch", there(SessionId(9)));
+    let fire = script.answer_watch("exists /lock/a-write-0000000004 watch", there(SessionId::new(9)));
     revoke.waits();
     fire.complete(event(EventType::NodeDeleted));
     revoke.waits();

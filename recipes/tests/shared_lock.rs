@@ -121,7 +121,7 @@ fn a_downgrade_whose_answer_was_lost_is_looked_up() {
 
 #[test]
 fn a_downgrade_of_a_znode_that_somebody_has_deleted_holds_nothing() {
-    for there_is in [Response::Exists(None), there(SessionId(9))] {
+    for there_is in [Response::Exists(None), there(SessionId::new(9))] {
         downgrading!(script, lock, downgrade);
         script.answer(DOWNGRADE, failed(ErrorCode::NoNode));
         downgrade.waits();

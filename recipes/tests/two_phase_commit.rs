@@ -176,7 +176,7 @@ fn a_coordinator_commits_when_it_has_seen_every_vote() {
     decision.waits();
     script.answer(OTHER, holds(Data::NULL));
     decision.waits();
-    script.answer_watch(OTHER_MEMBER, there(SessionId(2)));
+    script.answer_watch(OTHER_MEMBER, there(SessionId::new(2)));
     script.answer_watch(DECISION, holds(Data::NULL));
     let voted = script.answer_watch(OTHER_WATCHED, holds(Data::NULL));
     decision.waits();
@@ -220,7 +220,7 @@ fn whoever_waits_takes_over_from_a_coordinator_that_is_gone() {
     let b = participant(&script, "b");
     let transaction = heard(&script, &b);
     let mut decision = start(transaction.decision());
-    let gone = script.answer_watch("exists /sites/a watch", there(SessionId(2)));
+    let gone = script.answer_watch("exists /sites/a watch", there(SessionId::new(2)));
     script.answer_watch(DECISION, holds(Data::NULL));
     decision.waits();
     assert_eq!(script.asked(), [""; 0]);
@@ -251,7 +251,7 @@ fn one_who_waits_notices_the_end_of_its_session_and_looks_again_after_a_lost_con
     let transaction = heard(&script, &b);
     let mut decision = start(transaction.decision());
     let look = || {
-        script.answer_watch("exists /sites/a watch", there(SessionId(2)));
+        script.answer_watch("exists /sites/a watch", there(SessionId::new(2)));
         script.answer_watch(DECISION, holds(Data::NULL))
     };
     let fire = look();
@@ -297,7 +297,7 @@ fn a_former_life_is_waited_for_before_one_is_there() {
     let mut join = start(a.join());
     script.fail("create /sites/a", ErrorCode::NodeExists);
     join.waits();
-    let gone = script.answer_watch("exists /sites/a watch", there(SessionId(9)));
+    let gone = script.answer_watch("exists /sites/a watch", there(SessionId::new(9)));
     join.waits();
     assert_eq!(script.asked(), [""; 0]);
     gone.complete(event(EventType::NodeDeleted));

@@ -8,7 +8,7 @@ use zk_proto::tree::{DataTree, Node};
 use zk_proto::txn::NodeKind;
 
 /// The session that is there from the beginning.
-pub(super) const SESSION: SessionId = SessionId(0x100);
+pub(super) const SESSION: SessionId = SessionId::new(0x100);
 pub(super) const PASSWORD: Password = [7; 16];
 pub(super) const TIMEOUT_MS: u32 = 10_000;
 

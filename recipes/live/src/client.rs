@@ -74,7 +74,7 @@ impl LiveClient {
         let hub = Arc::new(Hub::new(convert::state(states.peek_state())));
         let inner = Arc::new(Inner {
             hub: hub.clone(),
-            session: SessionId(client.session_id().0),
+            session: SessionId::new(client.session_id().0),
             timeout: client.session_timeout(),
             runtime: Handle::current(),
             client: Mutex::new(Some(client)),

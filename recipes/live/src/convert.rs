@@ -40,7 +40,7 @@ pub(crate) fn stat(stat: &theirs::Stat) -> Stat {
         version: stat.version,
         cversion: stat.cversion,
         aversion: stat.aversion,
-        ephemeral_owner: SessionId(stat.ephemeral_owner),
+        ephemeral_owner: SessionId::new(stat.ephemeral_owner),
         // A server counts no fewer than none.
         data_length: u32::try_from(stat.data_length).unwrap_or(0),
         num_children: u32::try_from(stat.num_children).unwrap_or(0),

@@ -16,7 +16,7 @@ use zk_api::{
 type Answer = Result<(Response, Option<Watch>), Error>;
 
 /// The session of the script.
-pub const ME: SessionId = SessionId(1);
+pub const ME: SessionId = SessionId::new(1);
 
 #[derive(Clone)]
 pub struct Script(Arc<Mutex<Inner>>);

@@ -22,7 +22,7 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
         // The others have their sessions from the start.
         let (actor, session) = (
             ActorId { process: process.into(), life: 0, thread: 0 },
-            zk_api::SessionId(i64::from(process) + 1),
+            zk_api::SessionId::new(i64::from(process) + 1),
         );
         drawing.event(0, &Event::Is(Fact::SessionOpened { session, actor }));
     }

@@ -58,7 +58,7 @@ fn what_two_threads_of_a_process_hold_are_two_bars() {
 
 #[test]
 fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
-    let [one, other] = [SessionId(1), SessionId(2)];
+    let [one, other] = [SessionId::new(1), SessionId::new(2)];
     let bars = drawn(&[
         is(1, Fact::SessionOpened { session: one, actor: P0 }),
         says(2, Observation::begins("takes", "/queue/7", 1)),

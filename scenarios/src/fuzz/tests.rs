@@ -103,7 +103,7 @@ fn what_is_not_compared_is_named() {
     assert_eq!(why("process", vec![Event::Is(Fact::Crashed { actor: ME })]), None);
     let deleted =
         |by, owner| vec![Event::Is(Fact::NodeDeleted { path: "/t/a".into(), by, owner, zxid: None })];
-    let (none, some) = (SessionId::NONE, SessionId(7));
+    let (none, some) = (SessionId::NONE, SessionId::new(7));
     assert_eq!(why("process", deleted(none, none)), Some(Exclusion::Upkeep));
     assert_eq!(why("process", deleted(none, some)), None);
     assert_eq!(why("process", deleted(some, none)), None);

@@ -207,14 +207,14 @@ mod tests {
     #[test]
     fn clients_are_the_sessions_in_order_of_their_opening() {
         let told = [5, 9].map(|id| SessionInfo {
-            id: SessionId(id).to_string(),
+            id: SessionId::new(id).to_string(),
             timeout_ms: 1000,
             address: None,
             server: None,
             watches: 0,
             ephemerals: Vec::new(),
         });
-        let sessions = [Target::Session(SessionId(5)), Target::Session(SessionId(9))];
+        let sessions = [Target::Session(SessionId::new(5)), Target::Session(SessionId::new(9))];
         assert_eq!(targets(&told), sessions);
         let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0, 1);
         assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_fault_of_a_scenario_is_the_same_fault_of_the_server() {
-        let session = Target::Session(SessionId(5));
+        let session = Target::Session(SessionId::new(5));
         let drop = |when, what| world::Fault::Drop { client: 0, when, what };
         let at_create = world::When::NextRequest(world::RequestKind::Create);
         let flying = world::Loss::InFlight { for_ms: 7 };
@@ -307,7 +307,7 @@ mod tests {
             (f.leader_crashes, f.partitions, f.server_pauses, f.server_lags, f.link_breaks) = (2, 2, 4, 2, 2);
         }
         let mut names = BTreeMap::new();
-        let sessions = vec![Target::Session(SessionId(1)); scenario.clients.into()];
+        let sessions = vec![Target::Session(SessionId::new(1)); scenario.clients.into()];
         for seed in 0..100 {
             for timed in Schedule::draw(&scenario, seed).faults {
                 let name = match Step::new(&timed.fault, 5.0, scenario.servers)

@@ -59,7 +59,7 @@ impl Member {
                 insist(zk, || zk.exists(&path(MEMBERS))).await?;
             }
         }
-        let name = zk.session().0;
+        let name = zk.session().get();
         let member = path(&format!("{MEMBERS}/of-{name}"));
         loop {
             match zk.create(&member, Data::NULL, CreateMode::Ephemeral).await {

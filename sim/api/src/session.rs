@@ -1,20 +1,57 @@
 //! Sessions, their states, and the events their watches get.
 
 use crate::Text;
+use std::cell::Cell;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// The id of a session. Zero is no session.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(pub i64);
+///
+/// Whose id is higher is an accident: it carries the number of a server. To look at the number, to order ids or to print
+/// one is noted, so that a model checker can vary it: see [`SessionId::were_ordered`]. To compare two for equality is not.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct SessionId(i64);
+
+thread_local! {
+    static ORDERED: Cell<bool> = const { Cell::new(false) };
+}
 
 impl SessionId {
     /// No session: the owner of a znode that is not ephemeral.
     pub const NONE: SessionId = SessionId(0);
+
+    /// The session of this number.
+    pub const fn new(number: i64) -> SessionId {
+        SessionId(number)
+    }
+
+    /// Its number.
+    pub fn get(self) -> i64 {
+        ORDERED.set(true);
+        self.0
+    }
+
+    /// Whether this thread has looked at more of any id than whether it equals another, since it asked last.
+    pub fn were_ordered() -> bool {
+        ORDERED.take()
+    }
+}
+
+impl PartialOrd for SessionId {
+    fn partial_cmp(&self, other: &SessionId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SessionId {
+    fn cmp(&self, other: &SessionId) -> Ordering {
+        self.get().cmp(&other.0)
+    }
 }
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.0)
+        write!(f, "{:#x}", self.get())
     }
 }
 

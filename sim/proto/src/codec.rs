@@ -26,7 +26,7 @@ impl std::error::Error for Malformed {}
 /// Appends a transaction. A multi within a multi, which no leader makes, cannot be read back.
 pub fn put_txn(out: &mut Vec<u8>, txn: &Txn) {
     put_zxid(out, txn.zxid);
-    put_i64(out, txn.session.0);
+    put_i64(out, txn.session.get());
     put_i32(out, txn.xid.0);
     put_i64(out, txn.time_ms);
     put_body(out, &txn.body);
@@ -119,7 +119,7 @@ fn put_kind(out: &mut Vec<u8>, kind: NodeKind) {
         NodeKind::Persistent => out.push(0),
         NodeKind::Ephemeral(owner) => {
             out.push(1);
-            put_i64(out, owner.0);
+            put_i64(out, owner.get());
         }
         NodeKind::Container => out.push(2),
         NodeKind::Ttl(ttl_ms) => {
@@ -189,7 +189,7 @@ impl<'a> Decoder<'a> {
     pub fn txn(&mut self) -> Result<Txn, Malformed> {
         Ok(Txn {
             zxid: self.zxid()?,
-            session: SessionId(self.i64()?),
+            session: SessionId::new(self.i64()?),
             xid: Xid(self.i32()?),
             time_ms: self.i64()?,
             body: self.body(true)?,
@@ -284,7 +284,7 @@ impl<'a> Decoder<'a> {
     fn kind(&mut self) -> Result<NodeKind, Malformed> {
         match self.u8()? {
             0 => Ok(NodeKind::Persistent),
-            1 => Ok(NodeKind::Ephemeral(SessionId(self.i64()?))),
+            1 => Ok(NodeKind::Ephemeral(SessionId::new(self.i64()?))),
             2 => Ok(NodeKind::Container),
             3 => Ok(NodeKind::Ttl(self.i64()?)),
             _ => Err(Malformed),

@@ -153,8 +153,8 @@ impl SessionTracker {
 mod tests {
     use super::*;
 
-    const A: SessionId = SessionId(1);
-    const B: SessionId = SessionId(2);
+    const A: SessionId = SessionId::new(1);
+    const B: SessionId = SessionId::new(2);
 
     /// How long after its last message a session of 1 s expires, with ticks of 500 ms.
     fn lifetime(touched_ms: i64) -> i64 {

@@ -50,7 +50,7 @@ pub fn load(bytes: &[u8]) -> Result<Snapshot, Malformed> {
     while !decoder.is_empty() {
         match decoder.u8()? {
             SESSION => {
-                let id = SessionId(decoder.i64()?);
+                let id = SessionId::new(decoder.i64()?);
                 let session = Session { timeout_ms: decoder.u32()?, password: decoder.password()? };
                 sessions.insert(id, session);
             }
@@ -98,7 +98,7 @@ impl SnapshotWriter {
         put_zxid(&mut bytes, writer.zxid);
         for (id, session) in sessions.iter() {
             bytes.push(SESSION);
-            put_i64(&mut bytes, id.0);
+            put_i64(&mut bytes, id.get());
             put_u32(&mut bytes, session.timeout_ms);
             bytes.extend_from_slice(&session.password);
         }

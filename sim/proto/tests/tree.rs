@@ -11,7 +11,7 @@ use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{NodeKind, Txn, TxnBody};
 
 fn txn(counter: u32, body: TxnBody) -> Txn {
-    Txn { zxid: Zxid::new(1, counter), session: SessionId(1), xid: Xid(0), time_ms: 0, body }
+    Txn { zxid: Zxid::new(1, counter), session: SessionId::new(1), xid: Xid(0), time_ms: 0, body }
 }
 
 fn create(path: &str, parent_created: i32) -> TxnBody {
@@ -159,9 +159,9 @@ fn a_child_restored_without_its_parent_finds_it_again() {
 fn a_restored_znode_takes_the_place_of_another_owners() {
     let mut tree = DataTree::new();
     let node = |kind| Node::new(Data::NULL, open_acl(), kind, Zxid::new(1, 1), 0);
-    tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId(1))));
-    tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId(2))));
-    assert_eq!(tree.ephemeral_owners(), [SessionId(2)].into());
+    tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId::new(1))));
+    tree.restore("/e".into(), node(NodeKind::Ephemeral(SessionId::new(2))));
+    assert_eq!(tree.ephemeral_owners(), [SessionId::new(2)].into());
     tree.restore("/e".into(), node(NodeKind::Persistent));
     assert_eq!(tree.ephemeral_owners().len(), 0);
 }
@@ -191,7 +191,7 @@ fn a_clone_does_not_see_what_happens_to_the_other() {
     h.script(&["set /a y", "create /a/b", "close"]);
     assert_eq!((before.node_count(), before.digest()), (nodes, digest));
     assert_eq!(before.node("/a").unwrap().data, Data::from("x"));
-    assert_eq!(before.ephemerals(SessionId(1)).count(), 1);
+    assert_eq!(before.ephemerals(SessionId::new(1)).count(), 1);
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn the_digest_tells_trees_apart_by_everything_that_is_stored() {
         Node { data: Data::from("x"), ..base.clone() },
         Node { acl, ..base.clone() },
         Node { kind: NodeKind::Container, ..base.clone() },
-        Node { kind: NodeKind::Ephemeral(SessionId(1)), ..base.clone() },
-        Node { kind: NodeKind::Ephemeral(SessionId(2)), ..base.clone() },
+        Node { kind: NodeKind::Ephemeral(SessionId::new(1)), ..base.clone() },
+        Node { kind: NodeKind::Ephemeral(SessionId::new(2)), ..base.clone() },
         Node { kind: NodeKind::Ttl(1), ..base.clone() },
         Node { czxid: later, ..base.clone() },
         Node { mzxid: later, ..base.clone() },

@@ -100,7 +100,7 @@ fn assert_same(tree: &DataTree, twin: &Twin) {
 
 fn assert_reads_same(tree: &DataTree, twin: &Twin, path: &str) {
     let root = [Identity::new("super", "")];
-    let caller = Caller { session: SessionId(1), identities: &root };
+    let caller = Caller { session: SessionId::new(1), identities: &root };
     let children = Request::GetChildren { path: path.into(), watch: false, stat: false };
     let Ok(Response::Children { names, .. }) = read(tree, &CONFIG, caller, &children) else {
         panic!("{path} has no children to list");
@@ -208,7 +208,7 @@ proptest! {
         }
         assert_same(&run.tree, &twin);
         assert_indices_fit(&run.tree);
-        for session in [1, 2, 3].map(SessionId) {
+        for session in [1, 2, 3].map(SessionId::new) {
             let listed: Vec<String> = run.tree.ephemerals(session).map(|p| p.to_string()).collect();
             assert_eq!(listed, twin.ephemerals(session));
         }

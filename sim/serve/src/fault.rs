@@ -235,7 +235,7 @@ impl<'de> Deserialize<'de> for Target {
             return Err(expected());
         }
         let id = u64::from_str_radix(digits, 16).map_err(|_| expected())?;
-        Ok(Target::Session(SessionId(id.cast_signed())))
+        Ok(Target::Session(SessionId::new(id.cast_signed())))
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn faults_are_written_as_in_the_scenario_files() {
-        let session = Target::Session(SessionId(0x10));
+        let session = Target::Session(SessionId::new(0x10));
         let (when, what) = (When::NextRequest(RequestKind::Create), Loss::InFlight { for_ms: 3 });
         for (text, fault) in [
             (

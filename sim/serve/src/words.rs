@@ -382,7 +382,7 @@ mod tests {
     fn status() -> Status {
         let latency = Millis { least: 0, average: 1.5, most: 2, last: 2 };
         let session = ConnSession {
-            id: SessionId(0x10),
+            id: SessionId::new(0x10),
             last_op: "exists",
             established_ms: 1_795_280_010_717,
             timeout_ms: 4000,
@@ -406,11 +406,11 @@ mod tests {
                 ConnStatus { peer: peer(41498), queued: 0, received: 3, sent: 3, session: Some(session) },
                 ConnStatus { peer: peer(41524), queued: 0, received: 1, sent: 0, session: None },
             ],
-            sessions: [(SessionId(0x10), 1_795_280_014_000)].into(),
-            ephemerals: [(SessionId(0x10), vec!["/eph".to_owned()])].into(),
+            sessions: [(SessionId::new(0x10), 1_795_280_014_000)].into(),
+            ephemerals: [(SessionId::new(0x10), vec!["/eph".to_owned()])].into(),
             watches: [
-                (SessionId(0x10), ["/".to_owned(), "/nope".to_owned()].into()),
-                (SessionId(0x11), ["/".to_owned()].into()),
+                (SessionId::new(0x10), ["/".to_owned(), "/nope".to_owned()].into()),
+                (SessionId::new(0x11), ["/".to_owned()].into()),
             ]
             .into(),
             ..Status::default()

@@ -284,7 +284,7 @@ mod tests {
     use zk_proto::txn::NodeKind;
 
     const C: ConnId = ConnId(1);
-    const S: SessionId = SessionId(5);
+    const S: SessionId = SessionId::new(5);
 
     fn z(counter: u32) -> Zxid {
         Zxid::new(1, counter)

@@ -33,7 +33,7 @@ mod tests {
     /// Whether a multi of two that becomes this is caught.
     fn is_caught(body: TxnBody) -> bool {
         let ops = ["/a", "/b"].map(|path| Op::Delete { path: path.into(), version: -1 });
-        let txn = Txn { zxid: Zxid::new(1, 1), session: SessionId(1), xid: Xid(1), time_ms: 0, body };
+        let txn = Txn { zxid: Zxid::new(1, 1), session: SessionId::new(1), xid: Xid(1), time_ms: 0, body };
         let mut report = Report::default();
         executed(&Request::Multi { ops: ops.into() }, &txn, &mut report);
         assert_eq!(report.by_name()[NAME.name()], 1);

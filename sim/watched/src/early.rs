@@ -122,7 +122,7 @@ mod tests {
     use zk_proto::message::Xid;
 
     const C: ConnId = ConnId(1);
-    const S: SessionId = SessionId(7);
+    const S: SessionId = SessionId::new(7);
 
     fn expired_at(now_ms: i64, change: impl Fn(&mut EarlyExpiry)) -> Report {
         let (mut early, mut report) = (EarlyExpiry::default(), Report::default());

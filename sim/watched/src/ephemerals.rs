@@ -31,7 +31,7 @@ mod tests {
     use zk_api::Zxid;
     use zk_proto::message::Xid;
 
-    const S: SessionId = SessionId(7);
+    const S: SessionId = SessionId::new(7);
 
     fn close() -> Txn {
         let body = TxnBody::CloseSession { ephemerals: vec!["/a".into()], expired: true };

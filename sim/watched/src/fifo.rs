@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     const C: ConnId = ConnId(1);
-    const S: SessionId = SessionId(1);
+    const S: SessionId = SessionId::new(1);
 
     #[test]
     fn answers_in_order_pass_and_tell_writes_from_reads() {
@@ -84,7 +84,7 @@ mod tests {
     fn writes_of_a_session_committed_in_another_order_are_caught() {
         let (mut fifo, mut report) = (SessionFifo::default(), Report::default());
         fifo.committed(S, Xid(2), &mut report);
-        fifo.committed(SessionId(2), Xid(1), &mut report);
+        fifo.committed(SessionId::new(2), Xid(1), &mut report);
         fifo.committed(S, Xid(0), &mut report);
         assert!(report.broken.is_empty());
         fifo.committed(S, Xid(1), &mut report);

@@ -481,7 +481,7 @@ mod tests {
     use zk_proto::txn::NodeKind;
 
     const C: ConnId = ConnId(1);
-    const S: SessionId = SessionId(1);
+    const S: SessionId = SessionId::new(1);
 
     fn txn(counter: u32, xid: i32) -> Txn {
         let (path, kind) = ("/a".into(), NodeKind::Persistent);
@@ -535,7 +535,7 @@ mod tests {
             Arc::new(Txn { zxid, session, xid: Xid(xid), time_ms: 0, body })
         };
         for n in 1..=3 {
-            let (conn, session) = (ConnId(n as u64), SessionId(n));
+            let (conn, session) = (ConnId(n as u64), SessionId::new(n));
             let open = next(session, 0, TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
             watched.connecting(conn, 0, SessionId::NONE, 0);
             tree.apply(&open);

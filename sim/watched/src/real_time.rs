@@ -48,7 +48,7 @@ impl RealTime {
 mod tests {
     use super::*;
 
-    const A: SessionId = SessionId(1);
+    const A: SessionId = SessionId::new(1);
 
     fn z(counter: u32) -> Zxid {
         Zxid::new(1, counter)

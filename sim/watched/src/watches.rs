@@ -326,7 +326,7 @@ mod tests {
 
     fn delete(counter: u32) -> Txn {
         let body = TxnBody::Delete { path: "/l/a".into() };
-        Txn { zxid: z(counter), session: SessionId(1), xid: Xid(1), time_ms: 0, body }
+        Txn { zxid: z(counter), session: SessionId::new(1), xid: Xid(1), time_ms: 0, body }
     }
 
     fn deleted() -> WatchedEvent {

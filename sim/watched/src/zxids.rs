@@ -62,7 +62,7 @@ impl Zxids {
 mod tests {
     use super::*;
 
-    const A: SessionId = SessionId(1);
+    const A: SessionId = SessionId::new(1);
 
     /// Whether this is caught: a connection, a zxid, and whether an answer shows it.
     fn is_caught(shown: &[(u64, u32, bool)]) -> bool {
@@ -92,7 +92,7 @@ mod tests {
         assert!(is_caught(&[(1, 5, true), (2, 4, true)]));
         let (mut zxids, mut report) = (Zxids::default(), Report::default());
         zxids.delivered(ConnId(1), A, Zxid::new(1, 5), true, &mut report);
-        zxids.delivered(ConnId(2), SessionId(2), Zxid::new(1, 3), true, &mut report);
+        zxids.delivered(ConnId(2), SessionId::new(2), Zxid::new(1, 3), true, &mut report);
         assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 2);
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn put_request(out: &mut Vec<u8>, request: &ConnectRequest, read_only
     put_i32(out, PROTOCOL_VERSION);
     put_zxid(out, request.last_zxid);
     put_timeout(out, request.timeout_ms);
-    put_i64(out, request.session.0);
+    put_i64(out, request.session.get());
     put_bytes(out, &request.password);
     if read_only_byte {
         put_bool(out, false);
@@ -32,7 +32,7 @@ pub(crate) fn read_request(frame: &[u8]) -> Result<(ConnectRequest, bool), WireE
         Ok(ConnectRequest {
             last_zxid: r.zxid_seen()?,
             timeout_ms: timeout(r.i32()?),
-            session: SessionId(r.i64()?),
+            session: SessionId::new(r.i64()?),
             // No session has the password that stands for one of another length.
             password: password(r)?.unwrap_or_default(),
         })
@@ -45,7 +45,7 @@ pub(crate) fn read_request(frame: &[u8]) -> Result<(ConnectRequest, bool), WireE
 pub(crate) fn put_response(out: &mut Vec<u8>, response: &ConnectResponse, read_only_byte: bool) {
     put_i32(out, PROTOCOL_VERSION);
     put_timeout(out, response.timeout_ms);
-    put_i64(out, response.session.0);
+    put_i64(out, response.session.get());
     put_bytes(out, &response.password);
     if read_only_byte {
         put_bool(out, false);
@@ -57,7 +57,7 @@ pub(crate) fn read_response(frame: &[u8]) -> Result<ConnectResponse, WireError> 
     let mut reader = Reader::new(frame);
     let read = |r: &mut Reader<'_>| {
         r.i32()?;
-        let (timeout_ms, session) = (timeout(r.i32()?), SessionId(r.i64()?));
+        let (timeout_ms, session) = (timeout(r.i32()?), SessionId::new(r.i64()?));
         let password = match password(r)? {
             Some(password) => password,
             None if session == SessionId::NONE => Password::default(),

@@ -73,7 +73,7 @@ pub(crate) fn put_stat(out: &mut Vec<u8>, stat: &Stat) {
     put_i32(out, stat.version());
     put_i32(out, stat.cversion());
     put_i32(out, stat.aversion());
-    put_i64(out, stat.ephemeral_owner().0);
+    put_i64(out, stat.ephemeral_owner().get());
     put_i32(out, stat.data_length() as i32);
     put_i32(out, stat.num_children() as i32);
     put_zxid(out, stat.pzxid());
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
             version: self.i32()?,
             cversion: self.i32()?,
             aversion: self.i32()?,
-            ephemeral_owner: SessionId(self.i64()?),
+            ephemeral_owner: SessionId::new(self.i64()?),
             data_length: self.i32()? as u32,
             num_children: self.i32()? as u32,
             pzxid: self.zxid()?,

@@ -137,7 +137,7 @@ fn a_password_of_another_length_is_nobodys() {
         let expected = ConnectRequest {
             last_zxid: Zxid::ZERO,
             timeout_ms: 0,
-            session: SessionId(0x0101_0101_0101_0101),
+            session: SessionId::new(0x0101_0101_0101_0101),
             password: [0; 16],
         };
         assert_eq!(server.decode(&connect), Ok(Decoded::Message(ToServer::Connect(expected))));

@@ -38,7 +38,7 @@ impl Bytes {
     }
 
     pub fn session(&mut self, v: SessionId) {
-        self.i64(v.0);
+        self.i64(v.get());
     }
 
     pub fn text(&mut self, v: &str) {

@@ -47,7 +47,7 @@ impl Knowledge {
     /// A session id that was never offered, for an actor that asks for a session.
     pub fn offer(&mut self, actor: ActorId) -> SessionId {
         self.offered += 1;
-        let session = SessionId(0x1000_0000 + self.offered);
+        let session = SessionId::new(0x1000_0000 + self.offered);
         self.actors.insert(session, actor);
         session
     }

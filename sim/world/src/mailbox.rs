@@ -163,13 +163,13 @@ mod tests {
     fn a_state_change_is_told_to_who_asked_before_it() {
         let mailbox = mailbox();
         let mut before = mailbox.state_change();
-        mailbox.learn(Seen { session: SessionId(7), state: KeeperState::Disconnected });
+        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::Disconnected });
         assert_eq!(before.try_take(), None);
-        mailbox.learn(Seen { session: SessionId(7), state: KeeperState::SyncConnected });
+        mailbox.learn(Seen { session: SessionId::new(7), state: KeeperState::SyncConnected });
         let mut after = mailbox.state_change();
         assert_eq!(before.try_take(), Some(KeeperState::SyncConnected));
         assert_eq!(after.try_take(), None);
-        assert_eq!(mailbox.look().session, SessionId(7));
+        assert_eq!(mailbox.look().session, SessionId::new(7));
     }
 
     #[test]

@@ -241,7 +241,7 @@ impl World<'_> {
             ToServer::Connect(request) if !greeted => {
                 watch!(self.watched, connecting(id, server, request.session, now_ms));
                 let session = self.knowledge.offer(actor);
-                let offer = (session, password(session.0));
+                let offer = (session, password(session.get()));
                 Event::Connecting { conn: id, request, offer, address: None }
             }
             message => {

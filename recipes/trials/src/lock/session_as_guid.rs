@@ -42,7 +42,7 @@ impl LockKind for SessionAsGuid {
         P: Probe + Clone + 'static,
     {
         let (zk, lock) = (stage.zk(), stage.lock());
-        let guid = format!("x{:x}", zk.session().0);
+        let guid = format!("x{:x}", zk.session().get());
         let names = plain::children(&zk, &lock, "").await?;
         let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
             Some(name) => plain::child(&lock, name),

@@ -290,7 +290,7 @@ mod tests {
         notes(p, "passes", NODE)
     }
     fn waiting(p: u16) -> Rest {
-        Rest { unfinished: vec![actor(p)], sessions: vec![(SessionId(1), actor(p))], ..Rest::default() }
+        Rest { unfinished: vec![actor(p)], sessions: vec![(SessionId::new(1), actor(p))], ..Rest::default() }
     }
 
     #[test]

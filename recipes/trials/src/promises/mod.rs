@@ -357,7 +357,7 @@ mod tests {
             let mut found = Vec::new();
             for process in 0..3 {
                 let actor = ActorId { process, life: 0, thread: 0 };
-                let session = SessionId(i64::from(process) + 1);
+                let session = SessionId::new(i64::from(process) + 1);
                 let facts = [Fact::SessionOpened { session, actor }, Fact::Connected { actor }];
                 let end = Fact::Finished { actor, end: End::Done };
                 facts.into_iter().chain([end]).for_each(|fact| promise.see(&Event::Is(fact), &mut found));
@@ -407,7 +407,7 @@ mod testing {
     }
 
     pub fn session(process: u16) -> SessionId {
-        SessionId(i64::from(process) + 1)
+        SessionId::new(i64::from(process) + 1)
     }
 
     fn says(process: u16, what: Observation) -> Event {

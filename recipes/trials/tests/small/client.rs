@@ -42,7 +42,7 @@ impl Client {
     pub fn new(process: u16) -> Client {
         Client {
             actor: ActorId { process, life: 0, thread: 0 },
-            session: SessionId(i64::from(process) + 1),
+            session: SessionId::new(i64::from(process) + 1),
             state: KeeperState::SyncConnected,
             connected: true,
             crashed: false,

@@ -14,7 +14,7 @@ use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 use zk_trials::trial::{Actor, AnyTrial, Bounds, Part};
 
 /// The session of somebody who is no actor.
-const ADMINISTRATOR: SessionId = SessionId(99);
+const ADMINISTRATOR: SessionId = SessionId::new(99);
 
 /// Everything outside the actors.
 pub struct Outside {

@@ -43,11 +43,11 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
 }
 
 fn opened(at_ns: u64, id: i64, actor: ActorId) -> Moment {
-    is(at_ns, Fact::SessionOpened { session: SessionId(id), actor })
+    is(at_ns, Fact::SessionOpened { session: SessionId::new(id), actor })
 }
 
 fn created(path: &str, by: i64) -> Fact {
-    let session = SessionId(by);
+    let session = SessionId::new(by);
     Fact::NodeCreated { path: path.into(), by: session, owner: session, czxid: Zxid::new(1, 1) }
 }
 
@@ -65,7 +65,7 @@ fn a_session_and_its_connection_are_one_line() {
             state(3, KeeperState::SyncConnected),
             connected(3),
             opened(4, 8, P1),
-            is(5, Fact::SessionClosed { session: SessionId(8), actor: P1, expired: true }),
+            is(5, Fact::SessionClosed { session: SessionId::new(8), actor: P1, expired: true }),
         ],
         Vec::new(),
     );
@@ -86,8 +86,8 @@ fn changes_name_who_made_them_and_whom_they_wake() {
     let fired = |woken: Vec<ActorId>| Fact::Fired { path: "/a".into(), kind: EventType::NodeDeleted, woken };
     let deleted = |by, owner| Fact::NodeDeleted {
         path: "/a".into(),
-        by: SessionId(by),
-        owner: SessionId(owner),
+        by: SessionId::new(by),
+        owner: SessionId::new(owner),
         zxid: None,
     };
     let facts = [

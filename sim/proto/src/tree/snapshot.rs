@@ -64,7 +64,7 @@ impl DataTree {
             }
             let (kind, detail) = match node.kind {
                 NodeKind::Persistent => (0, 0),
-                NodeKind::Ephemeral(owner) => (1, owner.0),
+                NodeKind::Ephemeral(owner) => (1, owner.get()),
                 NodeKind::Container => (2, 0),
                 NodeKind::Ttl(ttl_ms) => (3, ttl_ms),
             };

@@ -14,7 +14,7 @@ pub enum Step {
 
 /// Whom the server takes a session for: 1 has a password, 2 has none, 3 may do everything.
 pub fn identities(session: SessionId) -> Vec<Identity> {
-    match session.0 {
+    match session.get() {
         1 => vec![Identity::new("digest", "one:hash")],
         3 => vec![Identity::new("super", "")],
         _ => vec![],
@@ -22,7 +22,7 @@ pub fn identities(session: SessionId) -> Vec<Identity> {
 }
 
 pub fn steps(count: usize) -> impl Strategy<Value = Vec<Step>> {
-    let ask = ((1i64..4).prop_map(SessionId), request()).prop_map(|(who, what)| Step::Ask(who, what));
+    let ask = ((1i64..4).prop_map(SessionId::new), request()).prop_map(|(who, what)| Step::Ask(who, what));
     let step = prop_oneof![
         20 => ask,
         1 => (1i64..40).prop_map(Step::Wait),

@@ -69,10 +69,10 @@ impl Harness {
 
     /// Does what a command says, with its arguments.
     pub fn run(&mut self, command: &str, args: &[&str]) -> String {
-        let session = command.strip_prefix('s').and_then(|n| n.parse().ok()).map(SessionId);
+        let session = command.strip_prefix('s').and_then(|n| n.parse().ok()).map(SessionId::new);
         match session {
             Some(session) => self.run_as(session, args[0], &args[1..]),
-            None => self.run_as(SessionId(1), command, args),
+            None => self.run_as(SessionId::new(1), command, args),
         }
     }
 
@@ -144,7 +144,11 @@ impl Harness {
                 return self.tree.nodes().map(|(p, n)| format!("{p} {:?} {:?}\n", n.kind, n.data)).collect();
             }
             "watches" => {
-                return self.watches.iter().map(|(kind, p, w)| format!("s{} {kind:?} {p}\n", w.0)).collect();
+                return self
+                    .watches
+                    .iter()
+                    .map(|(kind, p, w)| format!("s{} {kind:?} {p}\n", w.get()))
+                    .collect();
             }
             _ => panic!("no such command: {command}"),
         }
@@ -287,7 +291,7 @@ pub fn acl_of(list: &str) -> AclList {
 }
 
 fn show_event(session: SessionId, event: &WatchedEvent) -> String {
-    format!("s{} <- {:?} {}\n", session.0, event.kind, event.path)
+    format!("s{} <- {:?} {}\n", session.get(), event.kind, event.path)
 }
 
 /// A Stat in one line, but for its times.

@@ -26,7 +26,7 @@ fn a_session_that_has_none_closes_as_well() {
 #[test]
 fn closing_lists_the_ephemerals_that_are_there_by_then() {
     let h = after(&["create /a ephemeral", "create /b ephemeral", "delete /a"]);
-    let caller = Caller { session: SessionId(1), identities: &[] };
+    let caller = Caller { session: SessionId::new(1), identities: &[] };
     let body = prepare(&h.tree, &h.config, caller, &Request::CloseSession);
     assert_eq!(body, TxnBody::CloseSession { ephemerals: vec!["/b".into()], expired: false });
 }

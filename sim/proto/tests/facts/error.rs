@@ -85,6 +85,6 @@ fn preparing_a_read_is_a_bug_of_ours() {
     use zk_api::{Request, SessionId};
     use zk_proto::prepare::{Caller, prepare};
     let h = Harness::new();
-    let caller = Caller { session: SessionId(1), identities: &[] };
+    let caller = Caller { session: SessionId::new(1), identities: &[] };
     prepare(&h.tree, &h.config, caller, &Request::GetData { path: "/".into(), watch: false });
 }

@@ -16,7 +16,7 @@ fn with_salt(lines: &[&str], salt: u64) -> Harness {
 }
 
 fn listed(h: &Harness, request: &Request) -> Vec<Text> {
-    let caller = Caller { session: SessionId(1), identities: &[] };
+    let caller = Caller { session: SessionId::new(1), identities: &[] };
     match read(&h.tree, &h.config, caller, request) {
         Ok(Response::Children { names, .. }) => names,
         Ok(Response::Ephemerals(paths)) => paths,
@@ -49,7 +49,7 @@ fn a_sessions_end_deletes_in_the_order_of_get_ephemerals() {
     for salt in 0..20 {
         let h = with_salt(&LINES, salt);
         let listed = listed(&h, &Request::GetEphemerals { prefix: "/".into() });
-        let body = close_session(&h.tree, &h.config, SessionId(1), true);
+        let body = close_session(&h.tree, &h.config, SessionId::new(1), true);
         assert_eq!(body, TxnBody::CloseSession { ephemerals: listed, expired: true });
     }
 }

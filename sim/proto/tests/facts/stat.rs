@@ -82,7 +82,7 @@ fn the_deletions_of_a_sessions_end_count_the_same() {
 #[test]
 fn ephemeral_owner_is_the_session() {
     let h = after(&["s5 create /a ephemeral", "s5 create /b"]);
-    assert_eq!(stat(&h, "/a").ephemeral_owner(), SessionId(5));
+    assert_eq!(stat(&h, "/a").ephemeral_owner(), SessionId::new(5));
     assert_eq!(stat(&h, "/b").ephemeral_owner(), SessionId::NONE);
 }
 

@@ -85,7 +85,7 @@ fn ones_own_write_tells_before_its_answer() {
 fn a_sessions_end_tells_in_the_order_of_its_deletions() {
     let made = ["create /g", "create /g/a ephemeral", "create /g/b ephemeral", "create /g/c ephemeral"];
     let mut h = after(&made);
-    let listed = zk_proto::prepare::close_session(&h.tree, &h.config, SessionId(1), true);
+    let listed = zk_proto::prepare::close_session(&h.tree, &h.config, SessionId::new(1), true);
     let zk_proto::txn::TxnBody::CloseSession { ephemerals, .. } = listed else { panic!("{listed:?}") };
     h.say("s2 addwatch /g recursive");
     let expected: Vec<_> = ephemerals.iter().map(|path| format!("s2 <- NodeDeleted {path}")).collect();

@@ -33,7 +33,7 @@ fn acls() -> impl Strategy<Value = AclList> {
 fn kinds() -> impl Strategy<Value = NodeKind> {
     prop_oneof![
         Just(NodeKind::Persistent),
-        any::<i64>().prop_map(|id| NodeKind::Ephemeral(SessionId(id))),
+        any::<i64>().prop_map(|id| NodeKind::Ephemeral(SessionId::new(id))),
         Just(NodeKind::Container),
         any::<i64>().prop_map(NodeKind::Ttl),
     ]
@@ -80,7 +80,7 @@ fn txns() -> impl Strategy<Value = Txn> {
     (any::<i64>(), any::<i64>(), any::<i32>(), any::<i64>(), bodies).prop_map(
         |(zxid, session, xid, time_ms, body)| Txn {
             zxid: Zxid::from_i64(zxid),
-            session: SessionId(session),
+            session: SessionId::new(session),
             xid: Xid(xid),
             time_ms,
             body,

@@ -221,7 +221,7 @@ fn a_client_whose_clock_is_set_back_goes_on_pinging() {
     step(&mut client, 1_000_000, ClientEvent::Start);
     let conn = ConnId(1);
     step(&mut client, 1_000_000, ClientEvent::Opened { conn });
-    let granted = ConnectResponse { timeout_ms: 3000, session: SessionId(1), password: [1; 16] };
+    let granted = ConnectResponse { timeout_ms: 3000, session: SessionId::new(1), password: [1; 16] };
     step(&mut client, 1_000_000, ClientEvent::Received { conn, message: ToClient::Connected(granted) });
     let liveness = |after_ms| ClientOutput::SetTimer { timer: ClientTimer::Liveness, after_ms };
     let out = step(&mut client, 5000, ClientEvent::Timer(ClientTimer::Liveness));

@@ -134,7 +134,7 @@ impl Driver {
     fn attach(&mut self, name: &str, whose: &str, options: &[&str]) {
         let session = self.rig.clients[self.client(whose)].session.session();
         // The rig gives the session of connection n the password n, n, n, ….
-        let mut password = [(session.0 - 0x100) as u8; 16];
+        let mut password = [(session.get() - 0x100) as u8; 16];
         let mut last_zxid = Zxid::ZERO;
         for option in options {
             match option.strip_prefix("zxid=") {

@@ -61,7 +61,7 @@ fn a_request_that_cannot_be_read_keeps_its_session_alive_and_is_not_heard_behind
 /// A new session from an address.
 fn session_from(rig: &mut Rig, id: u64, address: [u8; 4]) -> ConnId {
     let conn = rig.raw(new_session(1000));
-    let (request, offer) = (new_session(1000), (SessionId(id as i64), [1; 16]));
+    let (request, offer) = (new_session(1000), (SessionId::new(id as i64), [1; 16]));
     // In place of the message, which says nothing of addresses.
     rig.conns.get_mut(&conn).expect("it is open").take_first();
     rig.serve(Event::Connecting { conn, request, offer, address: Some(address.into()) });

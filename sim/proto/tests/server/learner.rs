@@ -125,7 +125,7 @@ impl Pair {
 #[test]
 fn who_comes_before_the_news_of_its_own_session_waits_for_the_leader_all_the_same() {
     let mut pair = Pair::serving();
-    let offer = |session| (SessionId(session), [7; 16]);
+    let offer = |session| (SessionId::new(session), [7; 16]);
     pair.step(
         LEADER,
         Event::Connecting {
@@ -141,12 +141,12 @@ fn who_comes_before_the_news_of_its_own_session_waits_for_the_leader_all_the_sam
     pair.step(OBSERVER, Event::Connecting { conn: ConnId(2), request, offer: offer(0x78), address: None });
     let asks = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Ask(Ask::Attach { .. }));
     assert!(pair.over[LEADER].iter().any(asks), "the leader is asked");
-    let opens = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Zab(Packet::Inform(txn)) if txn.session == SessionId(0x77));
+    let opens = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Zab(Packet::Inform(txn)) if txn.session == SessionId::new(0x77));
     assert!(pair.over[OBSERVER].iter().any(opens), "the news of the session is on its way");
     while pair.carry(OBSERVER) || pair.sync(OBSERVER) {}
     assert_eq!(pair.connected(2), None, "let in before the leader said so");
     pair.settle();
-    assert_eq!(pair.connected(2).map(|response| response.session), Some(SessionId(0x77)));
+    assert_eq!(pair.connected(2).map(|response| response.session), Some(SessionId::new(0x77)));
     let request = create("/a", CreateMode::Persistent);
     pair.step(
         OBSERVER,

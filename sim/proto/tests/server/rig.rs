@@ -229,7 +229,7 @@ impl Rig {
         let event = match message {
             ToServer::Connect(request) if !conn.known => {
                 conn.known = true;
-                let offer = (SessionId(0x100 + id.0 as i64), [id.0 as u8; 16]);
+                let offer = (SessionId::new(0x100 + id.0 as i64), [id.0 as u8; 16]);
                 Event::Connecting { conn: id, request, offer, address: None }
             }
             message => Event::Received { conn: id, message },

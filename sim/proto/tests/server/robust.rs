@@ -73,7 +73,7 @@ fn connects() -> impl Strategy<Value = ConnectRequest> {
         ConnectRequest {
             last_zxid: Zxid::new(epoch / 2, 0),
             timeout_ms,
-            session: SessionId(session),
+            session: SessionId::new(session),
             password: [if right { session as u8 } else { 0xff }; 16],
         }
     })
@@ -99,7 +99,7 @@ fn events() -> impl Strategy<Value = Event> {
     let timers = prop::sample::select(vec![Timer::Sessions, Timer::Containers, Timer::Snapshot]);
     prop_oneof![
         3 => (conn(), connects(), 0..6i64).prop_map(|(conn, request, id)| {
-            Event::Connecting { conn, request, offer: (SessionId(id), [id as u8; 16]), address: None }
+            Event::Connecting { conn, request, offer: (SessionId::new(id), [id as u8; 16]), address: None }
         }),
         12 => (conn(), to_server()).prop_map(|(conn, message)| Event::Received { conn, message }),
         1 => (conn(), any::<i32>(), any::<bool>()).prop_map(|(conn, xid, takes_zxid)| {
@@ -107,7 +107,7 @@ fn events() -> impl Strategy<Value = Event> {
         }),
         1 => conn().prop_map(|conn| Event::Dropped { conn }),
         2 => timers.prop_map(Event::Timer),
-        1 => (0..6i64).prop_map(|id| Event::Expire { session: SessionId(id) }),
+        1 => (0..6i64).prop_map(|id| Event::Expire { session: SessionId::new(id) }),
         1 => any::<i64>().prop_map(|by_ms| Event::ClockSet { by_ms }),
         1 => (any::<u64>()).prop_map(|ticket| {
             Event::Synced { file: zk_proto::disk::FileId::Log(Zxid::ZERO), ticket }
@@ -174,7 +174,7 @@ proptest! {
         for (n, conn, xid, flag, request, ms) in steps {
             now_ms = if !(0..2000).contains(&ms) { ms } else { now_ms.saturating_add(ms) };
             let conn = ConnId(conn);
-            let session = SessionId(i64::from(flag));
+            let session = SessionId::new(i64::from(flag));
             let message = match xid {
                 -1 => ToClient::Connected(ConnectResponse { timeout_ms: 1000, session, password: [0; 16] }),
                 0 => ToClient::Event {

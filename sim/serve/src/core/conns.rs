@@ -293,7 +293,7 @@ impl Core {
                     session.least_ms = session.least_ms.min(asked_ms);
                 }
                 self.offered += 1;
-                let session = SessionId(self.offered);
+                let session = SessionId::new(self.offered);
                 let (offer, address) = ((session, password(session)), Some(address));
                 let server = conn.server;
                 self.next(server, Event::Connecting { conn: id, request, offer, address });
@@ -422,7 +422,7 @@ fn length(watches: &WatchList) -> usize {
 
 /// A password that nobody guesses.
 fn password(session: SessionId) -> Password {
-    let halves = [0, 1].map(|half| RandomState::new().hash_one((session.0, half)).to_be_bytes());
+    let halves = [0, 1].map(|half| RandomState::new().hash_one((session.get(), half)).to_be_bytes());
     let mut password = Password::default();
     password[..8].copy_from_slice(&halves[0]);
     password[8..].copy_from_slice(&halves[1]);

@@ -288,7 +288,7 @@ fn ephemerals_that_outlive_their_session_are_seen() {
             && let TxnBody::CloseSession { .. } = txn.body
         {
             // It says that the other one has ended, whose znode is still there.
-            let session = SessionId(txn.session.0 + 1);
+            let session = SessionId::new(txn.session.get() + 1);
             *txn = Arc::new(Txn { session, ..(**txn).clone() });
         }
     }));

@@ -207,7 +207,7 @@ async fn a_clock_that_jumps_expires_nobody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_done_is_refused_in_one_line() {
     let running = server(Limits::default()).await;
-    let nobody = Target::Session(SessionId(0x77));
+    let nobody = Target::Session(SessionId::new(0x77));
     let error = running.fault(Fault::Expire { session: nobody }).await.unwrap_err();
     assert_eq!(error.to_string(), "0x77: no such session; GET /sessions lists them");
     let error = running.fault(Fault::ServerPause { server: 0, for_ms: u64::MAX }).await.unwrap_err();

@@ -181,13 +181,13 @@ mod tests {
     #[test]
     fn auth_stands_for_what_is_proven_and_for_nothing_else() {
         let (proven, list) = ([ann()], [entry(Perms::ALL, "auth", "")].into());
-        let asker = Asker { session: SessionId(1), proven: &proven };
+        let asker = Asker { session: SessionId::new(1), proven: &proven };
         let kept = asker.kept(&list).unwrap();
         assert_eq!(kept[..], [entry(Perms::ALL, "digest", &ann().id)]);
-        assert_eq!(Asker::nobody(SessionId(1)).kept(&list), Err(ErrorCode::InvalidAcl));
+        assert_eq!(Asker::nobody(SessionId::new(1)).kept(&list), Err(ErrorCode::InvalidAcl));
         assert!(asker.may(Perms::READ, &kept).is_ok());
-        assert_eq!(Asker::nobody(SessionId(1)).may(Perms::READ, &kept), Err(ErrorCode::NoAuth));
-        assert_eq!(Asker::nobody(SessionId(1)).shown(&kept)[0].who, Identity::new("digest", "ann:x"));
+        assert_eq!(Asker::nobody(SessionId::new(1)).may(Perms::READ, &kept), Err(ErrorCode::NoAuth));
+        assert_eq!(Asker::nobody(SessionId::new(1)).shown(&kept)[0].who, Identity::new("digest", "ann:x"));
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         let list = [entry(Perms::READ, "ip", "10.0.0.0/8")];
         let may = |scheme, id: &str| {
             let proven = [Identity::new(scheme, id)];
-            Asker { session: SessionId(1), proven: &proven }.may(Perms::READ, &list).is_ok()
+            Asker { session: SessionId::new(1), proven: &proven }.may(Perms::READ, &list).is_ok()
         };
         assert!(
             may("ip", "10.1.2.3")
@@ -208,8 +208,9 @@ mod tests {
 
     #[test]
     fn lists_with_names_that_a_scheme_does_not_take_are_refused() {
-        let good =
-            |scheme, id| Asker::nobody(SessionId(1)).kept(&[entry(Perms::READ, scheme, id)].into()).is_ok();
+        let good = |scheme, id| {
+            Asker::nobody(SessionId::new(1)).kept(&[entry(Perms::READ, scheme, id)].into()).is_ok()
+        };
         assert!(good("ip", "10.0.0.0/8") && good("ip", "10.1.2.3") && good("digest", "ann:h"));
         assert!(!good("ip", "10.0.0.0/33") && !good("ip", "10.0.0") && !good("digest", "ann"));
         assert!(!good("world", "somebody") && !good("kerberos", "ann") && !good("digest", "a:b:c"));

@@ -58,7 +58,7 @@ fn stat() -> impl Strategy<Value = Stat> {
                 version: versions.0,
                 cversion: versions.1,
                 aversion: versions.2,
-                ephemeral_owner: SessionId(owner),
+                ephemeral_owner: SessionId::new(owner),
                 data_length: counts.0,
                 num_children: counts.1,
                 pzxid,
@@ -266,7 +266,7 @@ pub fn connect_request() -> impl Strategy<Value = ConnectRequest> {
         |(last_zxid, timeout_ms, session, password)| ConnectRequest {
             last_zxid,
             timeout_ms,
-            session: SessionId(session),
+            session: SessionId::new(session),
             password,
         },
     )
@@ -274,6 +274,6 @@ pub fn connect_request() -> impl Strategy<Value = ConnectRequest> {
 
 pub fn connect_response() -> impl Strategy<Value = ConnectResponse> {
     (timeout_ms(), any::<i64>(), any::<[u8; 16]>()).prop_map(|(timeout_ms, session, password)| {
-        ConnectResponse { timeout_ms, session: SessionId(session), password }
+        ConnectResponse { timeout_ms, session: SessionId::new(session), password }
     })
 }

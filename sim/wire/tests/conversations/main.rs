@@ -156,7 +156,7 @@ fn connected() -> (ClientSide, ServerSide) {
     client.encode(&ToServer::Connect(request), &mut bytes).unwrap();
     server.decode(&bytes[4..]).unwrap();
     bytes.clear();
-    let response = ConnectResponse { timeout_ms, session: SessionId(1), password };
+    let response = ConnectResponse { timeout_ms, session: SessionId::new(1), password };
     server.encode(&ToClient::Connected(response), &mut bytes).unwrap();
     client.decode(&bytes[4..]).unwrap();
     (client, server)

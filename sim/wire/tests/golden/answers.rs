@@ -27,7 +27,7 @@ fn stat(k: u32) -> Stat {
         version: k as i32 + 2,
         cversion: k as i32 + 3,
         aversion: k as i32 + 4,
-        ephemeral_owner: SessionId(0x0100_0000_0000_0000 + i64::from(k)),
+        ephemeral_owner: SessionId::new(0x0100_0000_0000_0000 + i64::from(k)),
         data_length: k + 5,
         num_children: k + 6,
         pzxid: Zxid::new(1, k + 7),

@@ -44,7 +44,7 @@ fn shake_hands(client: &mut ClientSide, server: &mut ServerSide) {
     client.encode(&ToServer::Connect(new_session()), &mut bytes).unwrap();
     server.decode(&bytes[4..]).unwrap();
     bytes.clear();
-    let response = ConnectResponse { timeout_ms: 4000, session: SessionId(1), password: [1; 16] };
+    let response = ConnectResponse { timeout_ms: 4000, session: SessionId::new(1), password: [1; 16] };
     server.encode(&ToClient::Connected(response), &mut bytes).unwrap();
     client.decode(&bytes[4..]).unwrap();
 }
@@ -54,12 +54,12 @@ fn the_handshake_is_as_defined() {
     let taken_over = ConnectRequest {
         last_zxid: Zxid::new(5, 9),
         timeout_ms: 10_000,
-        session: SessionId(0x1234_5678_90ab),
+        session: SessionId::new(0x1234_5678_90ab),
         password: password(),
     };
     let granted = |timeout_ms| ConnectResponse {
         timeout_ms,
-        session: SessionId(0x1234_5678_90ab),
+        session: SessionId::new(0x1234_5678_90ab),
         password: password(),
     };
     let dead = ConnectResponse { timeout_ms: 0, session: SessionId::NONE, password: [0; 16] };

@@ -37,7 +37,7 @@ fn finished(process: u16) -> Event {
 fn monitor() -> Monitor {
     let monitor = Monitor::new(promises::of_fenced_lock(LOCK));
     for process in 0..3 {
-        monitor.begins(actor(process), SessionId(i64::from(process) + 1));
+        monitor.begins(actor(process), SessionId::new(i64::from(process) + 1));
     }
     monitor
 }
@@ -144,8 +144,8 @@ fn what_is_not_judged_is_neither_held_nor_broken() {
 fn what_is_left_at_rest_is_judged_as_it_is() {
     let monitor = monitor();
     see(&monitor, [asks(0), finished(1), finished(2)]);
-    let nodes = vec![("/lock/a-lock-0000000001".into(), SessionId(2))];
-    let sessions = vec![(SessionId(1), actor(0)), (SessionId(2), actor(1))];
+    let nodes = vec![("/lock/a-lock-0000000001".into(), SessionId::new(2))];
+    let sessions = vec![(SessionId::new(1), actor(0)), (SessionId::new(2), actor(1))];
     monitor.at_rest(&Rest { unfinished: monitor.unfinished(), nodes, sessions });
     let outcome = monitor.finish();
     let first = |name| result(&outcome, name).first.as_ref().expect("it is broken").what.clone();
