@@ -68,9 +68,7 @@ impl RecipeModel {
     /// What can happen next, always in the same order; gives how many of these are free, which come first.
     /// Where none is free, nothing moves unless a fault makes it.
     pub fn actions(&self, state: &State, actions: &mut Vec<Action>) -> usize {
-        // The order in which they begin makes no difference.
-        if let Some(me) = state.clients.iter().position(|client| client.phase == Phase::Unbegun) {
-            actions.extend([Action::Begin(me as u8), Action::Early(me as u8)]);
+        if self.begin_first(state, actions) {
             return actions.len();
         }
         for (nth, client) in state.clients.iter().enumerate() {

@@ -88,7 +88,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),
-        Action::Begin(me) => format!("{} begins, {} with a new session", who(after, me), life(client(me))),
+        Action::Begin(me) => {
+            format!("{} begins, {} with {}", who(after, me), life(client(me)), new_session(after, me))
+        }
         Action::Early(me) => {
             format!("{} begins, {} that has no session yet", who(after, me), life(client(me)))
         }
@@ -105,6 +107,13 @@ fn who(state: &State, me: u8) -> ActorId {
 }
 
 /// Which life of a process begins now.
+fn new_session(after: &State, me: u8) -> &'static str {
+    match after.clients[usize::from(me)].rank {
+        0 => "a new session",
+        _ => "a new session, whose id is higher than those before",
+    }
+}
+
 fn life(before: &Client) -> &'static str {
     if before.phase == Phase::Unbegun { "its first life" } else { "another life" }
 }

@@ -25,6 +25,7 @@
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
 //! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
+//! | `life` | how a life of a process begins |
 //! | `stop` | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
 //!
@@ -40,6 +41,7 @@ pub mod describe;
 pub mod digest;
 pub mod ensemble;
 mod limits;
+pub mod life;
 pub mod link;
 pub mod livelock;
 mod memo;

@@ -3,11 +3,12 @@
 mod proven;
 
 use crate::digest::{Digest, Digester, digest_of};
+use crate::life::Life;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::orders;
 use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
 use crate::reads::Reads;
-use crate::shell::{Watching, first_state};
+use crate::shell::Watching;
 use crate::symmetry::{Eyes, session_of};
 use proven::proven_by;
 use std::hash::{Hash, Hasher};
@@ -24,6 +25,8 @@ pub struct Client {
     pub session: SessionId,
     /// How many rounds it has still to do, where a next life would have to know; else none.
     pub rounds_left: u8,
+    /// See [`Life::rank`].
+    pub rank: u8,
     /// How it fares.
     pub phase: Phase,
     /// What the client knows of its session.
@@ -171,23 +174,17 @@ pub struct Moved {
 impl Client {
     /// A client whose process has taken its first step.
     ///
-    /// `rounds`: how many it has to do; `counted`: a next life may have to know how many are left; `early`: it has no
-    /// session yet.
-    pub fn start(
-        replayer: &Replayer,
-        actor: ActorId,
-        (rounds, counted): (u8, bool),
-        early: bool,
-        symmetry: bool,
-    ) -> Moved {
-        let step = replayer.start(actor, rounds, early);
+    /// `counted`: a next life may have to know how many rounds are left.
+    pub fn start(replayer: &Replayer, life: Life, counted: bool, symmetry: bool) -> Moved {
+        let step = replayer.start(life);
         let client = Client {
             node: step.node.clone(),
-            session: if early { SessionId::NONE } else { session_of(actor) },
-            rounds_left: if counted { rounds } else { 0 },
+            session: if life.early { SessionId::NONE } else { life.session() },
+            rank: life.rank,
+            rounds_left: if counted { life.rounds } else { 0 },
             phase: Phase::Running,
-            state: first_state(early),
-            lives: !early,
+            state: life.first_state(),
+            lives: !life.early,
             served: true,
             queue: Vec::new(),
             inbox: Vec::new(),
@@ -209,7 +206,8 @@ impl Client {
     pub fn unbegun(actor: ActorId, symmetry: bool) -> Arc<Client> {
         let client = Client {
             node: Arc::new(Node::crashed(actor)),
-            session: session_of(actor),
+            session: session_of(actor, 0, 0),
+            rank: 0,
             rounds_left: 0,
             phase: Phase::Unbegun,
             state: KeeperState::SyncConnected,
@@ -322,7 +320,7 @@ impl Client {
         let unheard = self.given_up() as u8;
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
-        (self.session, self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
+        (self.session, self.rank, self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
     }
 
     fn sealed(mut self, symmetry: bool) -> Client {

@@ -6,6 +6,7 @@ mod starts;
 use crate::actions::Action;
 use crate::check::CheckConfig;
 use crate::digest::{digest_all, digest_of};
+use crate::life::Life;
 use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, Letter, List, Message, Post};
@@ -16,7 +17,6 @@ use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::stop::Stop;
-use crate::symmetry::session_of;
 use std::sync::Arc;
 use zk_api::{Data, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
@@ -181,11 +181,11 @@ impl RecipeModel {
         let eyes = if symmetry { actors.len() } else { 0 };
         let Bounds { rounds, restarts, .. } = self.bounds;
         let start = |actor: &ActorId| {
-            if self.begins_early(*actor, rounds) {
+            if self.ranks_sessions() || self.begins_early(*actor, rounds) {
                 let (client, events) = (Client::unbegun(*actor, symmetry), List::new(Vec::new()));
                 return Moved { client, events, unwatched: Vec::new() };
             }
-            Client::start(&self.replayer, *actor, (rounds, restarts > 0), false, symmetry)
+            Client::start(&self.replayer, Life::new(*actor, rounds), restarts > 0, symmetry)
         };
         let started: Vec<Moved> = actors.iter().map(start).collect();
         let begun = started.iter().filter(|moved| moved.client.phase != Phase::Unbegun);
@@ -571,7 +571,7 @@ impl Turn<'_> {
         self.go(me, &Op::Drop { ghosts });
         let service = &self.state.service;
         if self.state.clients[usize::from(me)].is_early() {
-            let session = session_of(self.state.clients[usize::from(me)].actor());
+            let session = self.state.clients[usize::from(me)].node.life.session();
             self.open_view(me, session);
         } else if service.serves(usize::from(me)) || service.can_go_back(usize::from(me)) {
             // What its code has given up in this step it will not ask for again.

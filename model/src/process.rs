@@ -9,18 +9,19 @@ mod twins;
 
 use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
+use crate::life::Life;
 use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
 use crate::reads::{Noted, Reads};
-use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching, first_state};
+use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twins::{Twins, is_same, whole_after};
-use zk_api::{ErrorCode, KeeperState, Request, Response, StatReads, WatchedEvent, Zxid};
+use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Resource};
 use zk_trials::trial::{AnyTrial, Part};
 
@@ -145,10 +146,8 @@ pub enum Trouble {
 pub struct Node {
     /// Who it is.
     pub actor: ActorId,
-    /// How many rounds it was told to do.
-    rounds: u8,
-    /// Its code began before it had a session.
-    early: bool,
+    /// How its life began.
+    pub life: Life,
     /// What tells it from others.
     pub digest: Digest,
     /// The same, as it sees itself; zero without symmetry.
@@ -184,8 +183,7 @@ impl Node {
     fn idle(actor: ActorId, digest: Digest, seen: Digest) -> Node {
         Node {
             actor,
-            rounds: 0,
-            early: false,
+            life: Life::new(actor, 0),
             digest,
             seen,
             whole: digest,
@@ -345,11 +343,10 @@ impl Replayer {
         self.setup.varied.has(reads)
     }
 
-    /// An actor's first step, up to where its main task waits. `early`: it has no session yet.
-    pub fn start(&self, actor: ActorId, rounds: u8, early: bool) -> Arc<Step> {
-        let kind = if early { 0x57a8 } else { 0x57a7 };
-        let (digest, seen) = (digest_of(kind, &(actor, rounds)), early.into());
-        let blank = Node { is_done: false, rounds, early, ..Node::idle(actor, digest, seen) };
+    /// An actor's first step, up to where its main task waits.
+    pub fn start(&self, life: Life) -> Arc<Step> {
+        let (digest, seen) = (digest_of(0x57a7, &life), digest_of(0x57a7, &(life.early, life.rank)));
+        let blank = Node { is_done: false, life, ..Node::idle(life.actor, digest, seen) };
         Arc::new(self.replay_twice(&blank, None))
     }
 
@@ -427,12 +424,12 @@ impl Replayer {
 
     fn replay(&self, before: &Node, now: Option<&Given>) -> Step {
         let Setup { clients, effects, keys, symmetry, .. } = self.setup;
-        let shell = Arc::new(Shell::new(before.actor, effects, keys, symmetry, before.early));
-        let part = Part { me: before.actor, clients: clients.into(), rounds: before.rounds, effects };
+        let shell = Arc::new(Shell::new(before.life, effects, keys, symmetry));
+        let part = Part { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut tasks = Tasks::new(shell.clone());
         let history = before.inputs();
-        StatReads::take();
+        Reads::take();
         let ran = quietly(|| {
             let mut actor = Some(self.trial.clone().actor(zk, probe, part));
             let mut take = |tasks: &mut Tasks, given: Option<&Given>| match (given, actor.take()) {
@@ -450,7 +447,7 @@ impl Replayer {
             take(&mut tasks, now)?;
             Ok(Ok(Ran::of(&mut tasks, &shell)))
         });
-        self.noted.add(Reads::of_stats(StatReads::take()));
+        self.noted.add(Reads::take());
         shell.close();
         drop(tasks);
         match ran {
@@ -475,7 +472,7 @@ impl Replayer {
     fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
         let Ran { mut out, waits, polled, mark, looked, ready, end, is_done, came_of_it } = ran;
         let actor = before.actor;
-        let state = now.map_or(first_state(before.early), |given| given.state);
+        let state = now.map_or(before.life.first_state(), |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);
         let whole = whole_after(before.whole, now);
@@ -493,7 +490,7 @@ impl Replayer {
         let end = end.or(before.end);
         let marked = mark.is_some();
         if let Some(mark) = mark {
-            let rest = digest_of(5, &(state_seen, end, before.rounds));
+            let rest = digest_of(5, &(state_seen, end, before.life.rounds));
             digest = digest_all(5, [mark.key, rest]);
             seen = digest_all(5, [mark.seen, rest]);
             if self.audit_tail(digest, &mark, &out, &waits) {
@@ -511,11 +508,10 @@ impl Replayer {
         let history = History { given: now.cloned(), came_of_it, before: before.history.clone() };
         let history = Some(Arc::new(history)).filter(|_| !is_done);
         let waits = if is_done { Waits::default() } else { waits };
-        let (rounds, early, trouble, twins) = (before.rounds, before.early, None, Twins::default());
+        let (life, trouble, twins) = (before.life, None, Twins::default());
         let node = Node {
             actor,
-            rounds,
-            early,
+            life,
             digest,
             seen,
             whole,

@@ -4,7 +4,7 @@
 //! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_api::StatReads;
+use zk_api::{SessionId, StatReads};
 
 /// A set of things that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,18 +17,24 @@ impl Reads {
     pub const TIMES: Reads = Reads(2);
     /// Which transaction last changed a znode's children: also one that deletes.
     pub const PZXID: Reads = Reads(4);
+    /// Which of two sessions has the higher id.
+    pub const SESSIONS: Reads = Reads(8);
 
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 3] = [
+    pub const ALL: [(Reads, &'static str); 4] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take four values"),
         (Reads::PZXID, "pzxid"),
+        (Reads::SESSIONS, "the order of session ids"),
     ];
 
-    /// What was read of Stats.
-    pub fn of_stats(stats: StatReads) -> Reads {
-        let of = |read, reads| if stats.has(read) { reads } else { Reads::default() };
-        of(StatReads::TIMES, Reads::TIMES).and(of(StatReads::PZXID, Reads::PZXID))
+    /// What this thread has read since it was asked last.
+    pub fn take() -> Reads {
+        let stats = StatReads::take();
+        let of = |is_read, reads| if is_read { reads } else { Reads::default() };
+        of(stats.has(StatReads::TIMES), Reads::TIMES)
+            .and(of(stats.has(StatReads::PZXID), Reads::PZXID))
+            .and(of(SessionId::were_ordered(), Reads::SESSIONS))
     }
 
     /// Whether all of these are in it.

@@ -154,7 +154,7 @@ impl Service {
     /// Panics if a counter is of a znode that is not there.
     pub fn new(setup: &[Text], counters: &[(Text, i32)], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
         let goes_back = rules.goes_back && rules.lag > 0;
-        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor), 0, goes_back);
+        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor, 0, 0), 0, goes_back);
         let mut tree = DataTree::new();
         for path in setup {
             let request = Request::Create {

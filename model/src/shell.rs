@@ -1,8 +1,9 @@
 //! What stands between a replayed actor and the model: everything the actor has asked for and was not given.
 
 use crate::digest::{Digest, Digester, digest_of};
+use crate::life::Life;
 use crate::process::{Emitted, Input, Req};
-use crate::symmetry::{Eyes, guid, session_after, session_of};
+use crate::symmetry::{Eyes, guid};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,6 +99,7 @@ pub struct Mark {
 #[derive(Debug)]
 struct Inner {
     actor: ActorId,
+    life: Life,
     effects: bool,
     keys: bool,
     symmetry: bool,
@@ -204,14 +206,15 @@ pub struct Polled {
 }
 
 impl Shell {
-    /// An actor that has done nothing yet, with an open session, or, if it is `early`, before it has one.
-    pub fn new(actor: ActorId, effects: bool, keys: bool, symmetry: bool, early: bool) -> Shell {
+    /// An actor that has done nothing yet.
+    pub fn new(life: Life, effects: bool, keys: bool, symmetry: bool) -> Shell {
         Shell(Mutex::new(Inner {
-            actor,
+            actor: life.actor,
+            life,
             effects,
             keys,
             symmetry,
-            state: first_state(early),
+            state: life.first_state(),
             looked: false,
             calls: VecDeque::new(),
             watches: Vec::new(),
@@ -225,7 +228,7 @@ impl Shell {
             out: Emitted::default(),
             mark: None,
             guids: 0,
-            sessions: u8::from(!early),
+            sessions: u8::from(!life.early),
             asked: 0,
             crowded: false,
             closed: false,
@@ -421,14 +424,9 @@ impl Shell {
         inner.out.looks.at_session = true;
         match inner.sessions {
             0 => SessionId::NONE,
-            n => (1..n).fold(session_of(inner.actor), |session, _| session_after(session)),
+            n => inner.life.session_after(n - 1),
         }
     }
-}
-
-/// What a client knows of its session when its code begins.
-pub fn first_state(early: bool) -> KeeperState {
-    if early { KeeperState::Disconnected } else { KeeperState::SyncConnected }
 }
 
 /// States count in bytes: see [`Waits::is_beyond`].
@@ -580,7 +578,7 @@ impl Inner {
     }
 
     fn key(&self, label: &'static str, locals: &[Local<'_>], waits: &Waits, hasher: &mut impl Hasher) {
-        (self.actor, label, locals, waits, self.guids).hash(hasher);
+        (self.actor, label, locals, waits, self.guids, self.life.rank).hash(hasher);
         self.sessions.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
         alive.for_each(|(request, _)| request.request.hash(hasher));

@@ -17,9 +17,11 @@ const SESSIONS: i64 = 0x7a6b_0000_0000;
 const ME: u8 = 0xfd;
 const OTHER: u8 = 0xfe;
 
-/// The first session of an actor.
-pub fn session_of(actor: ActorId) -> SessionId {
-    SessionId::new(SESSIONS | i64::from(actor.life) << 8 | (i64::from(actor.process) + 1))
+/// A session of an actor, which has had so many before. `rank`: the place of its process's ids among those of all; where
+/// nobody looks, all are of one rank.
+pub fn session_of(actor: ActorId, rank: u8, before: u8) -> SessionId {
+    let (before, life) = (i64::from(before) << 16, i64::from(actor.life) << 8);
+    SessionId::new(SESSIONS | i64::from(rank) << 24 | before | life | (i64::from(actor.process) + 1))
 }
 
 /// The session that an actor is given after this one.
@@ -35,8 +37,11 @@ pub fn actor_of(session: SessionId) -> Option<ActorId> {
 
 /// The process that a session belongs to, if it is an actor's.
 pub fn process_of(session: SessionId) -> Option<usize> {
-    let is_actor = session.get() & !0xff_ffff == SESSIONS;
-    is_actor.then(|| (session.get() & 0xff) as usize - 1)
+    process_in(session.get())
+}
+
+fn process_in(number: i64) -> Option<usize> {
+    (number & !0xffff_ffff == SESSIONS).then(|| (number & 0xff) as usize - 1)
 }
 
 /// The guid number `nth` of an actor.
@@ -124,7 +129,7 @@ impl Hasher for Eyes {
     }
 
     fn write_i64(&mut self, n: i64) {
-        match process_of(SessionId::new(n)) {
+        match process_in(n) {
             Some(process) => self.name_of(process as u8, n as u64 >> 8),
             None => self.at().write_i64(n),
         }
@@ -185,7 +190,7 @@ mod tests {
         for (me, other) in [(0, 1), (1, 0), (2, 0), (11, 1)] {
             let of = |process: usize| {
                 let actor = actor(process as u16);
-                (actor, session_of(actor), format!("/lock/{}-lock-0000000003", guid(actor, 0)))
+                (actor, session_of(actor, 0, 0), format!("/lock/{}-lock-0000000003", guid(actor, 0)))
             };
             assert_eq!(seen(me, &of(me)), seen(0, &of(0)));
             assert_eq!(seen(me, &of(other)), seen(0, &of(1)));
@@ -199,7 +204,7 @@ mod tests {
 
     #[test]
     fn others_are_not_told_apart() {
-        let session = |process| session_of(ActorId { process, life: 0, thread: 0 });
+        let session = |process| session_of(ActorId { process, life: 0, thread: 0 }, 0, 0);
         assert_eq!(seen(0, &session(1)), seen(0, &session(2)));
         assert_ne!(seen(0, &session(1)), seen(0, &SessionId::NONE));
     }

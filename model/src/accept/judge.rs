@@ -72,7 +72,7 @@ impl<'a> Judge<'a> {
             symmetry: false,
             ranks: false,
         };
-        let named = later.sessions.iter().copied().zip(actors.iter().map(|actor| session_of(*actor)));
+        let named = later.sessions.iter().copied().zip(actors.iter().map(|actor| session_of(*actor, 0, 0)));
         let names = Names { sessions: named.collect(), ..Names::default() };
         Ok(Judge {
             steps,

@@ -6,10 +6,11 @@
 
 use super::{Turn, opened, violation};
 use crate::digest::{digest_all, digest_of};
+use crate::life::Life;
 use crate::link::{Client, Op, Phase};
 use crate::message::List;
 use crate::service::Order;
-use crate::symmetry::{session_after, session_of};
+use crate::symmetry::session_after;
 use std::sync::Arc;
 use zk_api::SessionId;
 use zk_trials::event::ActorId;
@@ -27,10 +28,15 @@ impl Turn<'_> {
             self.state.left.restarts -= 1;
             self.leave(me, former.remains(false, model.rules.symmetry));
         }
-        let of = (rounds, model.bounds.restarts > 0);
-        let work = || Arc::new(Client::start(&model.replayer, actor, of, early, model.rules.symmetry));
-        let moved = model.moves.get(digest_of(0x61, &(actor, rounds, early)), work);
-        let session = session_of(actor);
+        let rank = match is_first && model.ranks_sessions() {
+            true => 1 + self.state.clients.iter().filter(|client| client.phase != Phase::Unbegun).count() as u8,
+            false => former.rank,
+        };
+        let life = Life { actor, rounds, early, rank };
+        let counted = model.bounds.restarts > 0;
+        let work = || Arc::new(Client::start(&model.replayer, life, counted, model.rules.symmetry));
+        let moved = model.moves.get(digest_of(0x61, &life), work);
+        let session = life.session();
         self.open_view(me, session);
         if !early {
             self.see(&List::new(opened(session, actor).to_vec()));
@@ -46,8 +52,8 @@ impl Turn<'_> {
 
     /// A client whose code has begun before that is connected for the first time.
     pub(super) fn connect(&mut self, me: u8) {
-        let actor = self.state.clients[usize::from(me)].actor();
-        let session = session_of(actor);
+        let node = &self.state.clients[usize::from(me)].node;
+        let (actor, session) = (node.actor, node.life.session());
         self.see(&List::new(opened(session, actor).to_vec()));
         self.go(me, &Op::Renewed(session));
     }

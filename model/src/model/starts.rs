@@ -17,8 +17,12 @@
 //! every time, and `a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look` (`model/tests/reductions.rs`).
 
 use super::RecipeModel;
+use crate::actions::Action;
 use crate::digest::{Digest, digest_of};
+use crate::life::Life;
+use crate::link::Phase;
 use crate::process::{Given, Input, Node, Step};
+use crate::state::State;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_api::KeeperState;
@@ -33,6 +37,19 @@ impl RecipeModel {
         self.early.get(digest_of(0xea51, &(actor, rounds)), || self.can_ever_tell(actor, rounds))
     }
 
+    /// Before anything else, every process begins whose beginning makes a difference; gives whether one is still to.
+    pub(crate) fn begin_first(&self, state: &State, actions: &mut Vec<Action>) -> bool {
+        let unbegun = state.clients.iter().enumerate().filter(|(_, client)| client.phase == Phase::Unbegun);
+        // Whose session is opened first has the lowest id; where nobody looks at that, the order makes no difference.
+        for (me, client) in unbegun.take(if self.ranks_sessions() { usize::MAX } else { 1 }) {
+            actions.push(Action::Begin(me as u8));
+            if self.begins_early(client.actor(), self.bounds.rounds) {
+                actions.push(Action::Early(me as u8));
+            }
+        }
+        !actions.is_empty()
+    }
+
     fn can_ever_tell(&self, actor: ActorId, rounds: u8) -> bool {
         let mut known = BTreeSet::new();
         let mut open = Vec::new();
@@ -40,7 +57,7 @@ impl RecipeModel {
             let is_new = known.insert((step.node.digest, losses)) && !step.node.is_done;
             is_new.then(|| (step.node.clone(), losses))
         };
-        let first = self.replayer.start(actor, rounds, true);
+        let first = self.replayer.start(Life { early: true, ..Life::new(actor, rounds) });
         if self.can_tell(&first, 0) {
             return true;
         }
