@@ -56,17 +56,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             format!("{}'s write{token} reaches the {kind} resource", client(me).actor())
         }
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
-        Action::Reconnect(me) if client(me).is_early() => {
-            format!("{} is connected for the first time", client(me).actor())
-        }
-        Action::Reconnect(me) if client(me).lives => format!("{} is connected again", client(me).actor()),
-        Action::Reconnect(me) if client(me).served => {
-            format!(
-                "{} is connected again, to a server that takes its dead session for alive",
-                client(me).actor()
-            )
-        }
-        Action::Reconnect(me) => format!("{} learns that its session is dead", client(me).actor()),
+        Action::Reconnect(me) => reconnected(client(me)),
         Action::Renew(me) => format!("{} is connected with a new session", client(me).actor()),
         Action::Register(me) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
@@ -102,11 +92,20 @@ fn step(before: &State, action: Action, after: &State) -> String {
     }
 }
 
+fn reconnected(client: &Client) -> String {
+    let what = match client {
+        _ if client.is_early() => "is connected for the first time",
+        _ if client.lives => "is connected again",
+        _ if client.served => "is connected again, to a server that takes its dead session for alive",
+        _ => "learns that its session is dead",
+    };
+    format!("{} {what}", client.actor())
+}
+
 fn who(state: &State, me: u8) -> ActorId {
     state.clients[usize::from(me)].actor()
 }
 
-/// Which life of a process begins now.
 fn new_session(after: &State, me: u8) -> &'static str {
     match after.clients[usize::from(me)].rank {
         0 => "a new session",
@@ -114,6 +113,7 @@ fn new_session(after: &State, me: u8) -> &'static str {
     }
 }
 
+/// Which life of a process begins now.
 fn life(before: &Client) -> &'static str {
     if before.phase == Phase::Unbegun { "its first life" } else { "another life" }
 }

@@ -25,6 +25,7 @@
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
 //! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
+//! | `watching` | watches as a client knows them |
 //! | `life` | how a life of a process begins |
 //! | `stop` | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
@@ -40,8 +41,8 @@ mod course;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
-mod limits;
 pub mod life;
+mod limits;
 pub mod link;
 pub mod livelock;
 mod memo;
@@ -64,6 +65,7 @@ pub mod symmetry;
 mod tasks;
 mod timers;
 mod tree;
+mod watching;
 
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,

@@ -5,7 +5,10 @@
 //! are ever replayed. A checkpoint lets the digest of a history begin again, since nothing before it matters;
 //! the history itself goes on, as the code must be replayed from its beginning all the same.
 
+mod given;
 mod twins;
+
+pub use given::{Answer, Emitted, Given, Input, Looks, Req};
 
 use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
@@ -14,117 +17,18 @@ use crate::memo::Memo;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
 use crate::reads::{Noted, Reads};
-use crate::shell::{Mark, Polled, STOPPED, Shell, Waits, Watching};
+use crate::shell::{Mark, Polled, STOPPED, Shell, Waits};
 use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twins::{Twins, is_same, whole_after};
-use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
-use zk_trials::event::{ActorId, End, Event, Fact, Resource};
+use zk_trials::event::{ActorId, End, Event, Fact};
 use zk_trials::trial::{AnyTrial, Part};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
 pub const AUDITED: usize = 16;
-
-/// A request with its digest.
-#[derive(Debug)]
-pub struct Req {
-    /// The request.
-    pub request: Request,
-    /// Its digest.
-    pub digest: Digest,
-}
-
-impl Req {
-    /// Works out the digest.
-    pub fn new(request: Request) -> Req {
-        let digest = digest_of(0x4e9, &request);
-        Req { request, digest }
-    }
-}
-
-/// What a call is answered.
-pub type Answer = Arc<Result<Response, ErrorCode>>;
-
-/// What can happen to a process.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Input {
-    /// The oldest call that is waited for is answered.
-    Answer(Answer),
-    /// A watch fires.
-    Event(Arc<WatchedEvent>),
-    /// The connection is lost, and all calls with it.
-    Lost,
-    /// No server is found for the first connection, and all calls are lost.
-    NoServer,
-    /// There is a connection again.
-    Connected,
-    /// The session is over.
-    Over,
-    /// There is a new one, or the first.
-    Renewed,
-    /// A scheduling point passes.
-    Point(u8),
-    /// A timer fires.
-    Timer(u8),
-    /// A write to the outside resource has arrived.
-    Written { nth: u8, accepted: bool },
-    /// Of its tasks, the one of this number runs, which is ready.
-    Run(u8),
-}
-
-/// An input, and how it is given.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Given {
-    /// The input.
-    pub input: Input,
-    /// The session's state by then.
-    pub state: KeeperState,
-    /// The process is busy: none of its tasks runs for now, whatever it is given.
-    pub busy: bool,
-}
-
-/// What a step of a process lets out.
-#[derive(Clone, Debug, Default)]
-pub struct Emitted {
-    /// Requests submitted.
-    pub requests: Vec<Arc<Req>>,
-    /// Observations, and the end of the actor's code.
-    pub events: Vec<Event>,
-    /// Writes sent to the outside resources, and by which thread.
-    pub writes: Vec<(u8, Resource, Option<Zxid>)>,
-    /// Watches given up.
-    pub unwatched: Vec<Watching>,
-    /// What its code has looked at.
-    pub looks: Looks,
-}
-
-/// What the code of a process has looked at in a step.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Looks {
-    /// Which session it has.
-    pub at_session: bool,
-    /// The session's state.
-    pub at_state: bool,
-}
-
-impl Emitted {
-    /// What the process does by it, in words.
-    fn telling(&self) -> String {
-        let requests = self.requests.iter().map(|asked| {
-            let request = &asked.request;
-            format!("submits {} {}", request.name(), request.path()).trim_end().to_owned()
-        });
-        let says = self.events.iter().filter_map(|event| match event {
-            Event::Says { what, .. } => Some(format!("says that it {what}")),
-            Event::Is(_) => None,
-        });
-        let all: Vec<String> = requests.chain(says).collect();
-        if all.is_empty() { "submits nothing".to_owned() } else { all.join(", ") }
-    }
-}
 
 /// How a process went wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

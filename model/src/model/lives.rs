@@ -29,7 +29,9 @@ impl Turn<'_> {
             self.leave(me, former.remains(false, model.rules.symmetry));
         }
         let rank = match is_first && model.ranks_sessions() {
-            true => 1 + self.state.clients.iter().filter(|client| client.phase != Phase::Unbegun).count() as u8,
+            true => {
+                1 + self.state.clients.iter().filter(|client| client.phase != Phase::Unbegun).count() as u8
+            }
             false => former.rank,
         };
         let life = Life { actor, rounds, early, rank };

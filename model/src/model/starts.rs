@@ -29,7 +29,7 @@ use zk_api::KeeperState;
 use zk_trials::event::ActorId;
 
 /// So many steps before the connection are looked at.
-const STEPS_MAX: usize = 2_000;
+const STEPS_MAX: usize = 100;
 
 impl RecipeModel {
     /// Whether a life is to be begun both with its session and before it has one.

@@ -13,12 +13,10 @@ use zk_api::SessionId;
 use zk_trials::event::{ActorId, Event, Fact, Observation};
 
 /// What is not the same in both engines yet, and why. Each goes as it is mended.
-const NOT_YET: [(Feature, &str); 1] = [
-    (
-        Feature::Tasks,
-        "in one program of eighty, tasks hear of the end of their session in an order that the model has not",
-    ),
-];
+const NOT_YET: [(Feature, &str); 1] = [(
+    Feature::Tasks,
+    "in one program of eighty, tasks hear of the end of their session in an order that the model has not",
+)];
 
 /// Kept programs in which the engines still differ, for one of these reasons.
 const OPEN: [&str; 1] = ["nobody-in-particular"];

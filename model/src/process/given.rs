@@ -1,0 +1,105 @@
+//! What a process is given, and what it lets out.
+
+use crate::digest::{Digest, digest_of};
+use crate::shell::Watching;
+use std::sync::Arc;
+use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
+use zk_trials::event::{Event, Resource};
+
+/// A request with its digest.
+#[derive(Debug)]
+pub struct Req {
+    /// The request.
+    pub request: Request,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl Req {
+    /// Works out the digest.
+    pub fn new(request: Request) -> Req {
+        let digest = digest_of(0x4e9, &request);
+        Req { request, digest }
+    }
+}
+
+/// What a call is answered.
+pub type Answer = Arc<Result<Response, ErrorCode>>;
+
+/// What can happen to a process.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// The oldest call that is waited for is answered.
+    Answer(Answer),
+    /// A watch fires.
+    Event(Arc<WatchedEvent>),
+    /// The connection is lost, and all calls with it.
+    Lost,
+    /// No server is found for the first connection, and all calls are lost.
+    NoServer,
+    /// There is a connection again.
+    Connected,
+    /// The session is over.
+    Over,
+    /// There is a new one, or the first.
+    Renewed,
+    /// A scheduling point passes.
+    Point(u8),
+    /// A timer fires.
+    Timer(u8),
+    /// A write to the outside resource has arrived.
+    Written { nth: u8, accepted: bool },
+    /// Of its tasks, the one of this number runs, which is ready.
+    Run(u8),
+}
+
+/// An input, and how it is given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// The input.
+    pub input: Input,
+    /// The session's state by then.
+    pub state: KeeperState,
+    /// The process is busy: none of its tasks runs for now, whatever it is given.
+    pub busy: bool,
+}
+
+/// What a step of a process lets out.
+#[derive(Clone, Debug, Default)]
+pub struct Emitted {
+    /// Requests submitted.
+    pub requests: Vec<Arc<Req>>,
+    /// Observations, and the end of the actor's code.
+    pub events: Vec<Event>,
+    /// Writes sent to the outside resources, and by which thread.
+    pub writes: Vec<(u8, Resource, Option<Zxid>)>,
+    /// Watches given up.
+    pub unwatched: Vec<Watching>,
+    /// What its code has looked at.
+    pub looks: Looks,
+}
+
+/// What the code of a process has looked at in a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looks {
+    /// Which session it has.
+    pub at_session: bool,
+    /// The session's state.
+    pub at_state: bool,
+}
+
+impl Emitted {
+    /// What the process does by it, in words.
+    pub(super) fn telling(&self) -> String {
+        let requests = self.requests.iter().map(|asked| {
+            let request = &asked.request;
+            format!("submits {} {}", request.name(), request.path()).trim_end().to_owned()
+        });
+        let says = self.events.iter().filter_map(|event| match event {
+            Event::Says { what, .. } => Some(format!("says that it {what}")),
+            Event::Is(_) => None,
+        });
+        let all: Vec<String> = requests.chain(says).collect();
+        if all.is_empty() { "submits nothing".to_owned() } else { all.join(", ") }
+    }
+}
