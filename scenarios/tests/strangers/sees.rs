@@ -4,7 +4,8 @@
 use crate::judge::{Expected, about, broken, insist, judge, noted, path};
 use std::time::Duration;
 use zoocheck::api::{
-    Acl, AclList, CreateMode, Data, ErrorCode, Identity, Local, Perms, ReadOp, Response, Text, ZooKeeper,
+    Acl, AclList, CreateMode, Data, ErrorCode, Identity, Local, Perms, ReadOp, Response, SessionId, Text,
+    ZooKeeper,
 };
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
@@ -43,6 +44,10 @@ enum Sees {
     OwnSecret,
     /// Who has not may not, and is told of nothing that happens there.
     OthersSecret,
+    /// The first process has the lower session.
+    FirstIsLower,
+    /// Nobody's session is another's.
+    OwnSession,
     /// Three names never come in this order, in such a list.
     Order(List, [u8; 3]),
     /// They are the same whoever sorts them.
@@ -86,6 +91,8 @@ impl Sees {
         match self {
             Sees::OwnSecret => own_secret(zk, me).await,
             Sees::OthersSecret => others_secret(zk, me).await,
+            Sees::FirstIsLower => anothers(zk, me, |first, own| first > own).await,
+            Sees::OwnSession => anothers(zk, me, |first, own| first == own).await,
             Sees::Order(list, order) => orders(zk, me, list, order).await,
             Sees::Sorted => sorted(zk, me).await,
             Sees::SameOrder => same_order(zk, me).await,
@@ -137,6 +144,21 @@ async fn others_secret(zk: &impl ZooKeeper, me: u16) -> Result<(bool, &'static s
         Err(error) if error.code == ErrorCode::NoAuth => Ok((false, "it may not read another's")),
         Ok(_) | Err(_) => Ok((true, "not there yet")),
     }
+}
+
+/// Compares the session of the first process with another's.
+async fn anothers(
+    zk: &impl ZooKeeper,
+    me: u16,
+    is_bad: fn(SessionId, SessionId) -> bool,
+) -> Result<(bool, &'static str), End> {
+    let first = path(&format!("{ROOT}/first"));
+    if me == 0 {
+        insist(zk, || zk.create(&first, Data::NULL, CreateMode::Ephemeral)).await?;
+        return Ok((true, "it is its own"));
+    }
+    let found = insist(zk, || zk.exists(&first)).await?;
+    Ok((!found.is_some_and(|stat| is_bad(stat.ephemeral_owner(), zk.session())), "whose session is lower"))
 }
 
 /// Makes three znodes, and lists them.
@@ -339,6 +361,13 @@ fn an_order_is_read_wherever_names_are_listed_and_however_long_they_are_kept() {
 fn who_sorts_names_pays_for_one_order_and_who_compares_finds_the_same_one() {
     sees(Sees::Sorted, Bounds::clients(2), &Expected::Right);
     sees(Sees::SameOrder, Bounds::clients(1), &Expected::Right);
+}
+
+/// Session ids were in the order of the processes.
+#[test]
+fn sessions_come_in_every_order_where_somebody_looks() {
+    sees(Sees::FirstIsLower, Bounds::clients(2), &WRONG);
+    sees(Sees::OwnSession, Bounds::clients(2), &Expected::Right);
 }
 
 /// Deletions took no number of their own: who deletes was not seen, in code that is right and in code that is wrong.
