@@ -254,7 +254,7 @@ fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &
     let unchecked = asked.and_then(|nth| found.promises[nth].unchecked.clone());
     // What is broken is broken by a run that there is; that nothing else is, ranks cannot tell.
     let merged = ranks.then(|| "numbers are compared by their order alone".to_owned());
-    match found.ran_out.clone().or(unchecked).or(merged) {
+    match found.ran_out.clone().or(unchecked).or(merged).or(found.leaves_out.clone()) {
         Some(ran_out) => Verdict::Undecided { ran_out },
         None => Verdict::Holds,
     }

@@ -166,6 +166,12 @@ impl RecipeModel {
         self.replayer.stop()
     }
 
+    /// What the model cannot show of the world, though it would take it to say that anything holds.
+    pub fn leaves_out(&self) -> Option<String> {
+        let what = "containers and znodes with a time to live are never deleted in a model";
+        self.replayer.needs_upkeep().then(|| what.to_owned())
+    }
+
     /// Whether the audit of checkpoints left out histories.
     pub fn audit_is_cut(&self) -> bool {
         self.replayer.audit_is_cut()

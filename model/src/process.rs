@@ -22,6 +22,7 @@ use crate::stop::Stop;
 use crate::symmetry::Eyes;
 use crate::tasks::{RunsAway, Tasks};
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twins::{Twins, is_same, whole_after};
 use zk_trials::event::{ActorId, End, Event, Fact};
@@ -166,6 +167,7 @@ pub struct Replayer {
     tails: Mutex<DigestMap<Digest, Digest>>,
     /// Why nothing else can be relied on.
     stop: OnceLock<Stop>,
+    needs_upkeep: AtomicBool,
     /// What the actors have read.
     pub noted: Noted,
 }
@@ -223,6 +225,7 @@ impl Replayer {
             alike: Mutex::default(),
             tails: Mutex::default(),
             stop: OnceLock::new(),
+            needs_upkeep: AtomicBool::new(false),
             noted: Noted::default(),
         }
     }
@@ -230,6 +233,11 @@ impl Replayer {
     /// Why nothing that was found since can be relied on, if so.
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.get()
+    }
+
+    /// Whether any code makes a znode that the ensemble deletes by itself.
+    pub fn needs_upkeep(&self) -> bool {
+        self.needs_upkeep.load(Ordering::Relaxed)
     }
 
     /// Whether the audit left out histories.
@@ -376,6 +384,9 @@ impl Replayer {
     fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
         let Ran { mut out, waits, polled, mark, looked, ready, end, is_done, came_of_it } = ran;
         let actor = before.actor;
+        if out.requests.iter().any(|asked| asked.is_for_upkeep()) {
+            self.needs_upkeep.store(true, Ordering::Relaxed);
+        }
         let state = now.map_or(before.life.first_state(), |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);

@@ -45,6 +45,8 @@ pub struct Found {
     pub ran_out: Option<String>,
     /// Why it could not go on.
     pub stop: Option<Stop>,
+    /// See [`RecipeModel::leaves_out`].
+    pub leaves_out: Option<String>,
     /// What the actors have read. If it is more than the model varies, nothing else here counts.
     pub reads: Reads,
 }
@@ -74,6 +76,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
         violated: None,
         ran_out: None,
         stop: None,
+        leaves_out: None,
         reads: Reads::default(),
     };
     let mut search = Search {
@@ -87,6 +90,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     search.run(progress);
     search.look_for_livelocks();
     search.found.sometimes = search.reached.list();
+    search.found.leaves_out = model.leaves_out();
     note_cut_audit(model, &mut search.found.promises);
     search.found.reads = model.reads();
     search.found

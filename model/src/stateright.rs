@@ -112,6 +112,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
         violated: None,
         ran_out: None,
         stop: None,
+        leaves_out: None,
         reads: Reads::default(),
     };
     livelock::unchecked(&mut found.promises, "this search does not look for it");
@@ -129,6 +130,7 @@ pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
     found.depth = checker.max_depth() as u32;
     let watched = checker.model();
     found.stop = watched.stop().cloned();
+    found.leaves_out = watched.model.leaves_out();
     let tested = checker.model().tested.load(Ordering::Relaxed);
     for (nth, report) in found.promises.iter_mut().enumerate() {
         report.tested = tested >> nth & 1;

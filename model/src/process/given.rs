@@ -3,7 +3,7 @@
 use crate::digest::{Digest, digest_of};
 use crate::shell::Watching;
 use std::sync::Arc;
-use zk_api::{ErrorCode, KeeperState, Request, Response, WatchedEvent, Zxid};
+use zk_api::{CreateMode, ErrorCode, KeeperState, Op, Request, Response, WatchedEvent, Zxid};
 use zk_trials::event::{Event, Resource};
 
 /// A request with its digest.
@@ -20,6 +20,24 @@ impl Req {
     pub fn new(request: Request) -> Req {
         let digest = digest_of(0x4e9, &request);
         Req { request, digest }
+    }
+
+    /// Whether it makes a znode that the ensemble deletes by itself.
+    pub fn is_for_upkeep(&self) -> bool {
+        let is_upkept = |mode: &CreateMode| match mode {
+            CreateMode::Container | CreateMode::PersistentTtl(_) | CreateMode::PersistentSequentialTtl(_) => {
+                true
+            }
+            CreateMode::Persistent | CreateMode::PersistentSequential => false,
+            CreateMode::Ephemeral | CreateMode::EphemeralSequential => false,
+        };
+        match &self.request {
+            Request::Create { mode, .. } => is_upkept(mode),
+            Request::Multi { ops } => {
+                ops.iter().any(|op| matches!(op, Op::Create { mode, .. } if is_upkept(mode)))
+            }
+            _ => false,
+        }
     }
 }
 

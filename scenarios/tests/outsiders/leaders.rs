@@ -38,7 +38,7 @@ impl Recipe for Election {
         let mine = match self {
             Election::LeastSession => {
                 connected(&zk).await?;
-                let name = format!("{:016x}", zk.session().0);
+                let name = format!("{:016x}", zk.session().get());
                 ensure(&zk, &path(&format!("{R}/{name}")), &Data::NULL, CreateMode::Ephemeral).await?;
                 name
             }

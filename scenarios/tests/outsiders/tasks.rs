@@ -390,7 +390,6 @@ impl Recipe for Named {
 }
 
 #[test]
-#[ignore = "in the model, a process has a session when it begins"]
 fn who_asks_for_its_session_at_once_may_have_none() {
     judge("named", Named, FIRST, Faults::default(), [Says::Breaks("has-a-name"); 2]);
 }
