@@ -25,13 +25,15 @@ impl Twins {
 }
 
 impl Replayer {
-    /// Whether a process does the same with an answer whichever of these orders its names are in.
+    /// Whether a process does the same with an answer as it is and whichever of these orders its names are in: where only
+    /// one is left, that may be another.
     pub fn minds_no_order(&self, client: &Client, answer: &Answer, orders: &[Order]) -> bool {
-        let mut steps = orders.iter().map(|order| {
-            let input = Input::Answer(Arc::new(orders::in_order(answer, order)));
-            self.remembered(&client.node, &Given { input, state: client.state, busy: false })
-        });
-        let Some(first) = steps.next() else { return true };
+        let step = |answer: Answer| {
+            let given = Given { input: Input::Answer(answer), state: client.state, busy: false };
+            self.remembered(&client.node, &given)
+        };
+        let first = step(answer.clone());
+        let mut steps = orders.iter().map(|order| step(Arc::new(orders::in_order(answer, order))));
         steps.all(|step| first.node.digest == step.node.digest && is_same(&first, &step))
     }
 
