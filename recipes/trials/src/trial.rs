@@ -18,7 +18,7 @@ pub trait Trial: Send + Sync + 'static {
     fn setup(&self) -> Vec<Text>;
 
     /// What is promised, in the order of the reports. Nothing else is judged: an actor that fails has come to its end, and
-    /// breaks [`NoFailure`](crate::promises::NoFailure) alone.
+    /// breaks [`NoFailure`](struct@crate::promises::NoFailure) alone.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
 
     /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. What the
