@@ -104,24 +104,13 @@ impl Client {
     pub fn start(replayer: &Replayer, life: Life, counted: bool, symmetry: bool) -> Moved {
         let step = replayer.start(life);
         let client = Client {
-            node: step.node.clone(),
             session: if life.early { SessionId::NONE } else { life.session() },
             rank: life.rank,
             rounds_left: if counted { life.rounds } else { 0 },
             phase: Phase::Running,
             state: life.first_state(),
             lives: !life.early,
-            served: true,
-            queue: Vec::new(),
-            inbox: Vec::new(),
-            ghosts: Vec::new(),
-            identities: Arc::default(),
-            proven: Vec::new(),
-            credentials: Vec::new(),
-            writes: Vec::new(),
-            outstanding: 0,
-            digest: 0,
-            seen: 0,
+            ..Client::blank(step.node.clone())
         };
         let mut at = At { client, replayer, busy: false, events: Vec::new(), unwatched: Vec::new() };
         at.absorb(&step);
@@ -130,9 +119,13 @@ impl Client {
 
     /// A client whose process is to begin.
     pub fn unbegun(actor: ActorId, symmetry: bool) -> Arc<Client> {
-        let client = Client {
-            node: Arc::new(Node::crashed(actor)),
-            session: session_of(actor, 0, 0),
+        Arc::new(Client::blank(Arc::new(Node::crashed(actor))).sealed(symmetry))
+    }
+
+    fn blank(node: Arc<Node>) -> Client {
+        Client {
+            session: session_of(node.actor, 0, 0),
+            node,
             rank: 0,
             rounds_left: 0,
             phase: Phase::Unbegun,
@@ -149,8 +142,7 @@ impl Client {
             outstanding: 0,
             digest: 0,
             seen: 0,
-        };
-        Arc::new(client.sealed(symmetry))
+        }
     }
 
     /// Takes an operation.

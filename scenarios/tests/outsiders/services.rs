@@ -171,14 +171,14 @@ enum Claim {
 }
 
 impl Recipe for Claim {
-    const SETUP: &[&str] = &["/r/work"];
+    const SETUP: &[&str] = &["/r/job"];
 
     fn promises(self) -> Vec<Box<dyn AnyPromise>> {
         vec![Box::new(Once::default())]
     }
 
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, _part: Part) -> Result<(), End> {
-        let (claim, done) = (path("/r/work/claim"), path("/r/work/done"));
+        let (claim, done) = (path("/r/job/claim"), path("/r/job/done"));
         let is_done = || insist(&zk, || zk.exists(&done));
         loop {
             if self == Claim::LooksFirst && is_done().await?.is_some() {
@@ -198,7 +198,7 @@ impl Recipe for Claim {
             }
         }
         if self == Claim::LooksFirst || is_done().await?.is_none() {
-            note(&probe, "gets", "/r/work", 0);
+            note(&probe, "gets", "/r/job", 0);
             probe.work().await;
             ensure(&zk, &done, &Data::NULL, CreateMode::Persistent).await?;
         }
