@@ -159,6 +159,9 @@ fn watched() -> impl Iterator<Item = &'static str> {
         | Invariant::WatchBeforeAnswer
         | Invariant::EphemeralsOfDeadSessionsGone
         | Invariant::NoEarlyExpiry
+        | Invariant::NoLateExpiry
+        | Invariant::SessionsToOwners
+        | Invariant::SyncShowsCommitted
         | Invariant::ServersAgree
         | Invariant::MultiIsAtomic => true,
     });

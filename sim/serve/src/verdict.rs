@@ -12,7 +12,7 @@ use zk_watched::{Invariant, Report};
 /// the socket. So real-time order is judged more strictly than it is promised, as ZooKeeper could order requests
 /// that are under way together as it likes; a single server keeps the stricter order.
 /// Of several servers, what Zab promises is judged as well, under the names of ZooKeeper's specifications.
-const JUDGED: [Invariant; 9] = [
+const JUDGED: [Invariant; 11] = [
     Invariant::AcknowledgedWritesSurvive,
     Invariant::AnswersMatchReference,
     Invariant::RealTimeOrderOfWrites,
@@ -21,6 +21,8 @@ const JUDGED: [Invariant; 9] = [
     Invariant::WatchBeforeAnswer,
     Invariant::EphemeralsOfDeadSessionsGone,
     Invariant::NoEarlyExpiry,
+    Invariant::NoLateExpiry,
+    Invariant::SessionsToOwners,
     Invariant::NoPanic,
 ];
 
@@ -100,7 +102,7 @@ impl Verdict {
         let mut invariants: Vec<Judged> = JUDGED.into_iter().map(judge).collect();
         let mut broken: Vec<Broken> = report.broken.iter().map(told).collect();
         if let Some((names, checks, zab)) = zab {
-            invariants.push(judge(Invariant::ServersAgree));
+            invariants.extend([Invariant::ServersAgree, Invariant::SyncShowsCommitted].map(judge));
             invariants.extend(names.map(|name| {
                 let verdict = match (zab.contains_key(name), checks) {
                     (true, _) => Finding::Broken,

@@ -9,7 +9,10 @@
 //! | `zxids` | what a session sees never goes back in time |
 //! | `fifo` | a session's requests are done and answered in their order |
 //! | `watches` | an event is sent before any answer that shows the change |
-//! | `early` | no session expires before it was silent for its timeout |
+//! | `expiry` | a session expires when it was silent for its timeout: no sooner, and not much later |
+//! | `handshake` | who asks for a session gets a new one, or its own if that lives |
+//! | `syncs` | a sync's answer shows what its leader knew when it was asked |
+//! | `moves` | what a session asks on a new connection comes behind what it wrote on former ones |
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //! | `report` | their names, and how often each was put to the test |
 //! | `reference` | a naive tree that executes requests, which the others compare with |
@@ -20,33 +23,43 @@
 
 mod answers;
 mod atomic;
-mod early;
 mod ephemerals;
 mod executed;
+mod expiry;
 mod fifo;
+mod handshake;
+mod moves;
 mod real_time;
 mod reference;
 mod report;
 mod survive;
+mod syncs;
 mod watches;
 mod zxids;
 
 use crate::reference::Reference;
 use answers::Answers;
-use early::EarlyExpiry;
 use executed::History;
+use expiry::Expiry;
 use fifo::SessionFifo;
+use handshake::{Handshakes, Rank};
+use moves::Moves;
 use real_time::RealTime;
 pub use report::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use survive::Survive;
+use syncs::Syncs;
 use watches::Watches;
 use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
 use zk_proto::disk::FileId;
-use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
+use zk_proto::message::{
+    Answer, Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToPeer, ToServer, Xid,
+};
+use zk_proto::sessions::grant_timeout;
 use zk_proto::tree::DataTree;
 use zk_proto::txn::{Txn, TxnBody};
+use zk_proto::zab::message::{LinkId, Packet};
 use zxids::Zxids;
 
 /// What a server shows to its clients.
@@ -64,13 +77,30 @@ struct View {
 /// The trees are compared each time a server has applied so many transactions.
 const COMPARE_EVERY: u64 = 16;
 
+/// What is known of an ensemble from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// How many servers vote: the first. And how many do not.
+    pub voters: u8,
+    pub observers: u8,
+    pub tick_ms: u32,
+    /// The last transaction of an epoch has this number.
+    pub last_counter: u32,
+    /// A leader asks a quorum before a sync is answered.
+    pub asks_quorum: bool,
+}
+
+impl Default for Setup {
+    /// One server.
+    fn default() -> Setup {
+        Setup { voters: 1, observers: 0, tick_ms: 500, last_counter: u32::MAX, asks_quorum: false }
+    }
+}
+
 /// Everything that is always watched.
 pub struct Watched {
     pub report: Report,
-    /// How many servers vote: the first.
-    voters: u8,
-    /// There is one server.
-    is_alone: bool,
+    setup: Setup,
     /// At the last transaction that any server has applied.
     reference: Reference,
     history: History,
@@ -87,23 +117,24 @@ pub struct Watched {
     real_time: RealTime,
     zxids: Zxids,
     fifo: SessionFifo,
-    early: EarlyExpiry,
+    expiry: Expiry,
+    handshakes: Handshakes,
+    syncs: Syncs,
+    moves: Moves,
 }
 
 impl Default for Watched {
     fn default() -> Watched {
-        Watched::new(1, 0)
+        Watched::new(Setup::default())
     }
 }
 
 impl Watched {
-    /// Nothing has happened yet, to an ensemble of so many voters, which come first, and observers.
-    pub fn new(voters: u8, observers: u8) -> Watched {
-        let is_alone = voters + observers == 1;
+    /// Nothing has happened yet.
+    pub fn new(setup: Setup) -> Watched {
         Watched {
-            report: Report::of(is_alone),
-            voters,
-            is_alone,
+            report: Report::of(setup.voters + setup.observers == 1),
+            setup,
             history: History::default(),
             views: BTreeMap::new(),
             epoch: 0,
@@ -116,7 +147,10 @@ impl Watched {
             real_time: RealTime::default(),
             zxids: Zxids::default(),
             fifo: SessionFifo::default(),
-            early: EarlyExpiry::default(),
+            expiry: Expiry::default(),
+            handshakes: Handshakes::default(),
+            syncs: Syncs::default(),
+            moves: Moves::default(),
         }
     }
 
@@ -136,9 +170,7 @@ impl Watched {
     /// It arrives at a server, which is to answer it with this error.
     pub fn refused(&mut self, conn: ConnId, xid: Xid, code: ErrorCode, takes_zxid: bool, now_ms: i64) {
         if let Some(session) = self.sessions.get(&conn).copied() {
-            if self.is_at_leader(conn) {
-                self.early.heard(conn, session, now_ms);
-            }
+            self.heard(conn, session, now_ms);
             self.answers.refused(conn, session, xid, code, takes_zxid);
         }
     }
@@ -159,16 +191,33 @@ impl Watched {
         view.map_or(0, |view| view.watches.count(conn))
     }
 
-    /// A client asks a server to be connected, with a session it has or for a new one. Times are by that server's
-    /// clock, without its jumps.
-    pub fn connecting(&mut self, conn: ConnId, server: u8, session: SessionId, now_ms: i64) {
+    /// A client asks a server to be connected, with a session it has or for a new one, which is to be the one of the
+    /// offer. Times are by that server's clock, without its jumps.
+    pub fn connecting(
+        &mut self,
+        conn: ConnId,
+        server: u8,
+        request: &ConnectRequest,
+        offer: (SessionId, Password),
+        now_ms: i64,
+    ) {
         self.servers.insert(conn, server);
-        if self.leader == Some(server) {
-            self.early.connecting(conn, now_ms);
+        let rank = match self.leads(server) {
+            true if self.is_leader(server) => Rank::Leads,
+            true => Rank::Led,
+            false => Rank::Learns,
+        };
+        self.handshakes.asks(conn, request, offer, rank, &self.expiry);
+        let &ConnectRequest { session, ref password, timeout_ms, .. } = request;
+        if session == SessionId::NONE {
+            return;
         }
-        if session != SessionId::NONE {
-            self.answers.attaches(conn, session);
+        if rank == Rank::Leads {
+            let timeout_ms = grant_timeout(timeout_ms, self.setup.tick_ms);
+            self.expiry.attaches(session, password, timeout_ms, now_ms);
         }
+        self.moves.attaches(conn, server, session);
+        self.answers.attaches(conn, session);
     }
 
     /// A client that asks to be connected tells what it has seen. For those who hand answers over and cannot know
@@ -177,19 +226,60 @@ impl Watched {
         self.zxids.tells(conn, zxid);
     }
 
-    /// A learner tells a server of sessions that it has heard of.
-    pub fn touched(&mut self, server: u8, sessions: impl IntoIterator<Item = SessionId>, now_ms: i64) {
-        if self.leader == Some(server) {
-            sessions.into_iter().for_each(|session| self.early.told(session, now_ms));
+    /// A server sends something to another.
+    pub fn peer_sends(&mut self, server: u8, link: LinkId, message: &ToPeer) {
+        match message {
+            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) if !self.leads(server) => {
+                self.expiry.tells(server, link);
+            }
+            ToPeer::Ask(Ask::Write { session, xid, .. }) => self.moves.passed_on(server, *session, *xid),
+            ToPeer::Answer(Answer::Attached { conn, valid }) => {
+                self.handshakes.says(*conn, *valid, &mut self.report);
+            }
+            ToPeer::Zab(_) | ToPeer::Ask(_) | ToPeer::Answer(Answer::Synced { .. } | Answer::Asks { .. }) => {
+            }
         }
     }
 
-    fn is_at_leader(&self, conn: ConnId) -> bool {
-        self.leader.is_some() && self.servers.get(&conn).copied() == self.leader
+    /// A server reads what another one has sent.
+    pub fn peer_reads(&mut self, server: u8, from: u8, link: LinkId, message: &ToPeer, now_ms: i64) {
+        match message {
+            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) => {
+                let by_leader = self.is_leader(server).then_some(now_ms);
+                self.expiry.told(from, link, by_leader);
+            }
+            ToPeer::Ask(Ask::Attach { conn, session, password, timeout_ms }) if self.is_leader(server) => {
+                self.handshakes.forwarded(*conn, *session, password, &self.expiry);
+                self.expiry.attaches(*session, password, *timeout_ms, now_ms);
+            }
+            ToPeer::Ask(Ask::Sync { conn }) => self.syncs.asked(server, *conn, self.setup.asks_quorum),
+            ToPeer::Answer(Answer::Attached { conn, valid }) => self.handshakes.heard(*conn, *valid),
+            ToPeer::Answer(Answer::Synced { conn }) => self.syncs.given(*conn),
+            ToPeer::Zab(_) | ToPeer::Ask(_) | ToPeer::Answer(Answer::Asks { .. }) => {}
+        }
+    }
+
+    /// Whether a server leads an epoch.
+    fn leads(&self, server: u8) -> bool {
+        self.views.get(&server).is_some_and(|view| view.epoch > 0)
+    }
+
+    /// Whether it leads the newest, or did before it went.
+    fn is_leader(&self, server: u8) -> bool {
+        self.leader == Some(server)
+    }
+
+    /// A server hears of a session.
+    fn heard(&mut self, conn: ConnId, session: SessionId, now_ms: i64) {
+        match self.servers.get(&conn) {
+            Some(server) if self.is_leader(*server) => self.expiry.heard(conn, session, now_ms),
+            Some(server) => self.expiry.heard_elsewhere(conn, session, *server),
+            None => {}
+        }
     }
 
     fn is_alone(&self) -> bool {
-        self.is_alone
+        self.setup.voters + self.setup.observers == 1
     }
 
     fn watches(&mut self, conn: ConnId) -> &mut Watches {
@@ -199,23 +289,29 @@ impl Watched {
 
     /// The rate of a server's clock has changed by so many parts per thousand.
     pub fn skewed(&mut self, tick_ms: u32, changed_permille: u64) {
-        self.early.skewed(tick_ms, changed_permille);
+        self.expiry.skewed(tick_ms, changed_permille);
+    }
+
+    /// A server has looked for sessions that were silent for too long.
+    pub fn ticked(&mut self, server: u8, now_ms: i64) {
+        if self.is_leader(server) && self.leads(server) {
+            self.expiry.ticked(self.setup.tick_ms, now_ms, &mut self.report);
+        }
     }
 
     /// The nemesis ends a session, or has done so.
     pub fn forces(&mut self, session: Option<SessionId>) {
-        self.early.forces(session);
+        self.expiry.forces(session);
     }
 
     /// A client's message arrives at a server.
     pub fn arrived(&mut self, conn: ConnId, message: &ToServer, now_ms: i64) {
-        if let Some(session) = self.sessions.get(&conn).copied()
-            && self.is_at_leader(conn)
-        {
-            self.early.arrived(conn, session, message, now_ms);
+        if let Some(session) = self.sessions.get(&conn).copied() {
+            self.heard(conn, session, now_ms);
         }
         match message {
             ToServer::Request { xid, request } => {
+                self.expiry.arrived(conn, request);
                 if let Some(session) = self.sessions.get(&conn) {
                     self.answers.arrived(conn, *session, *xid, request);
                 }
@@ -226,17 +322,26 @@ impl Watched {
     }
 
     /// A server tells a client which session it has.
-    pub fn connected(&mut self, conn: ConnId, session: SessionId) {
+    fn connected(&mut self, conn: ConnId, response: &ConnectResponse) {
+        let ConnectResponse { session, timeout_ms, .. } = *response;
+        let server = self.servers.get(&conn).copied().unwrap_or_default();
+        let grants = |asked_ms| grant_timeout(asked_ms, self.setup.tick_ms);
+        let view = self.views.get(&server).and_then(|view| view.reference.as_ref());
+        let is_open = |session| view.unwrap_or(&self.reference).is_open(session);
+        self.handshakes.connected(conn, response, grants, is_open, &mut self.report);
         self.sessions.insert(conn, session);
         self.answers.attaches(conn, session);
-        self.early.connected(conn, session);
+        self.expiry.connected(conn, timeout_ms);
     }
 
     /// A server's end of a connection is closed: nothing is sent on it any more.
     pub fn closed(&mut self, conn: ConnId) {
         self.answers.closed(conn, self.is_alone());
         self.watches(conn).closed(conn);
-        self.early.closed(conn);
+        self.expiry.closed(conn);
+        self.handshakes.closed(conn);
+        self.syncs.closed(conn);
+        self.moves.closed(conn);
     }
 
     /// Both ends of a connection are gone: nothing more arrives at either. What nothing can come of any more is
@@ -257,16 +362,18 @@ impl Watched {
             self.real_time.forget(session);
             self.zxids.forget(session);
             self.fifo.forget(session);
-            self.early.forget(session);
         }
     }
 
     /// A server proposes a transaction.
-    pub fn proposed(&mut self, server: u8, txn: &Txn, timeout_ms: u32, now_ms: i64) {
+    pub fn proposed(&mut self, server: u8, txn: &Txn, now_ms: i64) {
         self.answers.proposed(txn);
+        self.moves.passed_on(server, txn.session, txn.xid);
+        self.syncs.leads(server, txn.zxid);
         // What a leader proposes that does not know of another one comes to nothing.
-        if self.leader == Some(server) {
-            self.early.proposed(txn, timeout_ms, now_ms, &mut self.report);
+        if self.is_leader(server) {
+            let is_last = txn.zxid.counter >= self.setup.last_counter;
+            self.expiry.proposed(txn, is_last, now_ms, &mut self.report);
         }
     }
 
@@ -288,8 +395,10 @@ impl Watched {
     /// A transaction is committed: by a quorum, or by having been found in the history of a leader.
     pub fn committed(&mut self, txn: &Txn, recovered: bool) {
         if !recovered {
-            self.survive.committed(txn.zxid, self.voters, &mut self.report);
+            self.survive.committed(txn.zxid, self.setup.voters, &mut self.report);
         }
+        self.expiry.committed(txn);
+        self.syncs.committed = txn.zxid.max(self.syncs.committed);
         let is_refused =
             matches!(txn.body, TxnBody::Error(ErrorCode::SessionMoved | ErrorCode::SessionExpired));
         if !is_refused {
@@ -300,6 +409,7 @@ impl Watched {
 
     /// A transaction is applied to a server's tree.
     pub fn applied(&mut self, server: u8, txn: &Arc<Txn>, tree: &DataTree) {
+        self.moves.applied(server, txn.session, txn.xid);
         let is_first = txn.zxid > self.reference.zxid;
         let touched = Watches::touched(txn);
         let before = self.private_among(server, &touched);
@@ -318,12 +428,13 @@ impl Watched {
         let mut private = before;
         private.extend(self.private_among(server, &touched));
         Watches::created_private(&txn.body, &mut private);
+        let is_alone = self.is_alone();
         let view = self.views.entry(server).or_default();
         view.watches.applied(txn, &private);
         view.applied += 1;
         // More may have been applied in the same step.
         let is_now = tree.last_zxid() == txn.zxid;
-        let compares = !self.is_alone && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
+        let compares = !is_alone && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
         ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
         if compares {
             self.compare(server, tree, Invariant::ServersAgree);
@@ -364,21 +475,28 @@ impl Watched {
     /// A server sends something.
     pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        let Watched { report, views, reference, answers, survive, early, is_alone, .. } = self;
+        let (is_alone, session) = (self.is_alone(), self.sessions.get(&conn).copied().unwrap_or_default());
+        if let ToClient::Connected(response) = message {
+            return self.connected(conn, response);
+        }
+        let Watched { report, views, reference, answers, survive, syncs, moves, .. } = self;
         let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
         let reference = own.as_ref().unwrap_or(reference);
+        if !matches!(message, ToClient::Event { .. }) {
+            moves.answers(conn, server, session, report);
+        }
         match message {
             ToClient::Reply { xid, zxid, result } => {
                 watches.answering(conn, *zxid, report);
-                let begun = if *is_alone { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
+                let begun = if is_alone { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
                 if let Some(request) =
                     answers.answering((reference, begun), conn, *xid, *zxid, result, report)
                 {
                     if request.is_write() {
                         survive.acknowledged(*zxid);
                     }
-                    if matches!((&request, result), (Request::Auth { .. }, Ok(_))) {
-                        early.accepted(conn);
+                    if matches!(request, Request::Sync { .. }) && *epoch == 0 {
+                        syncs.answers(conn, reference.zxid, report);
                     }
                     watches.answered(conn, &request, result, report);
                 }
@@ -422,6 +540,8 @@ impl Watched {
     /// A server leads no more, or follows no more.
     pub fn stopped(&mut self, server: u8) {
         self.views.entry(server).or_default().epoch = 0;
+        self.expiry.stopped(server);
+        self.moves.stopped(server);
     }
 
     /// A server starts from its disk, or from another's state, which shows everything up to `zxid`; its tree may
@@ -443,11 +563,12 @@ impl Watched {
     /// A server begins to lead an epoch, with a history that ends with `last`. Sessions get their timeouts anew.
     pub fn established(&mut self, server: u8, epoch: u32, last: Zxid, now_ms: i64) {
         self.views.entry(server).or_default().epoch = epoch;
-        self.survive.established(server, epoch, last, self.voters, &mut self.report);
+        self.survive.established(server, epoch, last, self.setup.voters, &mut self.report);
+        self.syncs.leads(server, last);
         // There may be a leader of a later epoch by now.
         if epoch >= self.epoch {
             (self.epoch, self.leader) = (epoch, Some(server));
-            self.early.leads(now_ms);
+            self.expiry.leads(now_ms);
         }
     }
 
@@ -475,97 +596,4 @@ impl Watched {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use zk_api::open_acl;
-    use zk_proto::txn::NodeKind;
-
-    const C: ConnId = ConnId(1);
-    const S: SessionId = SessionId::new(1);
-
-    fn txn(counter: u32, xid: i32) -> Txn {
-        let (path, kind) = ("/a".into(), NodeKind::Persistent);
-        let body = TxnBody::Create { path, data: "x".into(), acl: open_acl(), kind, parent_created: 1 };
-        Txn { zxid: Zxid::new(1, counter), session: S, xid: Xid(xid), time_ms: 0, body }
-    }
-
-    /// Which invariants this breaks.
-    fn breaks(happens: impl Fn(&mut Watched)) -> Vec<Invariant> {
-        let mut watched = Watched::new(1, 0);
-        watched.connected(C, S);
-        happens(&mut watched);
-        watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect()
-    }
-
-    #[test]
-    fn a_tree_that_no_request_made_is_caught_after_a_recovery_and_at_rest() {
-        let mut tree = DataTree::new();
-        tree.apply(&txn(1, 1));
-        assert_eq!(breaks(|w| w.serves(0, &tree)), [Invariant::AcknowledgedWritesSurvive]);
-        assert_eq!(breaks(|w| w.at_rest(0, &tree, |_| true)), [Invariant::AnswersMatchReference]);
-        assert_eq!(breaks(|w| w.at_rest(0, &DataTree::new(), |_| true)), []);
-    }
-
-    #[test]
-    fn whatever_a_session_is_shown_must_not_be_older_than_before() {
-        let zxids = [Zxid::new(1, 5), Zxid::new(1, 4)];
-        let pongs = breaks(|w| zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::Pong { zxid: *zxid })));
-        assert_eq!(pongs, [Invariant::ZxidsNeverGoBack]);
-        let again = breaks(|w| {
-            zxids.iter().for_each(|zxid| w.delivered(C, &ToClient::WatchesSet { zxid: *zxid }));
-        });
-        assert_eq!(again, [Invariant::ZxidsNeverGoBack]);
-    }
-
-    #[test]
-    fn writes_of_a_session_that_commit_in_another_order_are_caught() {
-        let commits = |xids: [i32; 2]| {
-            breaks(|w| (1..).zip(xids).for_each(|(counter, xid)| w.committed(&txn(counter, xid), true)))
-        };
-        assert_eq!(commits([1, 2]), []);
-        assert_eq!(commits([2, 1]), [Invariant::SessionFifo]);
-    }
-
-    #[test]
-    fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
-        let mut watched = Watched::new(1, 0);
-        let (mut zxids, mut tree) = (1.., DataTree::new());
-        let mut next = |session, xid, body| {
-            let zxid = Zxid::new(1, zxids.next().expect("numbers enough"));
-            Arc::new(Txn { zxid, session, xid: Xid(xid), time_ms: 0, body })
-        };
-        for n in 1..=3 {
-            let (conn, session) = (ConnId(n as u64), SessionId::new(n));
-            let open = next(session, 0, TxnBody::CreateSession { timeout_ms: 1000, password: [0; 16] });
-            watched.connecting(conn, 0, SessionId::NONE, 0);
-            tree.apply(&open);
-            watched.applied(0, &open, &tree);
-            watched.connected(conn, session);
-            let request = Request::Delete { path: "/none".into(), version: -1 };
-            for xid in 1..=2 {
-                watched.sent(conn, session, Xid(xid), &request);
-                watched.arrived(conn, &ToServer::Request { xid: Xid(xid), request: request.clone() }, 0);
-            }
-            let failed = next(session, 1, TxnBody::Error(ErrorCode::NoNode));
-            watched.proposed(0, &failed, 1000, 0);
-            watched.committed(&failed, true);
-            watched.applied(0, &failed, &tree);
-            watched.delivered(conn, &ToClient::Pong { zxid: failed.zxid });
-            watched.closed(conn);
-            watched.finished(conn);
-            let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
-            let close = next(session, 0, expired);
-            tree.apply(&close);
-            watched.applied(0, &close, &tree);
-        }
-        assert!(watched.report.broken.is_empty(), "{:?}", watched.report);
-        let left = format!("{:?}", (&watched.sessions, &watched.answers, &watched.real_time, &watched.zxids));
-        let left = left + &format!("{:?}", (&watched.fifo, &watched.views, &watched.servers, &watched.early));
-        assert!(!left.contains("0x") && !left.contains("c1") && !left.contains("Xid"), "{left}");
-    }
-
-    #[test]
-    fn a_commit_that_no_sync_came_before_is_caught() {
-        assert_eq!(breaks(|w| w.committed(&txn(1, 1), false)), [Invariant::AcknowledgedWritesSurvive]);
-    }
-}
+mod tests;

@@ -13,6 +13,9 @@ pub enum Invariant {
     WatchBeforeAnswer,
     EphemeralsOfDeadSessionsGone,
     NoEarlyExpiry,
+    NoLateExpiry,
+    SessionsToOwners,
+    SyncShowsCommitted,
     ServersAgree,
     MultiIsAtomic,
     EveryServerServes,
@@ -23,7 +26,7 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 14] = [
+    pub const ALL: [Invariant; 17] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -32,6 +35,9 @@ impl Invariant {
         Invariant::WatchBeforeAnswer,
         Invariant::EphemeralsOfDeadSessionsGone,
         Invariant::NoEarlyExpiry,
+        Invariant::NoLateExpiry,
+        Invariant::SessionsToOwners,
+        Invariant::SyncShowsCommitted,
         Invariant::ServersAgree,
         Invariant::MultiIsAtomic,
         Invariant::EveryServerServes,
@@ -51,6 +57,9 @@ impl Invariant {
             Invariant::WatchBeforeAnswer => "watch-before-answer",
             Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
             Invariant::NoEarlyExpiry => "no-early-expiry",
+            Invariant::NoLateExpiry => "no-late-expiry",
+            Invariant::SessionsToOwners => "sessions-to-owners",
+            Invariant::SyncShowsCommitted => "sync-shows-committed",
             Invariant::ServersAgree => "servers-agree",
             Invariant::MultiIsAtomic => "multi-is-atomic",
             Invariant::EveryServerServes => "every-server-serves",
@@ -111,11 +120,12 @@ impl Report {
         }
     }
 
-    /// By name, how often each was put to the test. Who has asked for no multi is not concerned with those.
+    /// By name, how often each was put to the test. Who has asked for no multi, or no learner for a
+    /// sync, is not concerned with those.
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
         let concerned = |i: &Invariant| match i {
             Invariant::ServersAgree => !self.is_alone,
-            Invariant::MultiIsAtomic => self.tested[*i as usize] > 0,
+            Invariant::MultiIsAtomic | Invariant::SyncShowsCommitted => self.tested[*i as usize] > 0,
             _ => true,
         };
         Invariant::ALL.into_iter().filter(concerned).map(|i| (i.name(), self.tested[i as usize])).collect()

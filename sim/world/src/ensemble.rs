@@ -6,7 +6,7 @@ use crate::network::Arrival;
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World, share, watch};
 use zk_api::Zxid;
-use zk_proto::message::{Ask, ToPeer};
+use zk_proto::message::ToPeer;
 use zk_proto::server::{Event, ServerId};
 use zk_proto::zab::message::{LinkId, Notification, Packet};
 use zk_proto::zab::{Note, Peer, Role, invariants};
@@ -98,6 +98,7 @@ impl World<'_> {
             watch!(self.ghost, sent(server.peer(), packet));
             self.checked();
         }
+        watch!(self.watched, peer_sends(from, id, &message));
         let Some(link) = self.links.link(id) else { return };
         let end = 1 - link.end_of(from);
         if !link.open[1 - end] {
@@ -155,21 +156,11 @@ impl World<'_> {
     pub fn peer_reads(&mut self, id: LinkId, end: usize, message: ToPeer) {
         let now = self.now;
         let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
-        let (_, to) = link.way_to(end);
+        let (from, to) = link.way_to(end);
         self.messages += 1;
         self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
         let now_ms = self.host(to).clock.steady_ms(now);
-        match &message {
-            ToPeer::Ask(Ask::Touch { sessions }) => {
-                watch!(self.watched, touched(to, sessions.iter().map(|(session, _)| *session), now_ms));
-            }
-            ToPeer::Ask(Ask::Attach { session, .. } | Ask::Open { session, .. }) => {
-                watch!(self.watched, touched(to, [*session], now_ms));
-            }
-            ToPeer::Ask(Ask::Write { .. } | Ask::Sync { .. } | Ask::Follows { .. })
-            | ToPeer::Zab(_)
-            | ToPeer::Answer(_) => {}
-        }
+        watch!(self.watched, peer_reads(to, from, id, &message, now_ms));
         self.server_event(to, Event::FromPeer { link: id, message });
     }
 
@@ -264,7 +255,8 @@ impl World<'_> {
             Note::Proposed(txn) => {
                 self.note(Place::Server(id), &What::Propose(&txn));
                 let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
-                watch!(self.watched, proposed(id, &txn, self.scenario.granted_timeout_ms(), now_ms));
+                watch!(self.watched, proposed(id, &txn, now_ms));
+                self.expires_calmly(&txn);
                 self.knowledge.proposed(txn);
             }
             Note::Committed(txn) => {

@@ -2,9 +2,9 @@
 
 use crate::trace::{Place, What};
 use crate::world::{MS, Phase, World, watch};
-use zk_api::SessionId;
+use zk_api::{KeeperState, SessionId};
 use zk_proto::server::Server;
-use zk_proto::txn::NodeKind;
+use zk_proto::txn::{NodeKind, Txn, TxnBody};
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
 use zk_watched::Invariant;
@@ -45,6 +45,26 @@ impl World<'_> {
     fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {
         let process = &self.processes[usize::from(actor.process)];
         process.is(actor) && process.client.as_ref().is_some_and(|client| client.session() == session)
+    }
+
+    /// Without faults, no session expires whose client lives and is connected: whatever servers tell each other.
+    pub fn expires_calmly(&mut self, txn: &Txn) {
+        let is_calm = self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.order.is_none();
+        let is_calm = is_calm && self.crash_at.is_none();
+        // So fast that pings come in time, and that what learners have heard is told.
+        let is_fast = self.latency_ns[1] * 10 < self.granted_timeout_ns();
+        if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
+            return;
+        }
+        let is_up = |actor: ActorId| {
+            let client = self.processes[usize::from(actor.process)].client.as_ref();
+            client.is_some_and(|client| client.state() == KeeperState::SyncConnected)
+        };
+        let actor = self.knowledge.actor(txn.session);
+        let lives = actor.is_some_and(|actor| self.is_present_session(txn.session, actor) && is_up(actor));
+        self.watched.report.check(Invariant::NoEarlyExpiry, !lives, || {
+            format!("{} expired without any fault, and its client is connected", txn.session)
+        });
     }
 
     /// Judges what is left.

@@ -4,6 +4,7 @@ use crate::course::Course;
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use zk_watched::Setup;
 
 /// More clients than a scenario can have would be numbers that the reports are not made for.
 pub const MOST_CLIENTS: u16 = 1000;
@@ -280,6 +281,13 @@ impl Scenario {
     /// All servers, those that vote and those that do not. The voters come first.
     pub fn machines(&self) -> u8 {
         self.servers + self.observers
+    }
+
+    /// The ensemble as whoever watches it has to know it.
+    pub(crate) fn watched(&self, last_counter: u32) -> Setup {
+        let asks_quorum = self.sync == SyncRule::AsksQuorum;
+        let Scenario { servers: voters, observers, tick_ms, .. } = *self;
+        Setup { voters, observers, tick_ms, last_counter, asks_quorum }
     }
 
     /// How many transactions a client's server may be behind in the course that is given, if one is.

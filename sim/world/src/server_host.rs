@@ -239,9 +239,9 @@ impl World<'_> {
         let now_ms = self.host(server).clock.steady_ms(now);
         let event = match message {
             ToServer::Connect(request) if !greeted => {
-                watch!(self.watched, connecting(id, server, request.session, now_ms));
                 let session = self.knowledge.offer(actor);
                 let offer = (session, password(session.get()));
+                watch!(self.watched, connecting(id, server, &request, offer, now_ms));
                 Event::Connecting { conn: id, request, offer, address: None }
             }
             message => {
@@ -280,6 +280,10 @@ impl World<'_> {
         if host.incarnation == incarnation && *host.timer(timer) == generation && host.server.is_some() {
             self.note(Place::Server(id), &What::ServerTimer(timer));
             self.server_event(id, Event::Timer(timer));
+            let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+            if timer == Timer::Sessions {
+                watch!(self.watched, ticked(id, now_ms));
+            }
         }
     }
 
@@ -429,7 +433,6 @@ impl World<'_> {
         let Some(conn) = self.network.conn(id) else { return };
         if let ToClient::Connected(response) = &message {
             conn.session = response.session;
-            watch!(self.watched, connected(id, response.session));
         }
         let (actor, server) = (conn.actor, conn.server);
         let at = self.now + self.latency(actor.process, server, false);

@@ -355,7 +355,7 @@ impl<'a> World<'a> {
             executor: Executor::new(),
             outside: Outside::default(),
             knowledge: Knowledge::default(),
-            watched: Watched::new(scenario.servers, scenario.observers),
+            watched: Watched::new(scenario.watched(peer.last_counter)),
             judge: Judge::new(trial.promises()),
             waiting: Waiting::default(),
             sometimes: BTreeMap::new(),

@@ -21,8 +21,6 @@ pub(super) struct Conn {
     pub(super) peer: SocketAddr,
     pub(super) wire: ServerSide,
     pub(super) stage: Stage,
-    /// The session that it asks for, and the timeout that one had before.
-    pub(super) wants: Option<(SessionId, u32)>,
     /// What was asked and is not answered, in order.
     pub(super) asked: VecDeque<Asked>,
     /// Frames whose time has not come: the session is not there yet, or earlier answers are not read.
@@ -123,9 +121,6 @@ impl Latency {
 pub(super) struct Session {
     /// The timeout granted last.
     pub(super) timeout_ms: u32,
-    /// The least that anybody has granted or been asked for. In an ensemble, a connection to a server that the
-    /// session has left may still speak for it, with the timeout that was granted there.
-    pub(super) least_ms: u32,
     /// Our number for its last request. Clients may begin anew on each connection, so that theirs do not name a
     /// request of a session.
     last: i32,
@@ -134,7 +129,7 @@ pub(super) struct Session {
 impl Session {
     /// It begins with this timeout.
     pub(super) fn opened(timeout_ms: u32) -> Session {
-        Session { timeout_ms, least_ms: timeout_ms, last: 0 }
+        Session { timeout_ms, last: 0 }
     }
 
     /// The same, with another timeout.
@@ -158,7 +153,6 @@ impl Core {
             peer,
             wire: ServerSide::new(),
             stage: Stage::New,
-            wants: None,
             asked: VecDeque::new(),
             held: VecDeque::new(),
             fate: Fate::Well,
@@ -280,22 +274,15 @@ impl Core {
                 conn.stage = Stage::Connecting;
                 host.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
-                self.watched.connecting(id, conn.server, request.session, steady_ms(now));
                 if self.hosts.len() > 1 {
                     self.watched.tells(id, request.last_zxid);
                 }
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));
-                if let Some(session) = self.sessions.get_mut(&request.session) {
-                    // Until it is granted or refused, the session may have either.
-                    let asked_ms = zk_proto::sessions::grant_timeout(request.timeout_ms, self.tick_ms);
-                    conn.wants = Some((request.session, session.timeout_ms));
-                    session.timeout_ms = session.timeout_ms.min(asked_ms);
-                    session.least_ms = session.least_ms.min(asked_ms);
-                }
                 self.offered += 1;
                 let session = SessionId::new(self.offered);
                 let (offer, address) = ((session, password(session)), Some(address));
                 let server = conn.server;
+                self.watched.connecting(id, server, &request, offer, steady_ms(now));
                 self.next(server, Event::Connecting { conn: id, request, offer, address });
             }
             (Ok(Decoded::Message(message)), Stage::Connected(session)) => {

@@ -7,7 +7,7 @@ use super::later::{Held, Later};
 use super::{Core, Happening, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
-use zk_proto::message::{Ask, ToPeer};
+use zk_proto::message::ToPeer;
 use zk_proto::server::{self, Event, ServerId};
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
@@ -81,24 +81,14 @@ impl Core {
             return None;
         }
         match &happening.event {
-            Event::FromPeer { message: ToPeer::Ask(ask), .. } => self.asked_by_learner(now, to, ask),
+            Event::FromPeer { link, message } => {
+                let from = self.links.other_end(to, *link).unwrap_or(to);
+                self.watched.peer_reads(to, from, *link, message, steady_ms(now));
+            }
             Event::Unlinked { link } => self.links.close(to, *link),
             _ => {}
         }
         Some(happening)
-    }
-
-    fn asked_by_learner(&mut self, now: Nanos, id: u8, ask: &Ask) {
-        let now_ms = steady_ms(now);
-        match ask {
-            Ask::Touch { sessions } => {
-                self.watched.touched(id, sessions.iter().map(|(session, _)| *session), now_ms);
-            }
-            Ask::Attach { session, .. } | Ask::Open { session, .. } => {
-                self.watched.touched(id, [*session], now_ms);
-            }
-            Ask::Write { .. } | Ask::Sync { .. } | Ask::Follows { .. } => {}
-        }
     }
 
     /// When what goes from one server to another now is there. `None` if that is at once.
@@ -129,6 +119,7 @@ impl Core {
             self.zab.ghost.sent(server.peer(), packet);
         }
         if let Some(to) = self.links.other_end(from, link).filter(|_| self.links.carries(from, link)) {
+            self.watched.peer_sends(from, link, &message);
             self.go(now, from, to, Event::FromPeer { link, message });
         }
     }
@@ -240,12 +231,7 @@ impl Core {
         match note {
             Note::Established { epoch } => self.established(now, id, epoch),
             Note::Proposed(txn) => {
-                let session = self.sessions.get(&txn.session);
-                let timeout_ms = session.map_or(0, |session| match self.hosts.len() {
-                    1 => session.timeout_ms,
-                    _ => session.least_ms,
-                });
-                self.watched.proposed(id, &txn, timeout_ms, steady_ms(now));
+                self.watched.proposed(id, &txn, steady_ms(now));
                 self.proposed.insert(txn.zxid, txn);
             }
             Note::Committed(txn) => {

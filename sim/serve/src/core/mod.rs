@@ -48,9 +48,9 @@ use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
-use zk_proto::server::{Event, Input, Note, Output, Server};
+use zk_proto::server::{Event, Input, Note, Output, Server, Timer};
 use zk_proto::txn::{Txn, TxnBody};
-use zk_watched::{Invariant, Watched};
+use zk_watched::{Invariant, Setup, Watched};
 
 /// Nanoseconds since the start, by a clock that nobody sets.
 pub(crate) type Nanos = u64;
@@ -123,7 +123,8 @@ impl Core {
     /// Servers with empty disks, not started yet. `wall_ms` is the time at the start.
     pub(crate) fn new(options: &Options, entrances: Vec<Entrance>, record: Record, wall_ms: i64) -> Core {
         let servers = u8::try_from(entrances.len()).expect("there are few servers");
-        let mut watched = Watched::new(servers, 0);
+        let mut watched =
+            Watched::new(Setup { voters: servers, tick_ms: options.tick_ms, ..Setup::default() });
         watched.super_user(options.super_digest.as_deref().map(Into::into));
         let hosts = (0..servers)
             .zip(entrances)
@@ -259,7 +260,7 @@ impl Core {
             let length = host.disk.done(*file, *ticket);
             self.watched.synced(id, *file, length);
         }
-        let now_ms = host.now_ms(now);
+        let (now_ms, ticks) = (host.now_ms(now), event == Event::Timer(Timer::Sessions));
         let Some(server) = &mut host.server else { return };
         let mut out = Vec::new();
         let stepped = catch_unwind(AssertUnwindSafe(|| {
@@ -269,7 +270,12 @@ impl Core {
         }));
         self.watched.report.tested(Invariant::NoPanic);
         match stepped {
-            Ok(()) => self.outputs(now, id, &mut out),
+            Ok(()) => {
+                self.outputs(now, id, &mut out);
+                if ticks {
+                    self.watched.ticked(id, steady_ms(now));
+                }
+            }
             Err(_) => {
                 self.watched.report.broken(Invariant::NoPanic, format!("s{id} panicked"));
                 self.crash(now, id);

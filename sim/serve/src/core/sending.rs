@@ -4,7 +4,7 @@ use super::conns::{Asked, Fate, Stage};
 use super::{Core, Later, Nanos};
 use crate::link::State;
 use crate::record::{Answers, What};
-use zk_api::{ErrorCode, Response, SessionId, Zxid};
+use zk_api::{ErrorCode, Response, Zxid};
 use zk_proto::message::{ConnId, ToClient, Xid};
 use zk_proto::server::Event;
 use zk_wire::{ServerSide, WireError};
@@ -17,18 +17,11 @@ impl Core {
     pub(super) fn send(&mut self, now: Nanos, id: ConnId, message: ToClient) {
         self.watched.answering(id, &message);
         if let ToClient::Connected(response) = &message {
-            self.watched.connected(id, response.session);
             if let Some(session) = self.sessions.get_mut(&response.session) {
                 session.timeout_ms = response.timeout_ms;
-                session.least_ms = session.least_ms.min(response.timeout_ms);
             }
             if let Some(conn) = self.conns.get_mut(&id) {
                 conn.stage = Stage::Connected(response.session);
-                if let (Some((session, before_ms)), SessionId::NONE) = (conn.wants.take(), response.session)
-                    && let Some(session) = self.sessions.get_mut(&session)
-                {
-                    session.timeout_ms = before_ms;
-                }
             }
             self.look_again.push_back(id);
         }

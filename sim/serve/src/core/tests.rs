@@ -94,7 +94,13 @@ impl Table {
     }
 
     /// A session on a new connection, if it is granted.
-    fn attached(&mut self, server: u8, session: SessionId, password: Password, last_zxid: Zxid) -> Client {
+    pub(super) fn attached(
+        &mut self,
+        server: u8,
+        session: SessionId,
+        password: Password,
+        last_zxid: Zxid,
+    ) -> Client {
         let mut client = self.connection_to(server);
         let request = ConnectRequest { last_zxid, timeout_ms: 1000, session, password };
         client.zxid = last_zxid;
@@ -383,7 +389,10 @@ fn a_wrong_password_does_not_make_an_early_expiry_unseen() {
     let (session, password) = (client.session, [9; 16]);
     let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms: 200, session, password };
     table.say(&mut thief, &ToServer::Connect(request));
-    assert_eq!(table.core.sessions[&session].timeout_ms, 1000);
+    table.advance(500);
+    table.core.next(0, Event::Expire { session });
+    table.core.run(table.now);
+    assert_eq!(table.broken(), [Invariant::NoEarlyExpiry.name()]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::tests::{Client, Table, create, get, set};
 use crate::fault::Fault;
-use zk_api::{CreateMode, Data, ErrorCode, Request, Response, SessionId};
+use zk_api::{CreateMode, Data, ErrorCode, Request, Response, SessionId, Zxid};
 use zk_proto::message::ToClient;
 use zk_proto::server::Output;
 use zk_watched::Invariant;
@@ -111,6 +111,20 @@ fn acknowledged_writes_survive_one_leader_after_the_other() {
     table.held();
 }
 
+/// First seen as kazoo's `test_request_queuing_session_expired` at three servers.
+#[test]
+fn a_wrong_password_at_a_follower_keeps_no_session_alive() {
+    let mut table = Table::of(3);
+    let client = table.client_of(table.leader());
+    table.gone(&client);
+    table.advance(500);
+    let thief = table.attached(table.follower(), client.session, [9; 16], Zxid::ZERO);
+    assert_eq!(thief.session, SessionId::NONE);
+    table.advance(1000);
+    assert!(table.core.sessions.is_empty(), "it has expired meanwhile");
+    table.held();
+}
+
 #[test]
 fn a_follower_that_is_cut_off_sends_its_clients_away_and_catches_up() {
     let mut table = Table::of(3);
@@ -198,6 +212,9 @@ fn everything_that_is_judged_of_several_servers_is_put_to_the_test() {
     table.done(&mut a, get("/a", true));
     table.done(&mut b, set("/a"));
     table.done(&mut a, get("/a", false));
+    for client in [&mut a, &mut b] {
+        table.done(client, Request::Sync { path: "/".into() });
+    }
     table.advance(5000);
     let verdict = table.core.verdict();
     assert!(verdict.held, "{verdict:?}");
