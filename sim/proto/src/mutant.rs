@@ -76,6 +76,10 @@ pub enum Mutant {
     ClientGoesBack,
     ReadOvertakesWrite,
     AnswerTellsLater,
+    LearnerForgetsTouch,
+    SyncWithoutLeader,
+    RefusalOverruled,
+    TakeoverGrantsTenfold,
     Canary,
 }
 

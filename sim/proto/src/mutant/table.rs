@@ -1,8 +1,12 @@
 //! What is known of each mutant.
 
+mod servers;
+
 use super::Mutant;
+use servers::SERVERS;
 
 /// What is known of a mutant.
+#[derive(Clone, Copy)]
 pub(super) struct Facts {
     pub(super) mutant: Mutant,
     pub(super) name: &'static str,
@@ -22,7 +26,18 @@ const fn row(
 }
 
 /// In the order of the enumeration.
-pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
+pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = {
+    let mut table = [SERVERS[0]; Mutant::Canary as usize + 1];
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = if at < PEERS.len() { PEERS[at] } else { SERVERS[at - PEERS.len()] };
+        at += 1;
+    }
+    table
+};
+
+/// Those of peers.
+const PEERS: [Facts; Mutant::WatchAfterAnswer as usize] = [
     row(
         Mutant::EpochBeforeHistory,
         "epoch-before-history",
@@ -463,125 +478,6 @@ pub(super) const TABLE: [Facts; Mutant::Canary as usize + 1] = [
         "our own",
         "a peer looks for a leader with what is on its way to the disk",
         &["VoteIsDurable", "AcknowledgedIsDurable", "PromisedIsDurable"],
-    ),
-    row(
-        Mutant::WatchAfterAnswer,
-        "watch-after-answer",
-        "our own",
-        "a write's answer goes out before the events of its own change",
-        &["watch-before-answer"],
-    ),
-    row(
-        Mutant::WatchFiresTwice,
-        "watch-fires-twice",
-        "our own",
-        "an event is sent a second time",
-        &["watch-before-answer"],
-    ),
-    row(
-        Mutant::WatchLost,
-        "watch-lost",
-        "our own",
-        "a watch is used up and its event is not sent",
-        &["watch-before-answer"],
-    ),
-    row(
-        Mutant::SetWatchesForgets,
-        "set-watches-forgets",
-        "our own",
-        "a client that sets its watches again is not told what it has missed",
-        &["watch-before-answer"],
-    ),
-    row(
-        Mutant::LearnerExpires,
-        "learner-expires",
-        "our own",
-        "a learner has the session of a connection that drops expired",
-        &["no-early-expiry"],
-    ),
-    row(
-        Mutant::TakeoverCutsTimeouts,
-        "takeover-cuts-timeouts",
-        "our own",
-        "a new leader gives sessions an eighth of their timeout",
-        &["no-early-expiry"],
-    ),
-    row(
-        Mutant::CloseLooksAtApplied,
-        "close-looks-at-applied",
-        "our own",
-        "a session's end takes the ephemerals that are applied, not those that are proposed",
-        &["ephemerals-of-dead-sessions-gone", "answers-match-reference", "servers-agree"],
-    ),
-    row(
-        Mutant::LeaderCountsAnew,
-        "leader-counts-anew",
-        "our own",
-        "a new leader takes the number of children for the counter of sequential names",
-        &["answers-match-reference", "servers-agree"],
-    ),
-    row(
-        Mutant::ReplayCountsAgain,
-        "replay-counts-again",
-        "our own",
-        "replay over a fuzzy snapshot counts again what the snapshot shows already",
-        &["servers-agree", "acknowledged-writes-survive", "answers-match-reference"],
-    ),
-    row(
-        Mutant::MultiInPart,
-        "multi-in-part",
-        "our own",
-        "of a multi that fails, what comes before the failure is done",
-        &["multi-is-atomic", "answers-match-reference"],
-    ),
-    row(
-        Mutant::LogNotSynced,
-        "log-not-synced",
-        "our own",
-        "a transaction counts as written before its log is synced",
-        &["acknowledged-writes-survive", "DurableIsOnDisk", "CommittedIsOnAQuorum"],
-    ),
-    row(
-        Mutant::RestoreKeepsZnodes,
-        "restore-keeps-znodes",
-        "our own",
-        "a leader's state is laid over a learner's own, of which znodes stay",
-        &["servers-agree", "answers-match-reference"],
-    ),
-    row(
-        Mutant::MoveNotChecked,
-        "move-not-checked",
-        "our own",
-        "a write from where its session is no more is done",
-        &["session-fifo"],
-    ),
-    row(
-        Mutant::ClientGoesBack,
-        "client-goes-back",
-        "our own",
-        "a server lets in a client that has seen more than it has",
-        &["zxids-never-go-back"],
-    ),
-    row(
-        Mutant::ReadOvertakesWrite,
-        "read-overtakes-write",
-        "our own",
-        "a read does not wait for its own session's write",
-        &["session-fifo", "answers-match-reference"],
-    ),
-    row(
-        Mutant::AnswerTellsLater,
-        "answer-tells-later",
-        "our own",
-        "a write's answer tells the zxid of the next write",
-        &["answers-match-reference", "real-time-order-of-writes"],
-    ),
-    row(
-        Mutant::Canary,
-        "canary",
-        "our own",
-        "a learner says that it deviates and does not: nothing can find it, and that must be noticed",
-        &[],
     ),
 ];
 

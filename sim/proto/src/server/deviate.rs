@@ -10,11 +10,11 @@ use crate::message::{Ask, ConnId, ForwardedWrite, ToPeer, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{Caller, close_session, prepare};
 use crate::recovery::Recovered;
-use crate::sessions::SessionTable;
 use crate::snapshot;
 use crate::tree::DataTree;
 use crate::txn::{Txn, TxnBody};
 use crate::zab::{self, Write};
+use std::collections::BTreeMap;
 use zk_api::{Identity, Request, SessionId, WatchedEvent, Zxid, split};
 
 /// What needs no more than the set-up.
@@ -71,10 +71,15 @@ impl ServerConfig {
         }
     }
 
-    /// Which share of its timeout a session gets from a new leader.
-    pub(super) fn grants_otherwise(&self, sessions: &SessionTable, out: &mut Vec<Output>) -> u32 {
-        let cuts = sessions.iter().len() > 0 && self.deviates(Mutant::TakeoverCutsTimeouts, out);
-        if cuts { 8 } else { 1 }
+    /// The timeout that a session gets from a new leader.
+    pub(super) fn grants_otherwise(&self, timeout_ms: u32, out: &mut Vec<Output>) -> u32 {
+        if self.deviates(Mutant::TakeoverCutsTimeouts, out) {
+            timeout_ms / 8
+        } else if self.deviates(Mutant::TakeoverGrantsTenfold, out) {
+            timeout_ms * 10
+        } else {
+            timeout_ms
+        }
     }
 
     /// The tree ahead of a new leader.
@@ -159,6 +164,20 @@ impl Server {
     /// As [`ServerConfig::deviates`].
     pub(super) fn deviates(&self, mutant: Mutant, step: &mut Step<'_>) -> bool {
         self.config.deviates(mutant, step.out)
+    }
+
+    /// What a learner tells of whom it has heard.
+    pub(super) fn touches_otherwise(
+        &self,
+        mut touched: BTreeMap<SessionId, u32>,
+        step: &mut Step<'_>,
+    ) -> BTreeMap<SessionId, u32> {
+        if self.deviates(Mutant::LearnerForgetsTouch, step) {
+            let observes = matches!(self.peer.role(), zab::Role::Observing { .. });
+            let kept = if observes { 0 } else { touched.len() - 1 };
+            touched = touched.into_iter().take(kept).collect();
+        }
+        touched
     }
 
     /// Takes from the events of a transaction what is to be sent behind its answer.

@@ -41,7 +41,8 @@ impl Server {
     /// Whom this learner has heard of since it was last asked: the leader watches over all sessions.
     pub(super) fn tell_touched(&mut self, link: LinkId, step: &mut Step<'_>) {
         if self.is_learning() && !self.touched.is_empty() {
-            let sessions = std::mem::take(&mut self.touched).into_iter().collect();
+            let touched = std::mem::take(&mut self.touched);
+            let sessions = self.touches_otherwise(touched, step).into_iter().collect();
             step.out.push(Output::SendPeer { link, message: ToPeer::Ask(Ask::Touch { sessions }) });
         }
     }
@@ -163,8 +164,10 @@ impl Server {
         }
         // Commits that were sent before may not be on this server's disk yet.
         let told = self.peer.committed();
+        let overrules = matches!(answer, Answer::Attached { valid: false, .. })
+            && self.deviates(Mutant::RefusalOverruled, step);
         match answer {
-            Answer::Attached { conn, valid: true } => {
+            Answer::Attached { conn, valid } if valid || overrules => {
                 let Some(connection) = self.connections.get_mut(&conn) else { return };
                 if let Some(Waiting::Connect { after, .. }) = connection.waiting.front_mut() {
                     *after = Some(told);
@@ -181,7 +184,7 @@ impl Server {
                     }
                 }
             }
-            Answer::Attached { conn, valid: false } => {
+            Answer::Attached { conn, valid: _ } => {
                 if self.connections.contains_key(&conn) {
                     self.refuse_session(conn, step);
                 }

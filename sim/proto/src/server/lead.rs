@@ -73,9 +73,8 @@ impl Server {
     /// The epoch is established: every session gets its full timeout, and the leader's timers begin.
     pub(super) fn begin_leading(&mut self, epoch: u32, step: &mut Step<'_>) {
         let mut tracker = SessionTracker::new(self.config.tick_ms, step.now_ms);
-        let share = self.config.grants_otherwise(&self.sessions, step.out);
         for (id, session) in self.sessions.iter() {
-            tracker.track(id, session.timeout_ms / share);
+            tracker.track(id, self.config.grants_otherwise(session.timeout_ms, step.out));
         }
         step.set_timer(Timer::Sessions, tracker.next_tick_ms());
         step.set_timer(Timer::Containers, self.config.container_check_ms);

@@ -7,6 +7,7 @@ use super::lead::AskedSync;
 use super::request::Waiting;
 use super::{Output, Server, Step, Syncs};
 use crate::message::{Answer, Ask, ConnId, ToPeer};
+use crate::mutant::Mutant;
 use crate::zab::message::LinkId;
 use zk_api::Zxid;
 
@@ -14,6 +15,9 @@ impl Server {
     /// A client of this server's wants to see everything: what is to be applied before it is told so, if that is known.
     pub(super) fn begin_sync(&mut self, conn: ConnId, step: &mut Step<'_>) -> Option<Zxid> {
         if self.lead.is_none() {
+            if self.deviates(Mutant::SyncWithoutLeader, step) {
+                return Some(Zxid::ZERO);
+            }
             self.ask(Ask::Sync { conn }, step);
             return None;
         }
