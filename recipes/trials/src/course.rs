@@ -1,5 +1,6 @@
 //! A course: what happens in a run, step by step. A model's counterexample is one, and the world can take it again.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 use zk_api::Text;
@@ -47,9 +48,9 @@ pub enum CourseStep {
     Drop(u16, u8),
     /// It crashes.
     Crash(u16),
-    /// It begins its next life, with a new session.
+    /// It begins its next life, with a new session; as its first step in a course: its first life, see [`late`].
     Begin(u16),
-    /// It begins its next life before it has a session; as one of the first steps of a course: its first life.
+    /// The same before it has a session.
     Early(u16),
     /// It is paused.
     Pause(u16),
@@ -102,6 +103,15 @@ impl CourseStep {
             CourseStep::Clock(_) | CourseStep::Delete(_) | CourseStep::Set(..) => None,
         }
     }
+}
+
+/// The processes whose code has not begun when a course does, each with the step by which it begins. It is the first of
+/// that process, but for what its server does. All others have begun by then.
+pub fn late<'a>(steps: impl IntoIterator<Item = &'a CourseStep>) -> BTreeMap<u16, &'a CourseStep> {
+    let mut known = BTreeSet::new();
+    let own = steps.into_iter().filter(|step| !matches!(step, CourseStep::CatchUp(_)));
+    let first = own.filter_map(|step| step.process().filter(|p| known.insert(*p)).map(|p| (p, step)));
+    first.filter(|(_, step)| matches!(step, CourseStep::Begin(_) | CourseStep::Early(_))).collect()
 }
 
 impl fmt::Display for CourseStep {
@@ -247,6 +257,13 @@ mod tests {
         for step in steps {
             assert_eq!(step.to_string().parse(), Ok(step));
         }
+    }
+
+    #[test]
+    fn whose_first_step_is_to_begin_has_not_begun() {
+        let steps = ["catch-up p1", "serve p0", "begin p1", "crash p0", "begin p0", "begin-early p2"];
+        let steps = steps.map(|step| step.parse().expect(step));
+        assert_eq!(late(&steps), BTreeMap::from([(1, &steps[2]), (2, &steps[5])]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::build::build;
 use std::sync::Arc;
 use zk_api::Text;
 use zk_model::{CheckConfig, Counterexample};
-use zk_trials::course::CourseStep;
+use zk_trials::course::{CourseStep, late};
 use zk_trials::event::ActorId;
 use zk_trials::trial::AnyTrial;
 use zk_world::course::{Course, Step};
@@ -152,7 +152,12 @@ fn connections(clients: u8, example: &Counterexample) -> u8 {
             [CourseStep::Reconnect(p), CourseStep::Begin(p), CourseStep::Early(p), CourseStep::Renew(p)];
         again.contains(step)
     };
-    let again = |p| example.course.iter().filter(|step| connects(step, p)).count();
+    // Who begins its first life has the connection that all have.
+    let late = late(&example.course);
+    let again = |p| {
+        let connects = example.course.iter().filter(|step| connects(step, p)).count();
+        connects - usize::from(late.get(&p) == Some(&&CourseStep::Begin(p)))
+    };
     let most = (0..clients.into()).map(again).max().unwrap_or(0);
     u8::try_from(most + 1).unwrap_or(u8::MAX)
 }

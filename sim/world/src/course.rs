@@ -12,11 +12,12 @@ use crate::trace::{Place, What};
 use crate::views::Views;
 use crate::world::{Happening, World};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use zk_api::{KeeperState, Text};
 use zk_proto::client::ClientTimer;
 use zk_proto::message::{ConnId, ToClient, ToServer};
-use zk_trials::course::CourseStep;
+use zk_trials::course::{CourseStep, late};
 use zk_trials::event::ActorId;
 
 /// What happens in a run once every client has its session, step by step.
@@ -73,40 +74,49 @@ const EVENTS_PER_STEP: u32 = 10_000;
 impl World<'_> {
     /// Takes a course. If something in it cannot happen here, says what, and in which step.
     fn follow(&mut self, course: &Course) -> Result<(), String> {
-        let early = course.steps.iter().map_while(|Step(step)| match step {
-            CourseStep::Early(p) => Some(*p),
-            _ => None,
-        });
-        let early: Vec<u16> = early.collect();
-        self.everybody_connects(&early)?;
+        let mut late = late(course.steps.iter().map(|Step(step)| step));
+        late.retain(|p, _| *p < self.scenario.clients);
+        self.everybody_connects(&late)?;
         self.hold_views();
         let many = course.steps.len();
-        for (nth, Step(step)) in course.steps.iter().enumerate().skip(early.len()) {
+        for (nth, Step(step)) in course.steps.iter().enumerate() {
             if self.over {
                 break;
             }
             self.now += BETWEEN_NS;
             let astray = |problem| format!("step {} of {many}, '{step}': {problem}", nth + 1);
             let rest = &course.steps[nth + 1..];
-            self.take_step(step, rest).and_then(|()| self.settle()).map_err(astray)?;
+            let taken = match step.process().filter(|p| late.get(p) == Some(&step)) {
+                Some(p) => {
+                    late.remove(&p);
+                    self.begins(p);
+                    Ok(())
+                }
+                None => self.take_step(step, rest),
+            };
+            taken.and_then(|()| self.settle()).map_err(astray)?;
         }
         Ok(())
     }
 
-    /// All sessions, then all actors, as in a model's first state. Those who are `early` do not know of theirs yet.
-    fn everybody_connects(&mut self, early: &[u16]) -> Result<(), String> {
-        let mut mailboxes = Vec::new();
+    /// All sessions, then all actors, as in a model's first state, but those who are `late`. Of these, who begins without
+    /// a session does not know of its own yet.
+    fn everybody_connects(&mut self, late: &BTreeMap<u16, &CourseStep>) -> Result<(), String> {
         for process in 0..self.scenario.clients {
             self.processes[usize::from(process)].comes_back = false;
-            mailboxes.push(self.begin_session(ActorId { process, life: 0, thread: 0 }));
-            self.connects(process, !early.contains(&process))?;
+            self.begin_session(ActorId { process, life: 0, thread: 0 });
+            self.connects(process, late.get(&process) != Some(&&CourseStep::Early(process)))?;
         }
-        for (process, mailbox) in (0..).zip(mailboxes) {
-            self.begin_actor(process, mailbox);
-            self.turn();
-            self.tell_broken();
-        }
+        (0..self.scenario.clients).filter(|p| !late.contains_key(p)).for_each(|p| self.begins(p));
         Ok(())
+    }
+
+    /// The code of a process begins, which has a session.
+    fn begins(&mut self, p: u16) {
+        let mailbox = self.processes[usize::from(p)].mailbox.clone();
+        self.begin_actor(p, mailbox);
+        self.turn();
+        self.tell_broken();
     }
 
     fn take_step(&mut self, step: &CourseStep, rest: &[Step]) -> Result<(), String> {
@@ -307,11 +317,9 @@ impl World<'_> {
         match (client, actor.life.checked_add(1)) {
             (Some(_), _) => Err("its life goes on".to_owned()),
             (None, Some(life)) if rounds_left > 0 => {
-                let mailbox = self.begin_session(ActorId { life, ..actor });
+                self.begin_session(ActorId { life, ..actor });
                 self.connects(p, told)?;
-                self.begin_actor(p, mailbox);
-                self.turn();
-                self.tell_broken();
+                self.begins(p);
                 Ok(())
             }
             (None, _) => Err("it has nothing left to do".to_owned()),
