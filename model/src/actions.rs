@@ -46,7 +46,9 @@ pub enum Action {
     Drop(u8, u8),
     /// It crashes.
     Crash(u8),
-    /// It begins with a new session: another life after a crash or the loss of its session, or its first one.
+    /// Of those processes whose sessions' ids have no place in the order of all yet, this one has the lowest.
+    Rank(u8),
+    /// Its code begins with a new session: another life after a crash or the loss of its session, or its first one.
     Begin(u8),
     /// The same before it has a session.
     Early(u8),
@@ -79,11 +81,8 @@ impl RecipeModel {
             self.faults(state, nth as u8, client, actions);
             // What is left of a former session stands behind the processes.
             if nth < self.clients() && state.left.restarts > 0 && client.may_come_back() {
-                actions.push(Action::Begin(nth as u8));
                 let next = ActorId { life: client.actor().life + 1, ..client.actor() };
-                if self.begins_early(next, client.rounds_left) {
-                    actions.push(Action::Early(nth as u8));
-                }
+                self.begins(nth as u8, next, client.rounds_left, actions);
             }
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
@@ -118,6 +117,9 @@ impl RecipeModel {
 
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
         let me = nth as u8;
+        if client.phase == Phase::Unbegun {
+            self.begins(me, client.actor(), self.bounds.rounds, actions);
+        }
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
         let can_serve = !state.service.registers(nth)
@@ -178,7 +180,8 @@ impl RecipeModel {
     fn faults(&self, state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
         let left = &state.left;
         let is_done = client.node.is_done;
-        if client.phase == Phase::Crashed {
+        // What happens to a process that is to begin may as well happen to it just after.
+        if matches!(client.phase, Phase::Crashed | Phase::Unbegun) {
             return;
         }
         // A process that is done still has a session, and what that one leaves behind ends with it. Without any, only its

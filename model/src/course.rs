@@ -1,7 +1,6 @@
 //! A model's steps as a course that the world can take again.
 
 use crate::actions::Action;
-use crate::link::Phase;
 use crate::message::Message;
 use crate::model::RecipeModel;
 use crate::process::Input;
@@ -47,8 +46,8 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::FalseEnd(me) => CourseStep::FalseEnd(me.into()),
         Action::Drop(me, ghosts) => CourseStep::Drop(me.into(), ghosts),
         Action::Crash(me) => CourseStep::Crash(me.into()),
-        // In a course everybody has begun, unless it begins early.
-        Action::Begin(me) if before.clients[usize::from(me)].phase == Phase::Unbegun => return Vec::new(),
+        // Sessions have the order of the processes in a course.
+        Action::Rank(_) => return Vec::new(),
         Action::Begin(me) => CourseStep::Begin(me.into()),
         Action::Early(me) => CourseStep::Early(me.into()),
         Action::Pause(me) => CourseStep::Pause(me.into()),

@@ -78,8 +78,14 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),
+        Action::Rank(me) => {
+            format!(
+                "{}'s session has a higher id than those of which this was said before",
+                client(me).actor()
+            )
+        }
         Action::Begin(me) => {
-            format!("{} begins, {} with {}", who(after, me), life(client(me)), new_session(after, me))
+            format!("{} begins, {} with a new session", who(after, me), life(client(me)))
         }
         Action::Early(me) => {
             format!("{} begins, {} that has no session yet", who(after, me), life(client(me)))
@@ -104,13 +110,6 @@ fn reconnected(client: &Client) -> String {
 
 fn who(state: &State, me: u8) -> ActorId {
     state.clients[usize::from(me)].actor()
-}
-
-fn new_session(after: &State, me: u8) -> &'static str {
-    match after.clients[usize::from(me)].rank {
-        0 => "a new session",
-        _ => "a new session, whose id is higher than those before",
-    }
 }
 
 /// Which life of a process begins now.

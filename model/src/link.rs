@@ -63,7 +63,7 @@ pub struct Client {
 /// How a process fares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
-    /// Its code is to begin, with a session or before it has one.
+    /// Its code is to begin, with the session that its server has for it, or before it knows of that.
     Unbegun,
     /// It runs.
     Running,
@@ -117,9 +117,10 @@ impl Client {
         at.done(symmetry)
     }
 
-    /// A client whose process is to begin.
-    pub fn unbegun(actor: ActorId, symmetry: bool) -> Arc<Client> {
-        Arc::new(Client::blank(Arc::new(Node::crashed(actor))).sealed(symmetry))
+    /// A client whose process is to begin. `rank`: see [`Life::rank`]; 0 while it has none yet.
+    pub fn unbegun(actor: ActorId, rank: u8, symmetry: bool) -> Arc<Client> {
+        let blank = Client::blank(Arc::new(Node::unbegun(actor)));
+        Arc::new(Client { session: session_of(actor, rank, 0), rank, ..blank }.sealed(symmetry))
     }
 
     fn blank(node: Arc<Node>) -> Client {

@@ -63,8 +63,9 @@ pub fn label(action: Action) -> u16 {
         Action::Run(me, nth) => (13, me, nth),
         Action::Together(me, many) | Action::Order(me, many, _) => (14, me, many),
         // A fault is no free action, and not recorded.
-        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) => (15, 0, 0),
-        Action::FalseEnd(_) | Action::Begin(_) | Action::Early(_) => (15, 0, 0),
+        Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
+        // A first life begins sooner or later, one way or the other.
+        Action::Rank(me) | Action::Begin(me) | Action::Early(me) => (15, me, 1),
         Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)

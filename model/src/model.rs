@@ -55,8 +55,8 @@ pub struct RecipeModel {
     orders: Memo<Arc<Served>>,
     moves: Memo<Arc<Moved>>,
     seen: Memo<(Arc<Monitors>, Arc<Findings>)>,
-    /// Which lives begin in two ways.
-    early: Memo<bool>,
+    /// Which lives begin in two ways, and which say something as they begin.
+    starts: Memo<bool>,
 }
 
 struct Start {
@@ -130,7 +130,7 @@ impl RecipeModel {
             orders: Memo::new(memo),
             moves: Memo::new(memo),
             seen: Memo::new(memo),
-            early: Memo::new(true),
+            starts: Memo::new(true),
         }
     }
 
@@ -177,8 +177,8 @@ impl RecipeModel {
         self.replayer.audit_is_cut()
     }
 
-    /// The first state, in which each process has taken its first step, unless it makes a difference whether it has a
-    /// session by then, and what the promises say of that.
+    /// The first state, in which each process has taken its first step, unless it makes a difference when it does, or
+    /// whether it has a session by then; and what the promises say of that.
     pub fn init(&self) -> Taken {
         let actors: Vec<ActorId> = (0..self.bounds.clients)
             .map(|process| ActorId { process: process.into(), life: 0, thread: 0 })
@@ -187,11 +187,12 @@ impl RecipeModel {
         let eyes = if symmetry { actors.len() } else { 0 };
         let Bounds { rounds, restarts, .. } = self.bounds;
         let start = |actor: &ActorId| {
-            if self.ranks_sessions() || self.begins_early(*actor, rounds) {
-                let (client, events) = (Client::unbegun(*actor, symmetry), List::new(Vec::new()));
+            let life = Life::new(*actor, rounds);
+            if self.ranks_sessions() || self.begins_early(*actor, rounds) || self.speaks_first(life) {
+                let (client, events) = (Client::unbegun(*actor, 0, symmetry), List::new(Vec::new()));
                 return Moved { client, events, unwatched: Vec::new() };
             }
-            Client::start(&self.replayer, Life::new(*actor, rounds), restarts > 0, symmetry)
+            Client::start(&self.replayer, life, restarts > 0, symmetry)
         };
         let started: Vec<Moved> = actors.iter().map(start).collect();
         let begun = started.iter().filter(|moved| moved.client.phase != Phase::Unbegun);
@@ -352,6 +353,7 @@ impl Turn<'_> {
                 self.state.left.crashes -= 1;
                 self.go(me, &Op::Crash);
             }
+            Action::Rank(me) => self.rank(me),
             Action::Begin(me) => self.begin(me, false),
             Action::Early(me) => self.begin(me, true),
             Action::Delete(nth) => {

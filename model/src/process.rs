@@ -85,6 +85,12 @@ impl Node {
         Node::idle(actor, digest, 0xdead)
     }
 
+    /// A process that is to begin.
+    pub fn unbegun(actor: ActorId) -> Node {
+        let digest = digest_of(0xb16, &actor);
+        Node { is_done: false, ..Node::idle(actor, digest, 0xb16) }
+    }
+
     fn idle(actor: ActorId, digest: Digest, seen: Digest) -> Node {
         Node {
             actor,

@@ -124,6 +124,7 @@ impl Story {
             | Action::Renew(me)
             | Action::Register(me)
             | Action::CatchUp(me)
+            | Action::Rank(me)
             | Action::Begin(me)
             | Action::Early(me)
             | Action::Run(me, _)

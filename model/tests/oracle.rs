@@ -20,6 +20,8 @@ type Node = (u8, usize);
 /// Where a contender is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
+    /// Its code is to begin.
+    Unbegun,
     /// It has asked for a znode; after a look at this list, which is known until the next checkpoint.
     Creating { seen: Option<BTreeSet<Node>> },
     /// It has asked for the list; while it does not know its znode, for a place in the order of writes before it.
@@ -117,7 +119,7 @@ impl Contender {
                 At::Watching { before, .. } => self.asks.push_back(Ask::Watch(*before)),
                 At::Releasing { own } => self.asks.push_back(Ask::Delete(*own)),
                 At::Waiting { .. } | At::Holding { .. } => {}
-                At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("nobody goes there"),
+                At::Unbegun | At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("nobody goes there"),
             }
         }
         self.at = at;
@@ -159,7 +161,9 @@ impl Contender {
                 self.lists(Some(own));
             }
             At::Releasing { own } => self.goes(At::Releasing { own }),
-            At::Holding { .. } | At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("not stranded"),
+            At::Unbegun | At::Holding { .. } | At::Stranded(_) | At::Ended(_) | At::Crashed => {
+                panic!("not stranded")
+            }
         }
     }
 
@@ -182,8 +186,8 @@ impl Contender {
 impl World {
     fn new(contenders: usize, left: Faults) -> World {
         let new = Contender {
-            at: At::Creating { seen: None },
-            asks: VecDeque::from([Ask::Create]),
+            at: At::Unbegun,
+            asks: VecDeque::new(),
             ghosts: VecDeque::new(),
             inbox: VecDeque::new(),
             connected: true,
@@ -202,6 +206,9 @@ impl World {
                 change(&mut next);
                 all.push(next);
             };
+            if contender.at == At::Unbegun {
+                add(&|next| next.contenders[who].goes(At::Creating { seen: None }));
+            }
             if !contender.inbox.is_empty() {
                 add(&|next| next.deliver(who));
             }
@@ -238,7 +245,7 @@ impl World {
 
     fn faults(&self, who: usize, all: &mut Vec<World>) {
         let contender = &self.contenders[who];
-        if contender.is_over() {
+        if contender.is_over() || contender.at == At::Unbegun {
             return;
         }
         let mut add = |change: &dyn Fn(&mut World)| {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Text, ZooKeeper};
 use zk_model::{CheckConfig, Engine, Verdict};
+use zk_trials::event::Observation;
 use zk_trials::probe::Probe;
 use zk_trials::promise::AnyPromise;
 use zk_trials::trial::{About, Actor, AnyTrial, Bounds, FoundBy, Part};
@@ -151,6 +152,14 @@ struct More {
     counts: bool,
     /// Its actors look at their sessions as they begin, and make nothing of it.
     looks: bool,
+    /// Its actors say something as they begin, of which its promises make nothing.
+    says: bool,
+}
+
+impl More {
+    fn of(trial: Arc<dyn AnyTrial>) -> More {
+        More { trial, counts: false, looks: false, says: false }
+    }
 }
 
 impl AnyTrial for More {
@@ -176,6 +185,9 @@ impl AnyTrial for More {
         if self.looks {
             let _ = zk.session();
         }
+        if self.says {
+            probe.observe(Observation::note("has begun", "", 0));
+        }
         self.trial.clone().actor(zk, probe, part)
     }
 }
@@ -187,13 +199,46 @@ fn a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look() {
     for (trial, config) in all() {
         let about = trial.about();
         let plain = run(trial.clone(), &config);
-        let other = run(Arc::new(More { trial, counts: false, looks: true }), &config);
+        let other = run(Arc::new(More { looks: true, ..More::of(trial) }), &config);
         let name = about.name;
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
         assert!(about.breaks.is_none_or(|breaks| broken(&other).contains(&breaks.promise)), "{name}");
         more += u32::from(plain.verdict == Verdict::Holds && plain.states < other.states);
     }
     assert!(more > 0);
+}
+
+/// Of these, some processes say nothing as they begin.
+const SILENT: [&str; 8] = [
+    "two-phase-commit",
+    "two-phase-commit/silent",
+    "two-phase-commit/no-recovery",
+    "two-phase-commit/ephemeral-vote",
+    "two-phase-commit/cleanup-is-abort",
+    "two-phase-commit/stale-decision",
+    "membership/kept",
+    "membership/watch-not-rearmed",
+];
+
+/// Who says something as it begins may begin at any time, and others before anything else: that could be wrong.
+#[test]
+fn who_says_nothing_at_first_may_as_well_begin_at_once() {
+    for name in SILENT {
+        let about = trial(name).about();
+        let bounds = match about.breaks {
+            Some(_) => about.bounds,
+            None => Bounds { lag: 1, ..Bounds::clients(2) },
+        };
+        let config = CheckConfig {
+            promise: about.breaks.map(|breaks| breaks.promise.to_owned()),
+            ..CheckConfig::new(bounds)
+        };
+        let plain = run(trial(name), &config);
+        let late = run(Arc::new(More { says: true, ..More::of(trial(name)) }), &config);
+        assert!(same_kind(&plain.verdict, &late.verdict), "{name}: {:?} {:?}", plain.verdict, late.verdict);
+        assert_eq!(broken(&plain), broken(&late), "{name}");
+        assert!(plain.states < late.states, "{name}: they began at once all the same");
+    }
 }
 
 #[test]
@@ -207,7 +252,7 @@ fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
         let crashes = if about.breaks.is_some() { about.bounds.crashes } else { 0 };
         let config = CheckConfig::new(Bounds { crashes, ..Bounds::clients(2) });
         let (without, with) =
-            (run(trial.clone(), &config), run(Arc::new(More { trial, counts: true, looks: false }), &config));
+            (run(trial.clone(), &config), run(Arc::new(More { counts: true, ..More::of(trial) }), &config));
         assert_eq!(without.verdict, with.verdict, "{}", about.name);
         fewer += u32::from(without.states < with.states);
     }

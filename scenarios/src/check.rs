@@ -268,8 +268,8 @@ mod tests {
         assert!(report.held() && report.exhaustive);
         let text = report.to_string();
         let last = "\nholds (exhaustive, 1,234 states, depth 9); with 2 clients × 1 round; timers take any time, those \
-                    of a process in their order; all begin at once; no expiries, drops, crashes, \
-                    pauses, restarts, admin changes, lag; next: zoocheck check lock/simple --drops 1\n";
+                    of a process in their order; no expiries, drops, crashes, pauses, restarts, admin changes, \
+                    lag; next: zoocheck check lock/simple --drops 1\n";
         assert!(text.ends_with(last), "{text}");
         assert!(text.contains("\n  model: Service, "), "{text}");
         assert!(text.contains("not seen: S-000 is catalogued to break exclusion"), "{text}");

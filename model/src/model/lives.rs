@@ -16,6 +16,15 @@ use zk_api::SessionId;
 use zk_trials::event::ActorId;
 
 impl Turn<'_> {
+    /// Where somebody looks at it, the ids of a process's sessions have their place in the order of all.
+    pub(super) fn rank(&mut self, me: u8) {
+        let ranked = self.state.clients.iter().filter(|client| client.rank > 0).count() as u8;
+        let actor = self.state.clients[usize::from(me)].actor();
+        let client = Client::unbegun(actor, ranked + 1, self.model.rules.symmetry);
+        self.open_view(me, client.session);
+        self.state.clients[usize::from(me)] = client;
+    }
+
     /// A process begins: its first life, or another one with the rounds that are left. `early`: it has no session yet.
     pub(super) fn begin(&mut self, me: u8, early: bool) {
         let (former, model) = (self.state.clients[usize::from(me)].clone(), self.model);
@@ -24,24 +33,18 @@ impl Turn<'_> {
             true => (former.actor(), model.bounds.rounds),
             false => (ActorId { life: former.actor().life + 1, ..former.actor() }, former.rounds_left),
         };
+        let life = Life { actor, rounds, early, rank: former.rank };
         if !is_first {
             self.state.left.restarts -= 1;
             self.leave(me, former.remains(false, model.rules.symmetry));
+            // What a first life sees of the ensemble is there from the start, and may be old by now.
+            self.open_view(me, life.session());
         }
-        let rank = match is_first && model.ranks_sessions() {
-            true => {
-                1 + self.state.clients.iter().filter(|client| client.phase != Phase::Unbegun).count() as u8
-            }
-            false => former.rank,
-        };
-        let life = Life { actor, rounds, early, rank };
         let counted = model.bounds.restarts > 0;
         let work = || Arc::new(Client::start(&model.replayer, life, counted, model.rules.symmetry));
         let moved = model.moves.get(digest_of(0x61, &life), work);
-        let session = life.session();
-        self.open_view(me, session);
         if !early {
-            self.see(&List::new(opened(session, actor).to_vec()));
+            self.see(&List::new(opened(life.session(), actor).to_vec()));
         }
         self.state.clients[usize::from(me)] = moved.client.clone();
         self.see(&moved.events);

@@ -1,10 +1,19 @@
-//! Whether it makes a difference that code begins before its client is connected.
+//! When the code of a process begins, and whether its client is connected by then.
 //!
-//! In the world, and with real clients, a handle is there before its session is: the code begins, what it submits waits,
-//! and the session comes later, or not at all. In a model a process begins either way only where that can be told:
-//! otherwise with its session, and recipes that do not look pay nothing.
+//! In the world, and with real clients, code begins at some time: others may have ended by then. And a handle is there
+//! before its session is: the code begins, what it submits waits, and the session comes later, or not at all. In a model a
+//! first life begins later than all else, or without its session, only where that can be told: recipes that neither say
+//! something at once nor look at their session pay nothing.
 //!
-//! **What is claimed.** Take any run of a process that begins without a session. Until it is connected, nothing reaches it
+//! **Late.** What code says counts from when it is said. So a first life whose first step says something, in one of the ways
+//! in which it begins, may begin at any time, and sees an ensemble that is as far behind as it would be, had it begun
+//! before. Who says nothing then begins before anything else. *Claimed:* take any run in which it begins late. It does the
+//! same where it begins at once, what its first step submits is not served before that moment, what this writes to the
+//! outside does not arrive, and its timers, points and tasks wait. Nobody can tell the two runs apart, but by when its session
+//! was opened, which no promise compares with what others do. What could refute the claim is
+//! `who_says_nothing_at_first_may_as_well_begin_at_once` (`model/tests/reductions.rs`).
+//!
+//! **Early.** *Claimed:* take any run of a process that begins without a session. Until it is connected, nothing reaches it
 //! from the ensemble: its own timers, points, writes and tasks go on, and what it has submitted may fail as no server is
 //! found. If in none of these steps its code looks at the session, or at its state before such a failure, and none waits
 //! for the state to change before one, then it does the same where it is connected from the start, its requests are not
@@ -20,7 +29,7 @@ use super::RecipeModel;
 use crate::actions::Action;
 use crate::digest::{Digest, digest_of};
 use crate::life::Life;
-use crate::link::Phase;
+use crate::link::{Client, Phase};
 use crate::process::{Given, Input, Node, Step};
 use crate::state::State;
 use std::collections::BTreeSet;
@@ -34,20 +43,41 @@ const STEPS_MAX: usize = 100;
 impl RecipeModel {
     /// Whether a life is to be begun both with its session and before it has one.
     pub(crate) fn begins_early(&self, actor: ActorId, rounds: u8) -> bool {
-        self.early.get(digest_of(0xea51, &(actor, rounds)), || self.can_ever_tell(actor, rounds))
+        self.starts.get(digest_of(0xea51, &(actor, rounds)), || self.can_ever_tell(actor, rounds))
     }
 
-    /// Before anything else, every process begins whose beginning makes a difference; gives whether one is still to.
+    /// Whether a first life says something by its first step, in one of the ways in which it begins.
+    pub(crate) fn speaks_first(&self, life: Life) -> bool {
+        let speaks = |early| {
+            let work = || !self.replayer.start(Life { early, ..life }).out.events.is_empty();
+            self.starts.get(digest_of(0xf125, &Life { early, ..life }), work)
+        };
+        speaks(false) || (self.begins_early(life.actor, life.rounds) && speaks(true))
+    }
+
+    /// Before anything else, sessions have their order where somebody looks at it, and every process begins that says
+    /// nothing as it does; gives whether one is still to.
     pub(crate) fn begin_first(&self, state: &State, actions: &mut Vec<Action>) -> bool {
-        let unbegun = state.clients.iter().enumerate().filter(|(_, client)| client.phase == Phase::Unbegun);
-        // Whose session is opened first has the lowest id; where nobody looks at that, the order makes no difference.
-        for (me, client) in unbegun.take(if self.ranks_sessions() { usize::MAX } else { 1 }) {
-            actions.push(Action::Begin(me as u8));
-            if self.begins_early(client.actor(), self.bounds.rounds) {
-                actions.push(Action::Early(me as u8));
-            }
+        let unbegun = |(_, client): &(u8, &Arc<Client>)| client.phase == Phase::Unbegun;
+        let unbegun = || (0..).zip(&state.clients).filter(unbegun);
+        if self.ranks_sessions() {
+            actions.extend(unbegun().filter(|(_, client)| client.rank == 0).map(|(me, _)| Action::Rank(me)));
+        }
+        if actions.is_empty() {
+            let rounds = self.bounds.rounds;
+            let life = |client: &Client| Life { rank: client.rank, ..Life::new(client.actor(), rounds) };
+            let silent = unbegun().find(|(_, client)| !self.speaks_first(life(client)));
+            silent.into_iter().for_each(|(me, client)| self.begins(me, client.actor(), rounds, actions));
         }
         !actions.is_empty()
+    }
+
+    /// The ways in which a life of a process may begin.
+    pub(crate) fn begins(&self, me: u8, actor: ActorId, rounds: u8, actions: &mut Vec<Action>) {
+        actions.push(Action::Begin(me));
+        if self.begins_early(actor, rounds) {
+            actions.push(Action::Early(me));
+        }
     }
 
     fn can_ever_tell(&self, actor: ActorId, rounds: u8) -> bool {

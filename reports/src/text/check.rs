@@ -109,7 +109,6 @@ pub(crate) fn bounds(b: &Bounds) -> String {
         0 => "; timers take any time, those of a process in their order",
         _ => "; timers take any time",
     });
-    text.push_str("; all begin at once");
     if !none.is_empty() {
         text.push_str(&format!("; no {}", none.join(", ")));
     }

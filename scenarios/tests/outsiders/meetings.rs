@@ -79,7 +79,6 @@ fn a_latch_that_counts_may_count_one_twice() {
 }
 
 #[test]
-#[ignore = "in the model, all processes have begun before anything happens"]
 fn a_latch_that_counts_may_count_one_twice_before_another_begins() {
     judge("latch/number", Latch::Number, FIRST, faults(40, 0), [Says::Breaks("all-arrived"); 2]);
 }
@@ -240,7 +239,6 @@ fn a_read_may_be_old() {
 }
 
 #[test]
-#[ignore = "in the model, all processes have begun before anything happens"]
 fn the_first_read_may_be_old() {
     let says = [Says::Breaks("reads-latest"); 2];
     judge_at("reads/at-once", Reads::PlainAtOnce, &CheckConfig::new(FIRST), lags(), 3, says);
