@@ -159,8 +159,7 @@ impl RecipeModel {
         if unfinished && client.node.ready.is_empty() && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
         }
-        let has_looked = client.runs() && client.node.ready.is_empty();
-        if self.renews && has_looked && client.state == KeeperState::Expired {
+        if self.renews && client.may_renew() {
             actions.push(Action::Renew(me));
         }
         if state.service.registers(nth) {

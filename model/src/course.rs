@@ -1,10 +1,12 @@
 //! A model's steps as a course that the world can take again.
 
 use crate::actions::Action;
+use crate::link::Client;
 use crate::message::Message;
 use crate::model::RecipeModel;
 use crate::process::Input;
 use crate::state::State;
+use zk_api::KeeperState;
 use zk_trials::course::CourseStep;
 use zk_trials::event::ActorId;
 
@@ -34,7 +36,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         }
         Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
         Action::Reconnect(me) => CourseStep::Reconnect(me.into()),
-        Action::Renew(me) => CourseStep::Renew(me.into()),
+        Action::Renew(me) => return renewed(&before.clients[usize::from(me)], me.into()),
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
@@ -55,6 +57,16 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
         Action::Set(nth, text) => CourseStep::Set(administered(nth), model.text(text)),
     }]
+}
+
+/// A client is given a new session. Where its code has ended, it first has to learn that the former is over.
+fn renewed(client: &Client, p: u16) -> Vec<CourseStep> {
+    let learns = match client.state {
+        KeeperState::SyncConnected => vec![CourseStep::Drop(p, 0), CourseStep::Reconnect(p)],
+        KeeperState::Disconnected => vec![CourseStep::Reconnect(p)],
+        KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => Vec::new(),
+    };
+    [learns, vec![CourseStep::Renew(p)]].concat()
 }
 
 /// The process and the life, if it is what is left of a former one.

@@ -169,6 +169,21 @@ impl Client {
         self.phase == Phase::Running && !self.node.is_done
     }
 
+    /// Whether it may be given a new session, where its client library opens one by itself. That goes on when the code has
+    /// ended, as long as the process does.
+    pub fn may_renew(&self) -> bool {
+        let ends_well = matches!(self.node.end, Some(End::Done | End::Failed)) && self.node.trouble.is_none();
+        let outlives_code = self.phase == Phase::Running && self.node.is_done && ends_well;
+        match self.state {
+            KeeperState::Expired => outlives_code || (self.runs() && self.node.ready.is_empty()),
+            // It is told of the end in the same step, as nobody looks.
+            KeeperState::SyncConnected | KeeperState::Disconnected => {
+                outlives_code && !self.lives && !self.is_early()
+            }
+            KeeperState::AuthFailed | KeeperState::Closed => false,
+        }
+    }
+
     /// How many of the next answers are for calls that were given up.
     pub fn given_up(&self) -> usize {
         usize::from(self.outstanding).saturating_sub(self.node.waits.calls.len())
@@ -312,6 +327,7 @@ impl At<'_> {
             if let Message::Answer { sets, .. } = &letter.message {
                 self.unwatched.extend(sets.clone());
             }
+            client.state = last_state(&letter.message).unwrap_or(client.state);
         }
         client.credentials.clear();
         client.outstanding = 0;
@@ -322,7 +338,9 @@ impl At<'_> {
             .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
         // Who was told of an end too early has a session that is still to expire.
         let is_told_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
-        if client.queue.is_empty() && !client.is_early() && !(client.lives && is_told_early) {
+        // A library that opens another does so or not by how the session has come to its end.
+        let matters = if client.lives { is_told_early } else { self.replayer.renews() };
+        if client.queue.is_empty() && !client.is_early() && !matters {
             client.state = KeeperState::SyncConnected;
         }
     }
@@ -413,10 +431,13 @@ impl At<'_> {
     }
 
     fn receive(&mut self, post: &Arc<Post>) {
-        if !self.client.node.is_done {
-            self.client.inbox.extend(post.letters.iter().cloned());
-            assert!(self.client.inbox.len() <= u8::MAX.into(), "at most 255 messages are on their way");
+        if self.client.node.is_done {
+            let last = post.letters.iter().find_map(|letter| last_state(&letter.message));
+            self.client.state = last.unwrap_or(self.client.state);
+            return;
         }
+        self.client.inbox.extend(post.letters.iter().cloned());
+        assert!(self.client.inbox.len() <= u8::MAX.into(), "at most 255 messages are on their way");
     }
 
     /// Gives the process an input, if it makes a difference to it.
@@ -458,11 +479,7 @@ impl At<'_> {
             Message::Answer { answer, sets } => {
                 let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
-                let last = match **answer {
-                    Ok(Response::Closed) => Some(KeeperState::Closed),
-                    Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
-                    Ok(_) | Err(_) => None,
-                };
+                let last = last_state(&letter.message);
                 self.client.state = last.unwrap_or(self.client.state);
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
@@ -529,6 +546,19 @@ impl At<'_> {
         }
         self.client.writes.remove(at);
         self.feed(&Input::Written { nth, accepted });
+    }
+}
+
+/// What a client believes for good, once it has this message.
+fn last_state(message: &Message) -> Option<KeeperState> {
+    match message {
+        Message::Answer { answer, .. } => match **answer {
+            Ok(Response::Closed) => Some(KeeperState::Closed),
+            Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
+            Ok(_) | Err(_) => None,
+        },
+        Message::Refused => Some(KeeperState::AuthFailed),
+        Message::Event(_) | Message::Lost => None,
     }
 }
 

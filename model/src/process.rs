@@ -236,6 +236,11 @@ impl Replayer {
         }
     }
 
+    /// Whether the client library opens a new session by itself.
+    pub fn renews(&self) -> bool {
+        self.trial.renews_session()
+    }
+
     /// Why nothing that was found since can be relied on, if so.
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.get()

@@ -12,7 +12,7 @@ use crate::message::List;
 use crate::service::Order;
 use crate::symmetry::session_after;
 use std::sync::Arc;
-use zk_api::SessionId;
+use zk_api::{KeeperState, SessionId};
 use zk_trials::event::ActorId;
 
 impl Turn<'_> {
@@ -63,8 +63,11 @@ impl Turn<'_> {
         self.go(me, &Op::Renewed(session));
     }
 
-    /// The code of a process goes on with a new session. The former may still live, if its client was told otherwise.
+    /// A client goes on with a new session. The former may still live, if it was told otherwise.
     pub(super) fn renew(&mut self, me: u8) {
+        if self.state.clients[usize::from(me)].state != KeeperState::Expired {
+            self.go(me, &Op::LearnExpiry);
+        }
         let former = self.state.clients[usize::from(me)].clone();
         self.leave(me, former.remains(true, self.model.rules.symmetry));
         let session = session_after(former.session);

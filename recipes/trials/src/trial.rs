@@ -48,7 +48,8 @@ pub trait Trial: Send + Sync + 'static {
     /// Whether the client library opens a new session by itself once it was told that the former has expired, and lets the
     /// same code go on with it, as those of Go (`go-zookeeper`) and Python (`kazoo`) and Curator do. Until it has one, all
     /// that is asked of it fails as asked of the session that is over; then it is connected, with another session id, and
-    /// has neither the watches nor the ephemeral znodes of the former.
+    /// has neither the watches nor the ephemeral znodes of the former. It does so as well when the code has ended, until the
+    /// process does.
     fn renews_session(&self) -> bool {
         false
     }

@@ -166,12 +166,13 @@ fn connections(clients: u8, example: &Counterexample) -> u8 {
 mod tests {
     use super::*;
     use crate::check::default_config;
+    use std::collections::BTreeSet;
     use std::time::Duration;
     use zk_api::{CreateMode, Data, SessionId, ZPath, ZooKeeper};
     use zk_model::Verdict;
-    use zk_trials::event::{End, Event, Observation};
+    use zk_trials::event::{End, Event, Fact, Observation};
     use zk_trials::probe::Probe;
-    use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+    use zk_trials::promise::{AnyPromise, Finding, Promise, Rest, Violation};
     use zk_trials::trial::{About, Bounds, Part, Trial};
 
     #[test]
@@ -296,6 +297,71 @@ mod tests {
             assert!(taken.is_ok(), "{hasty:?}, lag {}: {taken:?}", bounds.lag);
             let early = |step: &CourseStep| matches!(step, CourseStep::Early(_));
             assert_eq!(example.course.iter().filter(|step| early(step)).count(), 1, "{:?}", example.steps);
+        }
+    }
+
+    /// Registers, and is done. Its client library opens a new session where the former has expired.
+    struct Registers;
+
+    /// Who is done is registered by the session that it has.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+    struct AllRegistered(BTreeSet<ActorId>);
+
+    impl Promise for AllRegistered {
+        fn name(&self) -> &'static str {
+            "all-registered"
+        }
+        fn about(&self) -> &'static str {
+            "At rest, who is done is registered."
+        }
+        fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+            if let Event::Is(Fact::Finished { actor, end: End::Done }) = event {
+                self.0.insert(*actor);
+            }
+        }
+        fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+            let is_there = |session| rest.nodes.iter().any(|(_, owner)| owner == session);
+            if rest.sessions.iter().any(|(session, actor)| self.0.contains(actor) && !is_there(session)) {
+                found.push(Finding::Broken(Violation::new("somebody is not".into(), None)));
+            }
+        }
+    }
+
+    impl Trial for Registers {
+        fn about(&self) -> About {
+            About::new("registers", "Registers once.")
+        }
+        fn setup(&self) -> Vec<Text> {
+            vec!["/all".into()]
+        }
+        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+            vec![Box::<AllRegistered>::default()]
+        }
+        fn renews_session(&self) -> bool {
+            true
+        }
+        async fn actor<Z, P>(&self, zk: Z, _probe: P, part: Part) -> End
+        where
+            Z: ZooKeeper + Clone + 'static,
+            P: Probe + Clone + 'static,
+        {
+            let own = ZPath::parse(&format!("/all/{}", part.me.process)).expect("a path");
+            let made = zk.create(&own, Data::NULL, CreateMode::Ephemeral).await;
+            made.map_or_else(End::from, |_| End::Done)
+        }
+    }
+
+    /// In the model, no session was renewed under code that has ended.
+    #[test]
+    fn the_world_renews_the_session_of_who_is_done_where_a_counterexample_does() {
+        for bounds in [Bounds::clients(1), Bounds { lag: 1, ..Bounds::clients(2) }] {
+            let trial: Arc<dyn AnyTrial> = Arc::new(Registers);
+            let config = CheckConfig::new(Bounds { expiries: 1, ..bounds });
+            let check = zk_model::check(trial.clone(), &config, &mut |_| {});
+            let broken = check.promises.iter().find(|result| result.name == "all-registered");
+            let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
+            let taken = export(&trial, &config, "all-registered", example);
+            assert!(taken.is_ok(), "{:?}: {taken:?}", example.steps);
         }
     }
 }

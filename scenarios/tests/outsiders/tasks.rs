@@ -359,7 +359,6 @@ fn who_registers_once_is_not_listed_after_an_expiry() {
 }
 
 #[test]
-#[ignore = "in the model, no session is renewed under code that has ended"]
 fn who_has_registered_once_and_is_done_is_not_listed_after_an_expiry() {
     let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
     let says = [Says::Breaks("registered"); 2];
