@@ -150,7 +150,7 @@ fn watched() -> impl Iterator<Item = &'static str> {
         // Another name for liveness.
         Invariant::EveryServerServes => false,
         // Of recipes, and of runs.
-        Invariant::NoPanic | Invariant::NoSpin | Invariant::StepBudget => false,
+        Invariant::NoPanic | Invariant::NoSpin | Invariant::StepBudget | Invariant::EveryStepEnds => false,
         Invariant::AcknowledgedWritesSurvive
         | Invariant::AnswersMatchReference
         | Invariant::RealTimeOrderOfWrites
@@ -160,6 +160,7 @@ fn watched() -> impl Iterator<Item = &'static str> {
         | Invariant::EphemeralsOfDeadSessionsGone
         | Invariant::NoEarlyExpiry
         | Invariant::NoLateExpiry
+        | Invariant::AnswersInTime
         | Invariant::SessionsToOwners
         | Invariant::SyncShowsCommitted
         | Invariant::ServersAgree

@@ -6,7 +6,7 @@ use crate::reference::{Asker, Own, Reference, proves};
 use crate::{Invariant, Report};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use zk_api::{Acl, ErrorCode, Identity, Request, Response, SessionId, Text, Zxid};
+use zk_api::{Acl, AclList, ErrorCode, Identity, Request, Response, SessionId, Text, Zxid};
 use zk_proto::message::{ConnId, Xid};
 use zk_proto::txn::{Txn, TxnBody};
 
@@ -94,6 +94,16 @@ impl Answers {
         if !proven.contains(&who) {
             *proven = proven.iter().cloned().chain([who]).collect();
         }
+    }
+
+    /// Whether nothing that came on a connection waits for its answer.
+    pub fn is_idle(&self, conn: ConnId) -> bool {
+        self.asked.get(&conn).is_none_or(VecDeque::is_empty)
+    }
+
+    /// Whether a client may read what has this list.
+    pub fn may_read(&self, conn: ConnId, acl: &AclList) -> bool {
+        Reference::is_readable_by(self.proven.get(&conn).map_or(&[], |proven| proven), acl)
     }
 
     /// A server proposes a transaction.

@@ -95,6 +95,13 @@ impl Expiry {
         }
     }
 
+    /// Whether its server looks at what comes on a connection of this session, which may be about to end: for certain, as
+    /// a leader knows more of that than its learners.
+    pub fn looks_at(&self, conn: ConnId, session: SessionId, is_at_leader: bool) -> bool {
+        let lives = || self.open.get(&session).is_some_and(|open| !open.is_ending) && !self.is_worn_out;
+        self.listens(conn).is_some() && (!is_at_leader || lives())
+    }
+
     /// With which timeout a server listens to a connection, if it does.
     fn listens(&self, conn: ConnId) -> Option<u32> {
         self.timeouts.get(&conn).filter(|_| !self.deaf.contains(&conn)).copied()

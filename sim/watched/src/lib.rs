@@ -16,13 +16,18 @@
 //! | `ephemerals` | the ephemerals of dead sessions are gone |
 //! | `report` | their names, and how often each was put to the test |
 //! | `reference` | a naive tree that executes requests, which the others compare with |
+//! | `setup` | what is known of an ensemble from the beginning |
+//! | `at_once` | what needs nobody and waits for nothing is answered as it is read |
+//! | `between` | what servers say to each other, shown to those whom it concerns |
 //! | `executed` | what was executed, which each server of an ensemble must do in this order |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
 //! panics or spins and that the steps suffice is watched where tasks and steps are run.
 
 mod answers;
+mod at_once;
 mod atomic;
+mod between;
 mod ephemerals;
 mod executed;
 mod expiry;
@@ -32,6 +37,7 @@ mod moves;
 mod real_time;
 mod reference;
 mod report;
+mod setup;
 mod survive;
 mod syncs;
 mod watches;
@@ -46,20 +52,18 @@ use handshake::{Handshakes, Rank};
 use moves::Moves;
 use real_time::RealTime;
 pub use report::{Invariant, Report};
+pub use setup::Setup;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use survive::Survive;
 use syncs::Syncs;
-use watches::Watches;
-use zk_api::{ErrorCode, Identity, Request, SessionId, Text, Zxid};
+use watches::{Private, Watches};
+use zk_api::{AclList, ErrorCode, Identity, Request, SessionId, Text, Zxid};
 use zk_proto::disk::FileId;
-use zk_proto::message::{
-    Answer, Ask, ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToPeer, ToServer, Xid,
-};
+use zk_proto::message::{ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToServer, Xid};
 use zk_proto::sessions::grant_timeout;
 use zk_proto::tree::DataTree;
 use zk_proto::txn::{Txn, TxnBody};
-use zk_proto::zab::message::{LinkId, Packet};
 use zxids::Zxids;
 
 /// What a server shows to its clients.
@@ -76,26 +80,6 @@ struct View {
 
 /// The trees are compared each time a server has applied so many transactions.
 const COMPARE_EVERY: u64 = 16;
-
-/// What is known of an ensemble from the beginning.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup {
-    /// How many servers vote: the first. And how many do not.
-    pub voters: u8,
-    pub observers: u8,
-    pub tick_ms: u32,
-    /// The last transaction of an epoch has this number.
-    pub last_counter: u32,
-    /// A leader asks a quorum before a sync is answered.
-    pub asks_quorum: bool,
-}
-
-impl Default for Setup {
-    /// One server.
-    fn default() -> Setup {
-        Setup { voters: 1, observers: 0, tick_ms: 500, last_counter: u32::MAX, asks_quorum: false }
-    }
-}
 
 /// Everything that is always watched.
 pub struct Watched {
@@ -121,6 +105,8 @@ pub struct Watched {
     handshakes: Handshakes,
     syncs: Syncs,
     moves: Moves,
+    /// On which connection something was read that is to be answered at once.
+    due_now: Option<ConnId>,
 }
 
 impl Default for Watched {
@@ -151,6 +137,7 @@ impl Watched {
             handshakes: Handshakes::default(),
             syncs: Syncs::default(),
             moves: Moves::default(),
+            due_now: None,
         }
     }
 
@@ -226,39 +213,6 @@ impl Watched {
         self.zxids.tells(conn, zxid);
     }
 
-    /// A server sends something to another.
-    pub fn peer_sends(&mut self, server: u8, link: LinkId, message: &ToPeer) {
-        match message {
-            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) if !self.leads(server) => {
-                self.expiry.tells(server, link);
-            }
-            ToPeer::Ask(Ask::Write { session, xid, .. }) => self.moves.passed_on(server, *session, *xid),
-            ToPeer::Answer(Answer::Attached { conn, valid }) => {
-                self.handshakes.says(*conn, *valid, &mut self.report);
-            }
-            ToPeer::Zab(_) | ToPeer::Ask(_) | ToPeer::Answer(Answer::Synced { .. } | Answer::Asks { .. }) => {
-            }
-        }
-    }
-
-    /// A server reads what another one has sent.
-    pub fn peer_reads(&mut self, server: u8, from: u8, link: LinkId, message: &ToPeer, now_ms: i64) {
-        match message {
-            ToPeer::Zab(Packet::Ping) | ToPeer::Ask(Ask::Touch { .. }) => {
-                let by_leader = self.is_leader(server).then_some(now_ms);
-                self.expiry.told(from, link, by_leader);
-            }
-            ToPeer::Ask(Ask::Attach { conn, session, password, timeout_ms }) if self.is_leader(server) => {
-                self.handshakes.forwarded(*conn, *session, password, &self.expiry);
-                self.expiry.attaches(*session, password, *timeout_ms, now_ms);
-            }
-            ToPeer::Ask(Ask::Sync { conn }) => self.syncs.asked(server, *conn, self.setup.asks_quorum),
-            ToPeer::Answer(Answer::Attached { conn, valid }) => self.handshakes.heard(*conn, *valid),
-            ToPeer::Answer(Answer::Synced { conn }) => self.syncs.given(*conn),
-            ToPeer::Zab(_) | ToPeer::Ask(_) | ToPeer::Answer(Answer::Asks { .. }) => {}
-        }
-    }
-
     /// Whether a server leads an epoch.
     fn leads(&self, server: u8) -> bool {
         self.views.get(&server).is_some_and(|view| view.epoch > 0)
@@ -306,7 +260,11 @@ impl Watched {
 
     /// A client's message arrives at a server.
     pub fn arrived(&mut self, conn: ConnId, message: &ToServer, now_ms: i64) {
+        self.due_now = None;
         if let Some(session) = self.sessions.get(&conn).copied() {
+            if self.is_due_at_once(conn, session, message) {
+                self.due_now = Some(conn);
+            }
             self.heard(conn, session, now_ms);
         }
         match message {
@@ -338,6 +296,7 @@ impl Watched {
     pub fn closed(&mut self, conn: ConnId) {
         self.answers.closed(conn, self.is_alone());
         self.watches(conn).closed(conn);
+        self.due_now.take_if(|due| *due == conn);
         self.expiry.closed(conn);
         self.handshakes.closed(conn);
         self.syncs.closed(conn);
@@ -425,12 +384,15 @@ impl Watched {
         if !self.is_alone() && !self.follow(server, txn) {
             return;
         }
-        let mut private = before;
-        private.extend(self.private_among(server, &touched));
-        Watches::created_private(&txn.body, &mut private);
+        let mut private: Private = before.into_iter().map(|(path, acl)| (path, Some(acl))).collect();
+        for (path, acl) in self.private_among(server, &touched) {
+            private.entry(path).or_insert(Some(acl));
+        }
+        Watches::comes_and_goes(&txn.body, &mut private);
         let is_alone = self.is_alone();
-        let view = self.views.entry(server).or_default();
-        view.watches.applied(txn, &private);
+        let Watched { views, answers, .. } = self;
+        let view = views.entry(server).or_default();
+        view.watches.applied(txn, &private, |conn, acl| answers.may_read(conn, acl));
         view.applied += 1;
         // More may have been applied in the same step.
         let is_now = tree.last_zxid() == txn.zxid;
@@ -460,10 +422,10 @@ impl Watched {
         agrees
     }
 
-    /// Those that a server knows and that not everybody may read.
-    fn private_among(&self, server: u8, paths: &BTreeSet<Text>) -> BTreeSet<Text> {
+    /// Those that a server knows and that not everybody may read, and who may.
+    fn private_among(&self, server: u8, paths: &BTreeSet<Text>) -> Vec<(Text, AclList)> {
         let reference = self.reference_of(server);
-        paths.iter().filter(|path| reference.is_private(path)).cloned().collect()
+        paths.iter().filter_map(|path| Some((path.clone(), reference.private(path)?.clone()))).collect()
     }
 
     /// The reference at what a server has applied.
@@ -479,10 +441,13 @@ impl Watched {
         if let ToClient::Connected(response) = message {
             return self.connected(conn, response);
         }
-        let Watched { report, views, reference, answers, survive, syncs, moves, .. } = self;
+        let Watched { report, views, reference, answers, survive, syncs, moves, due_now, .. } = self;
         let View { reference: own, epoch, watches, .. } = views.entry(server).or_default();
         let reference = own.as_ref().unwrap_or(reference);
         if !matches!(message, ToClient::Event { .. }) {
+            if due_now.take_if(|due| *due == conn).is_some() {
+                report.tested(Invariant::AnswersInTime);
+            }
             moves.answers(conn, server, session, report);
         }
         match message {

@@ -56,6 +56,12 @@ impl Moves {
         });
     }
 
+    /// Whether a server still has to apply what a connection's session wrote on former ones.
+    pub fn waits(&self, conn: ConnId, server: u8, session: SessionId) -> bool {
+        let left = self.under_way.get(&(server, session));
+        left.zip(self.former.get(&conn)).is_some_and(|(left, former)| !left.is_disjoint(former))
+    }
+
     /// A connection is over.
     pub fn closed(&mut self, conn: ConnId) {
         self.former.remove(&conn);

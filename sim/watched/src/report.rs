@@ -19,14 +19,16 @@ pub enum Invariant {
     ServersAgree,
     MultiIsAtomic,
     EveryServerServes,
+    AnswersInTime,
     NoPanic,
     NoSpin,
     StepBudget,
+    EveryStepEnds,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 17] = [
+    pub const ALL: [Invariant; 19] = [
         Invariant::AcknowledgedWritesSurvive,
         Invariant::AnswersMatchReference,
         Invariant::RealTimeOrderOfWrites,
@@ -41,9 +43,11 @@ impl Invariant {
         Invariant::ServersAgree,
         Invariant::MultiIsAtomic,
         Invariant::EveryServerServes,
+        Invariant::AnswersInTime,
         Invariant::NoPanic,
         Invariant::NoSpin,
         Invariant::StepBudget,
+        Invariant::EveryStepEnds,
     ];
 
     /// Its name in reports.
@@ -66,6 +70,8 @@ impl Invariant {
             Invariant::NoPanic => "no-panic",
             Invariant::NoSpin => "no-spin",
             Invariant::StepBudget => "step-budget",
+            Invariant::AnswersInTime => "answers-in-time",
+            Invariant::EveryStepEnds => "every-step-ends",
         }
     }
 

@@ -109,3 +109,22 @@ fn of_sessions_and_connections_that_are_gone_nothing_is_kept() {
 fn a_commit_that_no_sync_came_before_is_caught() {
     assert_eq!(breaks(|w| w.committed(&txn(1, 1), false)), [Invariant::AcknowledgedWritesSurvive]);
 }
+
+#[test]
+fn what_needs_nobody_and_waits_for_nothing_is_answered_at_once() {
+    let pings = |happens: fn(&mut Watched)| {
+        let mut watched = Watched::new(Setup { voters: 3, ..Setup::default() });
+        watched.servers.insert(C, 1);
+        watched.sessions.insert(C, S);
+        watched.expiry.connected(C, 3000);
+        watched.moves.passed_on(1, S, Xid(1));
+        watched.moves.attaches(C, 1, S);
+        happens(&mut watched);
+        watched.arrived(C, &ToServer::Ping, 0);
+        watched.read();
+        watched.report.broken.iter().any(|(name, _)| *name == Invariant::AnswersInTime)
+    };
+    assert!(!pings(|_| {}), "a former write is under way");
+    assert!(pings(|watched| watched.stopped(1)), "nothing will come of it");
+    assert!(pings(|watched| watched.moves.applied(1, S, Xid(1))));
+}

@@ -9,9 +9,23 @@ use crate::reference::Reference;
 use crate::{Invariant, Report};
 use by_path::ByPath;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use zk_api::{AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid};
+use zk_api::{
+    AclList, AddWatchMode, ErrorCode, EventType, Request, Response, Text, WatchedEvent, WatcherKind, Zxid,
+};
 use zk_proto::message::{ConnId, WatchList};
 use zk_proto::txn::{Txn, TxnBody};
+
+/// Znodes that not everybody may read, and who may, where that is known.
+pub type Private = BTreeMap<Text, Option<AclList>>;
+
+/// Whether a connection is told of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tells {
+    Yes,
+    No,
+    /// It cannot be known from outside.
+    Perhaps,
+}
 
 /// The watches of all connections.
 #[derive(Debug, Default)]
@@ -30,7 +44,7 @@ struct Of {
     recursive: BTreeSet<Text>,
     /// Events that the connection is owed, and not sent.
     due: Vec<(Zxid, Text, EventType)>,
-    /// Events of znodes that not everybody may read, which it gets or does not get.
+    /// Events of private znodes that a multi made or removed, which it gets or does not get.
     allowed: Vec<(Zxid, Text, EventType)>,
     /// Watches that the client asks to have again, and since when it has missed changes. Where they are many, it
     /// asks several times, before any is answered.
@@ -64,29 +78,37 @@ impl Watches {
         self.conns.entry(conn).or_default().again.push_back((since, watches.clone()));
     }
 
-    /// A transaction is applied where all connections are: their watches owe them events. Those of a znode that
-    /// is `private`, which not everybody may read, they get if they may.
-    pub fn applied(&mut self, txn: &Txn, private: &BTreeSet<Text>) {
+    /// A transaction is applied where all connections are: their watches owe them events. Of a `private` znode they are
+    /// told if they may read it, and else they are not.
+    pub fn applied(&mut self, txn: &Txn, private: &Private, may_read: impl Fn(ConnId, &AclList) -> bool) {
         let mut changes = Vec::new();
         collect(&txn.body, &mut changes);
         for (path, kind) in &changes {
             for conn in self.by_path.watching(path) {
                 if let Some(of) = self.conns.get_mut(&conn) {
-                    of.changed(txn.zxid, path, *kind, private);
+                    let tells = |path: &Text| match private.get(path) {
+                        None => Tells::Yes,
+                        Some(Some(acl)) if may_read(conn, acl) => Tells::Yes,
+                        Some(Some(_)) => Tells::No,
+                        Some(None) => Tells::Perhaps,
+                    };
+                    of.changed(txn.zxid, path, *kind, tells);
                 }
             }
             self.by_path.forget_used(path, &self.conns);
         }
     }
 
-    /// The znodes that a transaction creates and that not everybody may read, though they may be gone behind it.
-    pub fn created_private(body: &TxnBody, found: &mut BTreeSet<Text>) {
-        match body {
-            TxnBody::Create { path, acl, .. } if !Reference::is_readable_by_all(acl) => {
-                found.insert(path.clone());
+    /// In a multi, a znode may come, and go, and come again with another list: who may read it when is not followed.
+    pub fn comes_and_goes(body: &TxnBody, private: &mut Private) {
+        let TxnBody::Multi { ops } = body else { return };
+        private.values_mut().for_each(|who| *who = None);
+        for op in ops {
+            if let TxnBody::Create { path, acl, .. } = op
+                && !Reference::is_readable_by(&[], acl)
+            {
+                private.insert(path.clone(), None);
             }
-            TxnBody::Multi { ops } => ops.iter().for_each(|op| Watches::created_private(op, found)),
-            _ => {}
         }
     }
 
@@ -230,23 +252,29 @@ impl Watches {
 }
 
 impl Of {
-    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType, private: &BTreeSet<Text>) {
+    fn owe(&mut self, due: (Zxid, Text, EventType), tells: impl Fn(&Text) -> Tells) {
+        match tells(&due.1) {
+            Tells::Yes => self.due.push(due),
+            Tells::No => {}
+            Tells::Perhaps => self.allowed.push(due),
+        }
+    }
+
+    fn changed(&mut self, zxid: Zxid, path: &Text, kind: EventType, tells: impl Fn(&Text) -> Tells) {
         let one_shot = match kind {
             EventType::NodeDeleted => self.data.remove(path) | self.child.remove(path),
             EventType::NodeCreated | EventType::NodeDataChanged => self.data.remove(path),
             EventType::NodeChildrenChanged | EventType::None => false,
         };
         if one_shot || self.persistent.contains(path) || self.is_under_recursive(path) {
-            let due = if private.contains(path) { &mut self.allowed } else { &mut self.due };
-            due.push((zxid, path.clone(), kind));
+            self.owe((zxid, path.clone(), kind), &tells);
         }
         if kind == EventType::NodeDataChanged {
             return;
         }
         let parent = parent_of(path);
         if self.child.remove(parent) | self.persistent.contains(parent) {
-            let due = if private.contains(parent) { &mut self.allowed } else { &mut self.due };
-            due.push((zxid, parent.into(), EventType::NodeChildrenChanged));
+            self.owe((zxid, parent.into(), EventType::NodeChildrenChanged), &tells);
         }
     }
 
@@ -342,7 +370,7 @@ mod tests {
         let list = Request::GetChildren { path: "/l/a".into(), watch: true, stat: false };
         let listed = Ok(Response::Children { names: Vec::new(), stat: None });
         watches.answered(C, &list, &listed, &mut report);
-        watches.applied(&delete(7), &BTreeSet::new());
+        watches.applied(&delete(7), &Private::new(), |_, _| true);
         (watches, report)
     }
 
@@ -367,7 +395,7 @@ mod tests {
         watches.answering(C, z(6), &mut report);
         watches.event(C, Some(z(7)), &deleted(), &mut report);
         watches.answering(C, z(7), &mut report);
-        watches.applied(&delete(8), &BTreeSet::new());
+        watches.applied(&delete(8), &Private::new(), |_, _| true);
         watches.answering(C, z(8), &mut report);
         assert!(report.broken.is_empty() && report.by_name()[NAME.name()] == 1, "{report:?}");
     }
@@ -377,6 +405,24 @@ mod tests {
         let (mut watches, mut report) = history();
         watches.answering(C, z(7), &mut report);
         assert_eq!(report.broken[0].0, NAME);
+    }
+
+    #[test]
+    fn who_may_not_read_is_not_told_and_who_may_is() {
+        let told = |may_read: bool, is_told: bool| {
+            let (mut watches, mut report) = (Watches::default(), Report::default());
+            let exists = Request::Exists { path: "/l/a".into(), watch: true };
+            watches.answered(C, &exists, &Ok(Response::Exists(None)), &mut report);
+            let private: Private = [("/l/a".into(), Some(zk_api::read_acl()))].into();
+            watches.applied(&delete(7), &private, |_, _| may_read);
+            if is_told {
+                watches.event(C, Some(z(7)), &deleted(), &mut report);
+            }
+            watches.answering(C, z(7), &mut report);
+            !report.broken.is_empty()
+        };
+        assert!(!told(true, true) && !told(false, false));
+        assert!(told(true, false) && told(false, true));
     }
 
     #[test]
@@ -394,7 +440,7 @@ mod tests {
             let add = Request::AddWatch { path: path.into(), mode: AddWatchMode::PersistentRecursive };
             watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
         }
-        watches.applied(&delete(7), &BTreeSet::new());
+        watches.applied(&delete(7), &Private::new(), |_, _| true);
         watches.answering(C, z(8), &mut report);
         assert_eq!(report.broken, []);
     }
@@ -407,7 +453,7 @@ mod tests {
             let add = Request::AddWatch { path: path.into(), mode };
             watches.answered(C, &add, &Ok(Response::WatchAdded), &mut report);
         }
-        watches.applied(&delete(8), &BTreeSet::new());
+        watches.applied(&delete(8), &Private::new(), |_, _| true);
         assert_eq!((watches.by_path.exact.len(), watches.by_path.recursive.len()), (1, 1));
         assert_eq!(
             watches.conns[&C].due.len(),

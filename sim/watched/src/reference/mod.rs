@@ -9,7 +9,7 @@ mod writes;
 
 pub use access::{Asker, proves};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{AclList, Data, ErrorCode, Request, Response, SessionId, Stat, StatFields, Zxid};
+use zk_api::{AclList, Data, ErrorCode, Identity, Request, Response, SessionId, Stat, StatFields, Zxid};
 use zk_proto::tree::DataTree;
 
 /// The naive tree.
@@ -162,15 +162,14 @@ impl Reference {
         self.find(path).ok().map(|node| node.stat.into())
     }
 
-    /// Whether there is such a znode and not everybody may read it.
-    pub fn is_private(&self, path: &str) -> bool {
-        self.find(path).is_ok_and(|node| !Reference::is_readable_by_all(&node.acl))
+    /// Who may read a znode, if there is one and not everybody may.
+    pub fn private(&self, path: &str) -> Option<&AclList> {
+        self.find(path).ok().map(|node| &node.acl).filter(|acl| !Reference::is_readable_by(&[], acl))
     }
 
-    /// Whether everybody may read what has this list.
-    pub fn is_readable_by_all(acl: &AclList) -> bool {
-        let nobody = Asker { session: SessionId::NONE, proven: &[] };
-        nobody.may(zk_api::Perms::READ, acl).is_ok()
+    /// Whether who has proven this may read what has this list.
+    pub fn is_readable_by(proven: &[Identity], acl: &AclList) -> bool {
+        Asker { session: SessionId::NONE, proven }.may(zk_api::Perms::READ, acl).is_ok()
     }
 
     /// The first difference to a server's tree, if there is any.
