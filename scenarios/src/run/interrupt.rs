@@ -5,6 +5,10 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// What is under way is waited for so long: a step that never ends is found before.
+const GRACE: Duration = Duration::from_secs(20);
 
 /// Whether Ctrl-C was pressed, or the machine that runs this is taken away.
 pub(crate) struct Interrupt {
@@ -13,7 +17,8 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// From now on the first signal is seen here. The second ends the process, as ever: who sends two means it.
+    /// From now on the first signal is seen here. The second ends the process, as ever: who sends two means it. So does
+    /// the first, after a while, where nobody looks at it.
     pub(crate) fn watch() -> Result<Interrupt, BadInput> {
         let signal = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
@@ -24,6 +29,14 @@ impl Interrupt {
                 .and_then(|_| flag::register_usize(number, signal.clone(), number as usize))
                 .map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")))?;
         }
+        let sent = signal.clone();
+        std::thread::spawn(move || {
+            while sent.load(Ordering::Relaxed) == 0 {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            std::thread::sleep(GRACE);
+            std::process::exit(128 + sent.load(Ordering::Relaxed) as i32);
+        });
         Ok(Interrupt { signal, seen: again })
     }
 

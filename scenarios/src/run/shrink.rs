@@ -335,6 +335,7 @@ fn without_client(timed: &TimedFault, gone: u16) -> Option<TimedFault> {
         | Fault::ExpireOwner { reader: client }
         | Fault::ClientCrash { client, .. }
         | Fault::ClientPause { client, .. }
+        | Fault::Stranger { client, .. }
         | Fault::AdminDelete { client, .. }
         | Fault::AdminWrite { client, .. } => client,
         Fault::ClockSkew { node, .. } | Fault::ClockJump { node, .. } => match node {
@@ -424,6 +425,7 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::DiskRot { .. }
         | Fault::DiskError { .. }
         | Fault::DiskFull { .. }
+        | Fault::Stranger { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => {}
     }

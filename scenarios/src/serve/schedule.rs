@@ -142,6 +142,7 @@ impl Step {
             world::Fault::DiskRot { .. } | world::Fault::DiskError { .. } | world::Fault::DiskFull { .. } => {
                 Step::Not("fault of a disk")
             }
+            world::Fault::Stranger { .. } => Step::Not("stranger"),
             world::Fault::AdminDelete { .. } => Step::Not("admin-delete"),
             world::Fault::AdminWrite { .. } => Step::Not("admin-write"),
             world::Fault::ServerCrash { .. }

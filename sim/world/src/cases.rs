@@ -43,13 +43,14 @@ pub(crate) fn came(fault: &Fault) -> &'static str {
         Fault::DiskError { .. } => "fault: disk-error",
         Fault::DiskFull { .. } => "fault: disk-full",
         Fault::AdminDelete { .. } => "fault: admin-delete",
+        Fault::Stranger { .. } => "fault: stranger",
         Fault::AdminWrite { .. } => "fault: admin-write",
     }
 }
 
 /// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who
 /// looks at another's znode) is not expected of all.
-const CASES: [Case; 70] = [
+const CASES: [Case; 72] = [
     ("a client's clock jumped", |s| s.faults.clock_jump_ms > 0),
     ("a disk was spared, or less than a quorum would have been whole", |s| {
         s.faults.disk_rot > 0 && several(s)
@@ -61,6 +62,7 @@ const CASES: [Case; 70] = [
     ("a server that stayed out kept others, in doubt themselves, from serving", |_| false),
     ("a server was behind at the end", |_| false),
     ("a server whose disk was spoiled had its history again", |s| s.faults.disk_rot > 0 && several(s)),
+    ("a stranger asked for a session", |s| s.faults.strangers > 0),
     ("an administrator deleted a holder's znode", |_| false),
     ("an administrator deleted a znode", |s| s.faults.admin_deletes > 0),
     ("an administrator wrote to a znode", |s| s.faults.admin_writes > 0),
@@ -95,6 +97,7 @@ const CASES: [Case; 70] = [
     ("fault: server-pause", |s| s.faults.server_pauses > 0 && several(s)),
     ("fault: slow-link", |s| s.faults.slow_links > 0),
     ("fault: slow-sync", |s| s.faults.slow_syncs > 0),
+    ("fault: stranger", |s| s.faults.strangers > 0),
     ("leader crashed", |s| s.faults.leader_crashes > 0 && several(s)),
     ("leader crashed with a proposal in flight", |s| s.faults.leader_crashes > 0 && several(s)),
     ("leader of a past epoch established", |_| false),

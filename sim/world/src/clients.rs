@@ -6,9 +6,10 @@ use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::Armed;
+use crate::pulse::{Acting, watch};
 use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World, watch};
+use crate::world::{Happening, MS, Phase, World};
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_proto::client::{CallId, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
 use zk_proto::message::{ConnId, ToClient, ToServer};
@@ -137,7 +138,9 @@ impl World<'_> {
         let now_ms = p.clock.now_ms(self.now);
         let Some(client) = &mut p.client else { return };
         let mut out = std::mem::take(&mut self.client_out);
+        let former = self.pulse.acts(Acting::Client(process));
         let stepped = quietly(|| client.step(ClientInput { now_ms, event }, &mut out));
+        self.pulse.acts(former);
         if let Err(Caught::Panic(what)) = stepped {
             let actor = self.processes[usize::from(process)].actor;
             self.watched
@@ -242,7 +245,7 @@ impl World<'_> {
         self.queue.push(self.now + there, Happening::Opening { conn });
     }
 
-    fn send_to_server(&mut self, id: ConnId, message: ToServer) {
+    pub fn send_to_server(&mut self, id: ConnId, message: ToServer) {
         let Some(conn) = self.network.conn(id) else { return };
         if !conn.client_open {
             return;

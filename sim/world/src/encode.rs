@@ -515,6 +515,7 @@ impl Bytes {
             }
             Fault::DiskError { server, down_ms } => self.fault_at(19, server, &[down_ms]),
             Fault::DiskFull { server, for_ms, down_ms } => self.fault_at(20, server, &[for_ms, down_ms]),
+            Fault::Stranger { client, server } => self.fault_at(21, client, &[server.into()]),
             Fault::AdminDelete { client, when } => self.fault_at(32, client, &[when_number(when)]),
             Fault::AdminWrite { client, when, ref data } => {
                 self.fault_at(33, client, &[when_number(when)]);

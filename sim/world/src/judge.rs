@@ -1,5 +1,6 @@
 //! The judge: shows every event to every promise, and keeps what they find.
 
+use crate::pulse::{Acting, Pulse};
 use crate::run::RunViolation;
 use std::collections::BTreeMap;
 use zk_trials::event::Event;
@@ -12,13 +13,14 @@ pub struct Judge {
     /// In order of time; the first of each name with and without an excuse.
     violations: Vec<RunViolation>,
     found: Vec<Finding>,
+    pulse: Pulse,
 }
 
 impl Judge {
     /// Nothing has been seen yet.
-    pub fn new(promises: Vec<Box<dyn AnyPromise>>) -> Judge {
+    pub fn new(promises: Vec<Box<dyn AnyPromise>>, pulse: Pulse) -> Judge {
         let tested = vec![0; promises.len()];
-        Judge { promises, tested, violations: Vec::new(), found: Vec::new() }
+        Judge { promises, tested, violations: Vec::new(), found: Vec::new(), pulse }
     }
 
     /// Shows an event.
@@ -34,8 +36,9 @@ impl Judge {
     fn each(&mut self, now_ns: u64, show: impl Fn(&mut Box<dyn AnyPromise>, &mut Vec<Finding>)) {
         let mut found = std::mem::take(&mut self.found);
         for index in 0..self.promises.len() {
-            show(&mut self.promises[index], &mut found);
             let name = self.promises[index].name();
+            self.pulse.acts(Acting::Promise(name));
+            show(&mut self.promises[index], &mut found);
             for finding in found.drain(..) {
                 self.tested[index] += 1;
                 match finding {

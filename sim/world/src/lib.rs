@@ -23,6 +23,7 @@
 //! | `tasks` | which of the ready tasks runs, and when |
 //! | `nemesis` | does the faults of the schedule |
 //! | `administrator` | who deletes what clients hold, or writes to it |
+//! | `pulse` | who acts, for whoever waits for a step that never ends |
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
@@ -65,6 +66,7 @@ mod network;
 pub mod order;
 mod probe;
 mod process;
+mod pulse;
 mod queue;
 mod rest;
 pub mod run;

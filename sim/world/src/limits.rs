@@ -62,6 +62,7 @@ fn possible(fault: &Fault) -> Result<(), String> {
         | Fault::Expire { .. }
         | Fault::ExpireOwner { .. }
         | Fault::LinkBreak { .. }
+        | Fault::Stranger { .. }
         | Fault::AdminDelete { .. }
         | Fault::AdminWrite { .. } => Ok(()),
     }

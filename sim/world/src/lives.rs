@@ -6,6 +6,7 @@ use crate::executor::{Polled, TaskId};
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
 use crate::process::Process;
+use crate::pulse::Acting;
 use crate::schedule::When;
 use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
@@ -132,6 +133,12 @@ impl World<'_> {
             let other = self.choices.below(Stream::Servers, process.into(), last as u64 + 1);
             servers.swap(last, other as usize);
         }
+        // About so many know only one, and can go nowhere else.
+        let (alone, clients) = (self.scenario.one_server_clients.into(), self.scenario.clients.into());
+        if alone > 0 && process < self.scenario.clients {
+            let one = self.choices.below(Stream::Servers, 1 << 16 | u64::from(process), clients) < alone;
+            servers.truncate(if one { 1 } else { servers.len() });
+        }
         servers
     }
 
@@ -162,7 +169,9 @@ impl World<'_> {
 
     fn run_task(&mut self, task: TaskId, process: u16) {
         self.watched.report.tested(Invariant::NoPanic);
+        let former = self.pulse.acts(Acting::Task(process));
         let polled = self.executor.poll(task);
+        self.pulse.acts(former);
         self.serve(process);
         match polled {
             Polled::Waits | Polled::Ended(None) => {}

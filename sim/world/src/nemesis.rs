@@ -4,10 +4,14 @@ use crate::administrator::Meddling;
 use crate::cases;
 use crate::disk_faults::Rot;
 use crate::process::Armed;
+use crate::pulse::watch;
 use crate::schedule::{Fault, Node, RequestKind, When};
+use crate::server_host::ServerHost;
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World, watch};
-use zk_api::SessionId;
+use crate::world::{Happening, MS, Phase, World};
+use zk_api::{SessionId, Zxid};
+use zk_proto::client::ClientSession;
+use zk_proto::message::{ConnectRequest, ToServer};
 use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
 
@@ -67,6 +71,7 @@ impl World<'_> {
             Fault::AdminWrite { client, when, ref data } => {
                 self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
             }
+            Fault::Stranger { client, server } => self.stranger(client, server),
             Fault::LinkBreak { between: [a, b] } => {
                 for link in self.links.of(a) {
                     if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
@@ -99,6 +104,23 @@ impl World<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Somebody asks a server for a client's session, and does not know its password.
+    fn stranger(&mut self, client: u16, server: u8) {
+        let victim = self.processes.get(usize::from(client)).and_then(|process| process.client.as_ref());
+        let session = victim.map(ClientSession::session).unwrap_or_default();
+        let is_up = |host: &ServerHost| host.server.is_some();
+        if session == SessionId::NONE || !self.servers.get(usize::from(server)).is_some_and(is_up) {
+            return;
+        }
+        self.once("a stranger asked for a session");
+        let process = self.scenario.clients;
+        let actor = self.processes[usize::from(process)].actor;
+        let conn = self.network.open(actor, server);
+        let timeout_ms = self.scenario.session_timeout_ms;
+        let request = ConnectRequest { last_zxid: Zxid::ZERO, timeout_ms, session, password: [0xff; 16] };
+        self.send_to_server(conn, ToServer::Connect(request));
     }
 
     fn crash(&mut self, server: u8, down_ms: u64, mid_sync: bool) {
@@ -291,6 +313,7 @@ impl World<'_> {
         }
         self.note(Place::World, &What::Heal);
         self.phase = Phase::Healed;
+        self.owed.healed_ns = self.now;
         self.deadline = self.now + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
             let host = &mut self.servers[usize::from(server)];

@@ -1,13 +1,38 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
+use crate::pulse::watch;
 use crate::trace::{Place, What};
-use crate::world::{MS, Phase, World, watch};
+use crate::world::{MS, Phase, World};
+use std::collections::BTreeMap;
 use zk_api::{KeeperState, SessionId};
 use zk_proto::server::Server;
 use zk_proto::txn::{NodeKind, Txn, TxnBody};
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
 use zk_watched::Invariant;
+
+/// What an answer may take at most where there is no fault, beside what sessions need to move on.
+const ANSWER_MS: u64 = 20_000;
+
+/// What servers owe to clients: since when each session has asked something and got no answer, on whatever connection.
+#[derive(Debug, Default)]
+pub struct Owed {
+    since_ns: BTreeMap<SessionId, u64>,
+    /// When faults were over.
+    pub healed_ns: u64,
+}
+
+impl Owed {
+    /// A message of a connected client has come to a server.
+    pub fn asked(&mut self, session: SessionId, now_ns: u64) {
+        self.since_ns.entry(session).or_insert(now_ns);
+    }
+
+    /// A server has answered one.
+    pub fn answered(&mut self, session: SessionId) {
+        self.since_ns.remove(&session);
+    }
+}
 
 impl World<'_> {
     /// Whether all actors are done, what they sent has arrived, and the sessions of the dead have ended.
@@ -67,6 +92,24 @@ impl World<'_> {
         });
     }
 
+    /// A client that lives, and that servers hear, was answered within four timeouts and some seconds.
+    fn judge_answers(&mut self) {
+        let most_ns = (4 * self.granted_timeout_ns() + ANSWER_MS * MS).min(self.scenario.heal_ns() / 2);
+        for process in &self.processes[..usize::from(self.scenario.clients)] {
+            let Some(client) = process.client.as_ref().filter(|client| !client.state().is_final()) else {
+                continue;
+            };
+            let (actor, session) = (process.actor, client.session());
+            let since_ns =
+                self.owed.since_ns.get(&session).map(|since_ns| *since_ns.max(&self.owed.healed_ns));
+            let waits_ns = since_ns.map_or(0, |since_ns| self.now.saturating_sub(since_ns));
+            self.watched.report.check(Invariant::AnswersInTime, waits_ns <= most_ns, || {
+                let seconds = waits_ns / MS / 1000;
+                format!("{actor} of {session} has asked and got no answer for {seconds} s, without any fault")
+            });
+        }
+    }
+
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
         let is_missing = self.servers.iter().any(|host| host.stays_out);
@@ -117,12 +160,13 @@ impl World<'_> {
         watch!(self.judge, at_rest(self.now, &rest));
     }
 
-    /// Faults are over: every server serves, and all show the same.
+    /// Faults are over: every server serves, every client is answered, and all show the same.
     fn judge_health(&mut self) {
         self.check_ensemble();
         if self.phase != Phase::Healed {
             return;
         }
+        self.judge_answers();
         let sick: Vec<u8> = (0..)
             .zip(&self.servers)
             .filter(|(_, h)| !h.is_serving && !h.stays_out)

@@ -4,6 +4,7 @@ use crate::crossing::Crossing;
 use crate::disk_faults::DiskCrash;
 use crate::herd::Herd;
 use crate::order::{Order, Ordered};
+use crate::pulse::{Acting, LOOK_EVERY, Pulse, Watchdog};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::timeline::Moment;
@@ -11,12 +12,15 @@ use crate::world::World;
 use madsim::Config;
 use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use zk_proto::mutant::Mutant;
 use zk_proto::visible::Step;
 use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
 use zk_trials::trial::AnyTrial;
+use zk_watched::Invariant;
 
 /// What to keep of a run besides its verdict.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +50,7 @@ pub struct RunOptions {
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// The seed.
     pub seed: u64,
@@ -121,19 +125,46 @@ pub fn run_schedule(
     if let Err(error) = scenario.validate() {
         panic!("a scenario to run is valid, but {error}");
     }
+    let pulse = Pulse::default();
+    let (sender, ended) = mpsc::channel();
+    let given = (trial.clone(), scenario.clone(), schedule.clone(), options.clone(), pulse.clone());
+    let run = move || {
+        let (trial, scenario, schedule, options, pulse) = given;
+        pulse.begin();
+        let runtime = Runtime::with_seed_and_config(seed, Config::default());
+        // It never awaits: the loop inside is all there is.
+        let here = async { run_here(&trial, &scenario, seed, &schedule, &options, &pulse) };
+        let run = catch_unwind(AssertUnwindSafe(|| runtime.block_on(here)));
+        drop(runtime);
+        // Nobody waits for one that came to no end.
+        sender.send(run).ok();
+    };
     // A thread that has run before has hash seeds and the like of its own.
-    std::thread::scope(|scope| {
-        let run = || {
-            let runtime = Runtime::with_seed_and_config(seed, Config::default());
-            // It never awaits: the loop inside is all there is.
-            runtime.block_on(async { run_here(trial, scenario, seed, schedule, options) })
-        };
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
-        match thread.expect("a thread can be started").join() {
-            Ok(run) => run,
-            Err(panic) => std::panic::resume_unwind(panic),
+    let thread =
+        std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run).expect("a thread can be started");
+    let mut watchdog = Watchdog::new(pulse);
+    loop {
+        match ended.recv_timeout(LOOK_EVERY) {
+            Ok(run) => {
+                thread.join().ok();
+                return run.unwrap_or_else(|panic| resume_unwind(panic));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                // Its thread goes on until the process ends.
+                if let Some(acting) = watchdog.looks() {
+                    return endless(seed, acting);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => panic!("the run of seed {seed} has ended without a word"),
         }
-    })
+    }
+}
+
+/// Of a run in which a step does not end, nothing is known but that.
+fn endless(seed: u64, acting: Acting) -> Run {
+    let promise = Invariant::EveryStepEnds.name();
+    let violation = RunViolation { promise, at_ns: 0, what: acting.to_string(), excuse: None };
+    Run { seed, tested: [(promise, 1)].into(), violations: vec![violation], ..Run::default() }
 }
 
 /// Of a run's thread: recipes are small, but not optimised in tests.
@@ -145,8 +176,9 @@ fn run_here(
     seed: u64,
     schedule: &Schedule,
     options: &RunOptions,
+    pulse: &Pulse,
 ) -> Run {
-    let mut world = World::new(trial, scenario, seed, schedule, options);
+    let mut world = World::new(trial, scenario, seed, schedule, options, pulse);
     world.run();
     world.end();
     let (herd, granted) = std::mem::take(&mut world.waiting).finish();

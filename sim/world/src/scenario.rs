@@ -31,6 +31,10 @@ pub struct Scenario {
     pub sync: SyncRule,
     /// A server's tick. Session timeouts are clamped to 2 to 20 of them.
     pub tick_ms: u32,
+    /// How often servers look for empty containers and for znodes whose time to live is over.
+    pub upkeep_ms: u32,
+    /// With several servers: about so many clients know only one of them.
+    pub one_server_clients: u16,
     /// The session timeout that clients ask for.
     pub session_timeout_ms: u32,
     /// One way of a message, least and most.
@@ -136,6 +140,8 @@ pub struct Faults {
     pub disk_full: u32,
     /// Of what was not synced a crash leaves any blocks, not only the first.
     pub disk_reorder: bool,
+    /// Somebody asks for a client's session without its password. None by default.
+    pub strangers: u32,
     /// An administrator deletes an ephemeral znode of a client, mostly while it holds something. None by default.
     pub admin_deletes: u32,
     /// An administrator sets the data of one to `unlock`. None by default.
@@ -163,7 +169,9 @@ impl Default for Scenario {
             servers: 1,
             observers: 0,
             sync: SyncRule::AsShipped,
+            one_server_clients: 0,
             tick_ms: 500,
+            upkeep_ms: 60_000,
             session_timeout_ms: 3000,
             latency_ms: [0.1, 10.0],
             // A third longer than the session timeout: a pause or a slow holder must be able to outlive it.
@@ -203,6 +211,7 @@ impl Default for Faults {
             disk_errors: 0,
             disk_full: 0,
             disk_reorder: false,
+            strangers: 0,
             admin_deletes: 0,
             admin_writes: 0,
         }
@@ -231,6 +240,7 @@ impl Faults {
             disk_errors: 0,
             disk_full: 0,
             disk_reorder: false,
+            strangers: 0,
             admin_deletes: 0,
             admin_writes: 0,
             ..Faults::default()
@@ -247,6 +257,8 @@ impl Scenario {
         within("servers", s.servers.into(), 1, 5)?;
         s.validate_observers()?;
         within("tick-ms", s.tick_ms.into(), 10, 10_000)?;
+        within("upkeep-ms", s.upkeep_ms.into(), 10, 3_600_000)?;
+        within("one-server-clients", s.one_server_clients.into(), 0, MOST_CLIENTS.into())?;
         within("session-timeout-ms", s.session_timeout_ms.into(), 1, 3_600_000)?;
         within("fault-seconds", s.fault_seconds.into(), 0, 86_400)?;
         within("heal-seconds", s.heal_seconds.into(), 1, 86_400)?;
@@ -356,6 +368,7 @@ impl Faults {
             ("faults.disk-rot", f.disk_rot),
             ("faults.disk-errors", f.disk_errors),
             ("faults.disk-full", f.disk_full),
+            ("faults.strangers", f.strangers),
             ("faults.admin-deletes", f.admin_deletes),
             ("faults.admin-writes", f.admin_writes),
         ] {

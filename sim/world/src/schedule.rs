@@ -98,6 +98,8 @@ pub enum Fault {
     /// For a while the disk is full: the server's process stops when it is to write, and tries again after
     /// `down_ms`.
     DiskFull { server: u8, for_ms: u64, down_ms: u64 },
+    /// Somebody asks a server for the client's session with a password that is not its own.
+    Stranger { client: u16, server: u8 },
     /// An administrator deletes the newest ephemeral znode that the client has below the trial's setup, if any.
     AdminDelete {
         client: u16,
@@ -189,6 +191,7 @@ enum Kind {
     DiskRot,
     DiskError,
     DiskFull,
+    Stranger,
     AdminDelete = 32,
     AdminWrite,
 }
@@ -220,6 +223,7 @@ impl Schedule {
             (Kind::DiskRot, f.disk_rot),
             (Kind::DiskError, f.disk_errors),
             (Kind::DiskFull, f.disk_full),
+            (Kind::Stranger, f.strangers),
             (Kind::AdminDelete, f.admin_deletes),
             (Kind::AdminWrite, f.admin_writes),
         ] {
@@ -267,7 +271,8 @@ impl Fault {
             | Fault::LinkBreak { .. }
             | Fault::DiskRot { .. }
             | Fault::DiskError { .. }
-            | Fault::DiskFull { .. } => false,
+            | Fault::DiskFull { .. }
+            | Fault::Stranger { .. } => false,
         }
     }
 }
@@ -364,6 +369,7 @@ impl Draw<'_> {
                 for_ms: self.range(500, 8000),
                 down_ms: self.range(50, 1000),
             },
+            Kind::Stranger => Fault::Stranger { client: self.client(), server: self.server() },
             Kind::AdminDelete => Fault::AdminDelete { client: self.client(), when: self.aim() },
             Kind::AdminWrite => {
                 let (client, when) = (self.client(), self.aim());

@@ -7,9 +7,10 @@ use crate::disk::Disk;
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
 use crate::network::Arrival;
+use crate::pulse::{Acting, watch};
 use crate::scenario::{Scenario, SyncRule};
 use crate::trace::{Place, What};
-use crate::world::{Happening, MS, Phase, World, watch};
+use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
@@ -79,7 +80,7 @@ impl ServerHost {
             snapshot_step: 3,
             snapshots_kept: 2,
             snapshot_bytes: 0,
-            container_check_ms: 60_000,
+            container_check_ms: scenario.upkeep_ms,
             super_digest: None,
             syncs: match scenario.sync {
                 SyncRule::AsShipped => Syncs::AsShipped,
@@ -232,6 +233,7 @@ impl World<'_> {
             return;
         }
         let (actor, server, greeted, client_open) = (conn.actor, conn.server, conn.greeted, conn.client_open);
+        let session = conn.session;
         conn.greeted = true;
         self.messages += 1;
         self.trace.arrived(now, Way::ToServer(id, number));
@@ -252,10 +254,12 @@ impl World<'_> {
                     self.once("request arrived after its client knew of the loss");
                 }
                 watch!(self.watched, arrived(id, &message, now_ms));
+                self.owed.asked(session, now);
                 Event::Received { conn: id, message }
             }
         };
         self.server_event(server, event);
+        watch!(self.watched, read());
     }
 
     /// A server notices that a connection is closed.
@@ -303,10 +307,12 @@ impl World<'_> {
     pub fn server_event(&mut self, id: u8, event: Event) {
         let now = self.now;
         let mut out = std::mem::take(&mut self.server_out);
-        let host = self.host(id);
+        let host = &mut self.servers[usize::from(id)];
         let now_ms = host.clock.now_ms(now);
         let Some(server) = &mut host.server else { return };
+        let former = self.pulse.acts(Acting::Server(id));
         let stepped = quietly(|| server.step(Input { now_ms, event }, &mut out));
+        self.pulse.acts(former);
         self.watched.report.tested(Invariant::NoPanic);
         match stepped {
             Ok(()) => self.server_outputs(id, &mut out),
@@ -431,8 +437,12 @@ impl World<'_> {
     fn send_to_client(&mut self, id: ConnId, message: ToClient) {
         watch!(self.watched, answering(id, &message));
         let Some(conn) = self.network.conn(id) else { return };
-        if let ToClient::Connected(response) = &message {
-            conn.session = response.session;
+        match &message {
+            ToClient::Connected(response) => conn.session = response.session,
+            ToClient::Reply { .. } | ToClient::WatchesSet { .. } | ToClient::Pong { .. } => {
+                self.owed.answered(conn.session);
+            }
+            ToClient::Event { .. } => {}
         }
         let (actor, server) = (conn.actor, conn.server);
         let at = self.now + self.latency(actor.process, server, false);

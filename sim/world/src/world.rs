@@ -11,7 +11,9 @@ use crate::links::Links;
 use crate::network::Network;
 use crate::order::{Order, Ordered};
 use crate::process::{Armed, Process};
+use crate::pulse::{Pulse, watch};
 use crate::queue::Queue;
+use crate::rest::Owed;
 use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
@@ -41,17 +43,6 @@ use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds of a millisecond.
 pub const MS: u64 = 1_000_000;
-
-/// Shows something to a watcher, in a run that is watched. A function would hold on to the whole world.
-macro_rules! watch {
-    ($world:ident . $watcher:ident, $($call:tt)*) => {
-        if $world.watches {
-            $world.$watcher.$($call)*
-        }
-    };
-}
-
-pub(crate) use watch;
 
 /// Something that happens at a time.
 pub enum Happening {
@@ -281,6 +272,9 @@ pub struct World<'a> {
     /// When the last actor was done and faults were over.
     pub done_since: Option<u64>,
     pub over: bool,
+    /// What is asked and not answered.
+    pub owed: Owed,
+    pub pulse: Pulse,
     /// The longest way of a message and the longest work in this run, and how work is spread: drawn (swarm).
     pub latency_ns: [u64; 2],
     pub work_ns: [u64; 2],
@@ -313,6 +307,7 @@ impl<'a> World<'a> {
         seed: u64,
         schedule: &'a Schedule,
         options: &'a RunOptions,
+        pulse: &Pulse,
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
@@ -356,7 +351,7 @@ impl<'a> World<'a> {
             outside: Outside::default(),
             knowledge: Knowledge::default(),
             watched: Watched::new(scenario.watched(peer.last_counter)),
-            judge: Judge::new(trial.promises()),
+            judge: Judge::new(trial.promises(), pulse.clone()),
             waiting: Waiting::default(),
             sometimes: BTreeMap::new(),
             steps: 0,
@@ -365,6 +360,8 @@ impl<'a> World<'a> {
             got_ahead: 0,
             done_since: None,
             over: false,
+            owed: Owed::default(),
+            pulse: pulse.clone(),
             latency_ns: swarm.latency_ns,
             work_ns: swarm.work_ns,
             work_power: swarm.work_power,
@@ -423,6 +420,7 @@ impl<'a> World<'a> {
             }
         }
         self.watched.report.tested(Invariant::StepBudget);
+        self.watched.report.tested(Invariant::EveryStepEnds);
         if !self.over {
             self.judge_rest();
         }

@@ -61,6 +61,9 @@ pub(super) fn sentence(fault: &Fault) -> String {
         }
         Fault::LinkBreak { between: [a, b] } => format!("the link between s{a} and s{b} breaks"),
         Fault::DiskRot { .. } | Fault::DiskError { .. } | Fault::DiskFull { .. } => disk(fault),
+        Fault::Stranger { client, server } => {
+            format!("somebody asks s{server} for the session of p{client} without its password")
+        }
         Fault::AdminDelete { client, when } => admin(*client, *when, "deletes the newest ephemeral znode of"),
         Fault::AdminWrite { client, when, data } => {
             let doing = format!("writes \"{data}\" to the newest ephemeral znode of");

@@ -1,0 +1,126 @@
+//! What a run is at, for whoever waits for it: a step that never ends cannot say so itself.
+//!
+//! The only place of a run where the time outside counts: the processor time that one step takes, and what a step may
+//! last that takes none, as it waits for something that no run can bring.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One step may take so much processor time: thousands of times what any takes.
+const MOST: Duration = Duration::from_secs(8);
+
+/// And may wait so long.
+const MOST_WAIT: Duration = Duration::from_secs(120);
+
+/// Between two looks.
+pub const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Shared by a run and who waits for it.
+#[derive(Clone, Debug, Default)]
+pub struct Pulse(Arc<Mutex<Beat>>);
+
+/// Steps are counted, so that one is told from the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Beat {
+    count: u64,
+    acts: Acting,
+    /// The run's thread, where the operating system shows it.
+    thread: Option<PathBuf>,
+}
+
+/// Who acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acting {
+    #[default]
+    World,
+    Server(u8),
+    Client(u16),
+    Task(u16),
+    Invariants(&'static str),
+    Promise(&'static str),
+}
+
+impl fmt::Display for Acting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Acting::World => write!(f, "the world does not end its step"),
+            Acting::Server(id) => write!(f, "s{id} does not end its step"),
+            Acting::Client(id) => write!(f, "the session of p{id} does not end its step"),
+            Acting::Task(id) => write!(f, "the recipe of p{id} does not end its turn"),
+            // As in `watched.applied(…)`.
+            Acting::Invariants(call) => {
+                let what = call.split('(').next().unwrap_or_default().trim();
+                write!(f, "what is always watched does not end as it is shown '{what}'")
+            }
+            Acting::Promise(name) => write!(f, "the promise {name} does not end its look"),
+        }
+    }
+}
+
+impl Pulse {
+    /// The run begins in this thread.
+    pub fn begin(&self) {
+        self.beat().thread = std::fs::read_link("/proc/thread-self").ok();
+    }
+
+    /// Somebody begins to act. Gives who did.
+    pub fn acts(&self, acts: Acting) -> Acting {
+        let mut beat = self.beat();
+        beat.count += 1;
+        std::mem::replace(&mut beat.acts, acts)
+    }
+
+    fn beat(&self) -> std::sync::MutexGuard<'_, Beat> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Looks at a run now and then.
+pub struct Watchdog {
+    pulse: Pulse,
+    seen: Beat,
+    cpu: Duration,
+    since: Instant,
+}
+
+impl Watchdog {
+    pub fn new(pulse: Pulse) -> Watchdog {
+        let seen = pulse.beat().clone();
+        Watchdog { pulse, seen, cpu: Duration::ZERO, since: Instant::now() }
+    }
+
+    /// Who does not end his step, if somebody does not.
+    pub fn looks(&mut self) -> Option<Acting> {
+        let now = self.pulse.beat().clone();
+        let cpu = now.thread.as_ref().and_then(cpu_of).unwrap_or_else(|| self.since.elapsed());
+        if now != self.seen {
+            (self.seen, self.cpu, self.since) = (now, cpu, Instant::now());
+            return None;
+        }
+        let is_endless = cpu.saturating_sub(self.cpu) > MOST || self.since.elapsed() > MOST_WAIT;
+        is_endless.then_some(now.acts)
+    }
+}
+
+/// The processor time of a thread. Source: `proc_pid_stat(5)`; a tick of these is a hundredth of a second.
+fn cpu_of(thread: &PathBuf) -> Option<Duration> {
+    let stat = std::fs::read_to_string(PathBuf::from("/proc").join(thread).join("stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
+    Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
+}
+
+/// Shows something to a watcher, in a run that is watched. A function would hold on to the whole world.
+macro_rules! watch {
+    ($world:ident . $watcher:ident, $($call:tt)*) => {
+        if $world.watches {
+            let former = $world.pulse.acts(crate::pulse::Acting::Invariants(stringify!($($call)*)));
+            $world.$watcher.$($call)*;
+            $world.pulse.acts(former);
+        }
+    };
+}
+
+pub(crate) use watch;
