@@ -2,7 +2,6 @@
 
 mod chaos;
 mod models;
-mod requests;
 
 use crate::output::Format;
 use crate::run::default_jobs;

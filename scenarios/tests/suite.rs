@@ -24,6 +24,15 @@ fn the_lock_holds_in_every_scenario() {
     }
 }
 
+/// What no recipe asks is watched as well.
+#[test]
+fn servers_keep_what_is_always_watched_in_every_scenario_whatever_they_are_asked() {
+    for name in files() {
+        let ran = zoocheck(&format!("run suite/{name} --set recipe=\"requests\" --seeds 6"));
+        assert!(matches!(ran.status, 0 | 3), "{name}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
 #[test]
 fn every_scenario_says_what_it_is_for() {
     for name in files() {

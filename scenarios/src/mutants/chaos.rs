@@ -1,7 +1,6 @@
 //! The seeds that every bug is given.
 
-use super::requests::Requests;
-use crate::run::{SeedRange, Target, each_seed};
+use crate::run::{Requests, SeedRange, Target, each_seed};
 use crate::{BadInput, Zoo};
 use std::collections::BTreeMap;
 use std::ops::Range;

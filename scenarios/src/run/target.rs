@@ -37,13 +37,13 @@ impl Target {
                     "--scenario {file}: {what} is a scenario already; name a recipe"
                 )));
             }
-            (false, None) => suited(Scenario::default(), zoo.find(what)?.as_ref())?,
-            (false, Some(file)) => suited(super::read_scenario(file)?, zoo.find(what)?.as_ref())?,
+            (false, None) => suited(Scenario::default(), find(zoo, what)?.as_ref())?,
+            (false, Some(file)) => suited(super::read_scenario(file)?, find(zoo, what)?.as_ref())?,
         };
         for assignment in set {
             scenario = super::scenario_file::set(&scenario, assignment)?;
         }
-        let trial = zoo.find(&scenario.recipe).map_err(|error| match is_file(what) {
+        let trial = find(zoo, &scenario.recipe).map_err(|error| match is_file(what) {
             true => BadInput::new(format!("{what}: recipe: {error}")),
             false => error,
         })?;
@@ -54,7 +54,7 @@ impl Target {
     /// From a scenario that somebody made.
     pub(crate) fn of_scenario(zoo: &Zoo, scenario: &Scenario) -> Result<Target, BadInput> {
         scenario.validate().map_err(BadInput::new)?;
-        let trial = zoo.find(&scenario.recipe)?;
+        let trial = find(zoo, &scenario.recipe)?;
         let what = scenario.recipe.clone();
         Ok(Target { what, trial, scenario: scenario.clone(), asked: Asked::Library })
     }
@@ -172,6 +172,14 @@ impl Target {
 /// `1 fault`, `2 faults`.
 pub(super) fn plural_of(n: usize, one: &str) -> String {
     format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A trial, or what watches servers alone: that is no recipe, and promises nothing.
+fn find(zoo: &Zoo, name: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
+    match zoo.find(name) {
+        Err(_) if name == super::requests::NAME => Ok(Arc::new(super::Requests)),
+        found => found,
+    }
 }
 
 /// A scenario with the trial, and with what that is made for.
