@@ -28,7 +28,7 @@ fn the_lock_holds_in_every_scenario() {
 #[test]
 fn servers_keep_what_is_always_watched_in_every_scenario_whatever_they_are_asked() {
     for name in files() {
-        let ran = zoocheck(&format!("run suite/{name} --set recipe=\"requests\" --seeds 6"));
+        let ran = zoocheck(&format!("run requests --scenario suite/{name} --seeds 6"));
         assert!(matches!(ran.status, 0 | 3), "{name}: {}{}", ran.stdout, ran.stderr);
     }
 }

@@ -78,8 +78,13 @@ pub enum Mutant {
     AnswerTellsLater,
     LearnerForgetsTouch,
     SyncWithoutLeader,
+    FormerNotAwaited,
     RefusalOverruled,
+    PasswordNotCompared,
+    ForwardedOutlivesRole,
     TakeoverGrantsTenfold,
+    EventsToAnybody,
+    CloseTakesEight,
     Canary,
 }
 

@@ -2,9 +2,11 @@
 
 use super::{Note, Server, Step};
 use crate::message::{ConnId, ToClient, Xid};
+use crate::mutant::Mutant;
 use crate::prepare::{acl, answer};
 use crate::server::request::Waiting;
 use crate::txn::{Txn, TxnBody};
+use std::cell::Cell;
 use std::sync::Arc;
 use zk_api::{AclList, ErrorCode, Perms, Response, Zxid};
 
@@ -15,12 +17,15 @@ impl Server {
         let applied = self.tree.apply(txn);
         self.sessions.apply(txn);
         step.note(Note::Applied(txn.clone()));
-        let connections = &self.connections;
+        let (connections, leaks) = (&self.connections, Cell::new(false));
         let may_read = |conn, list: &AclList| {
             let of = connections.get(&conn).map_or(&[][..], |connection| &connection.identities);
-            acl::check(list, Perms::READ, of).is_ok()
+            acl::check(list, Perms::READ, of).is_ok() || self.config.tells_anybody(&leaks)
         };
         let mut events = self.watches.fire_for(&applied.changes, may_read);
+        if leaks.get() {
+            self.deviates(Mutant::EventsToAnybody, step);
+        }
         let asker = self.owners.get(&txn.session).copied();
         let late = self.fires_otherwise(&mut events, asker, step);
         for (conn, event) in events {

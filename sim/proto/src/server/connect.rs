@@ -104,10 +104,11 @@ impl Server {
         let Some(lead) = &mut self.lead else {
             self.ask(Ask::Attach { conn, session, password, timeout_ms }, step);
             self.occupy(conn, Waiting::Connect { after: None, response }, timeout_ms, session);
-            let former = self.forwarded.get(&session).map(|xid| Waiting::FormerForwarded { xid: *xid });
+            let former = self.forwarded.get(&session).copied();
+            let former = former.filter(|_| !self.deviates(Mutant::FormerNotAwaited, step));
             let connection = self.connections.get_mut(&conn).expect("it has just come");
             connection.joining = true;
-            connection.waiting.extend(former);
+            connection.waiting.extend(former.map(|xid| Waiting::FormerForwarded { xid }));
             return;
         };
         let proven = lead.sessions.find(session).is_some_and(|found| found.password == password);

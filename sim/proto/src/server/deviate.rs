@@ -14,6 +14,7 @@ use crate::snapshot;
 use crate::tree::DataTree;
 use crate::txn::{Txn, TxnBody};
 use crate::zab::{self, Write};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use zk_api::{Identity, Request, SessionId, WatchedEvent, Zxid, split};
 
@@ -67,6 +68,12 @@ impl ServerConfig {
                 }
                 otherwise
             }
+            TxnBody::CloseSession { mut ephemerals, expired } if ephemerals.len() > 8 => {
+                if self.deviates(Mutant::CloseTakesEight, out) {
+                    ephemerals.truncate(8);
+                }
+                TxnBody::CloseSession { ephemerals, expired }
+            }
             body => body,
         }
     }
@@ -80,6 +87,13 @@ impl ServerConfig {
         } else {
             timeout_ms
         }
+    }
+
+    /// Whether who may not read is told all the same; notes that somebody is.
+    pub(super) fn tells_anybody(&self, leaks: &Cell<bool>) -> bool {
+        let tells = self.zab.mutant == Some(Mutant::EventsToAnybody);
+        leaks.set(leaks.get() || tells);
+        tells
     }
 
     /// The tree ahead of a new leader.

@@ -3,6 +3,7 @@
 use super::{Note, Output, Server, Step, Timer};
 use crate::disk::{DiskOp, FileId};
 use crate::message::ToPeer;
+use crate::mutant::Mutant;
 use crate::snapshot;
 use crate::zab::message::{LinkId, Packet, Snapshot};
 use crate::zab::{self, Role};
@@ -117,7 +118,9 @@ impl Server {
             Role::Looking | Role::Joining { .. } => {
                 self.lead = None;
                 self.touched.clear();
-                self.forwarded.clear();
+                if self.forwarded.is_empty() || !self.deviates(Mutant::ForwardedOutlivesRole, step) {
+                    self.forwarded.clear();
+                }
                 let connected: Vec<_> = self.connections.keys().copied().collect();
                 for conn in connected {
                     self.close(conn, step);

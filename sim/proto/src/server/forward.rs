@@ -10,6 +10,7 @@ use super::{Output, Server, Step};
 use crate::message::{Answer, Ask, ConnId, ConnectResponse, ForwardedWrite, Password, ToClient, ToPeer, Xid};
 use crate::mutant::Mutant;
 use crate::prepare::{Caller, prepare};
+use crate::sessions::Session;
 use crate::txn::TxnBody;
 use crate::zab::message::LinkId;
 use zk_api::{ErrorCode, Request, SessionId};
@@ -104,7 +105,10 @@ impl Server {
         step: &mut Step<'_>,
     ) -> bool {
         let Some(lead) = &mut self.lead else { return false };
-        let proven = lead.sessions.find(session).is_some_and(|found| found.password == password);
+        let compares = |found: &Session| {
+            found.password == password || self.config.deviates(Mutant::PasswordNotCompared, step.out)
+        };
+        let proven = lead.sessions.find(session).is_some_and(compares);
         // A session that is closing is not touched: it is as good as dead.
         if !proven || !lead.tracker.touch(session, timeout_ms) {
             return false;

@@ -132,6 +132,13 @@ pub(super) const SERVERS: [Facts; Mutant::Canary as usize + 1 - Mutant::WatchAft
         &["sync-shows-committed"],
     ),
     row(
+        Mutant::FormerNotAwaited,
+        "former-not-awaited",
+        "our own",
+        "a learner answers what comes on a new connection before what its session wrote on a former one",
+        &["session-fifo"],
+    ),
+    row(
         Mutant::RefusalOverruled,
         "refusal-overruled",
         "our own",
@@ -139,11 +146,39 @@ pub(super) const SERVERS: [Facts; Mutant::Canary as usize + 1 - Mutant::WatchAft
         &["sessions-to-owners"],
     ),
     row(
+        Mutant::PasswordNotCompared,
+        "password-not-compared",
+        "our own",
+        "a leader grants a learner's client a session whatever its password is",
+        &["sessions-to-owners"],
+    ),
+    row(
+        Mutant::ForwardedOutlivesRole,
+        "forwarded-outlives-role",
+        "our own",
+        "a learner that has lost its leader still waits for what it had sent there",
+        &["answers-in-time"],
+    ),
+    row(
         Mutant::TakeoverGrantsTenfold,
         "takeover-grants-tenfold",
         "our own",
         "a new leader gives sessions ten times their timeout",
         &["no-late-expiry"],
+    ),
+    row(
+        Mutant::EventsToAnybody,
+        "events-to-anybody",
+        "CVE-2024-23944",
+        "events tell of znodes to who may not read them",
+        &["watch-before-answer"],
+    ),
+    row(
+        Mutant::CloseTakesEight,
+        "close-takes-eight",
+        "our own",
+        "a session's end takes eight ephemerals at most",
+        &["ephemerals-of-dead-sessions-gone", "answers-match-reference", "servers-agree"],
     ),
     row(
         Mutant::Canary,
