@@ -35,6 +35,7 @@ impl Server {
             self.forwarded.remove(&txn.session);
         }
         if let Some(conn) = asker {
+            self.former_applied(conn, txn.xid, step);
             self.answer_write(conn, txn, applied.result, step);
         }
         for (conn, event) in late {
@@ -51,6 +52,16 @@ impl Server {
             self.drain(conn, step);
         }
         self.count_for_snapshot(step);
+    }
+
+    /// What a session had asked on a former connection is applied. Its new one may still wait to be connected, before that.
+    fn former_applied(&mut self, conn: ConnId, xid: Xid, step: &mut Step<'_>) {
+        let Some(connection) = self.connections.get_mut(&conn) else { return };
+        let before = connection.waiting.len();
+        connection.waiting.retain(|waiting| *waiting != Waiting::FormerForwarded { xid });
+        if connection.waiting.len() < before {
+            self.drain(conn, step);
+        }
     }
 
     /// Answers a write, if it was asked on this connection. All before it is answered by now.
@@ -74,10 +85,6 @@ impl Server {
             {
                 *after = Some(txn.zxid);
                 return;
-            }
-            Some(Waiting::FormerForwarded { xid }) if *xid == txn.xid => {
-                connection.waiting.pop_front();
-                return self.drain(conn, step);
             }
             // Another write is first, or none: this one was asked on a former connection, or is an expiry.
             Some(_) | None => return,
