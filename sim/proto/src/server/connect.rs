@@ -123,7 +123,7 @@ impl Server {
         };
         self.occupy(conn, Waiting::Connect { after: Some(after), response }, timeout_ms, session);
         if let (Some(after), Some(connection)) =
-            (self.last_in_flight_of(session), self.connections.get_mut(&conn))
+            (self.last_unapplied_of(session), self.connections.get_mut(&conn))
         {
             connection.waiting.push_back(Waiting::Former { after });
         }

@@ -105,9 +105,11 @@ impl Server {
         Some(zxid)
     }
 
-    /// The last transaction in flight that a session has asked for.
-    pub(super) fn last_in_flight_of(&self, session: SessionId) -> Option<Zxid> {
-        self.peer.in_flight().rev().find(|txn| txn.session == session).map(|txn| txn.zxid)
+    /// The last transaction that a session has asked for and that is not applied here: it may stand, on the disks of
+    /// others, before it is on this server's.
+    pub(super) fn last_unapplied_of(&self, session: SessionId) -> Option<Zxid> {
+        let unapplied = self.peer.history().after(self.tree.last_zxid());
+        unapplied.iter().rev().find(|txn| txn.session == session).map(|txn| txn.zxid)
     }
 
     /// What a `sync` at the leader waits for: see [`Syncs`].
