@@ -148,7 +148,7 @@ impl RecipeModel {
         let answers: Vec<_> = client.lists_to_come(many).collect();
         let mut names = answers.iter().flat_map(|answer| orders::names_in(answer)).collect();
         orders::as_they_come(&mut names);
-        let orders = state.revealed.orders(&names);
+        let orders = orders::orders_of(&names);
         match *answers {
             [] => Vec::new(),
             [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => Vec::new(),
@@ -202,7 +202,6 @@ impl RecipeModel {
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
             outside: Outside::default(),
-            revealed: Arc::default(),
             left: Left::of(&self.bounds),
             fingerprint: 0,
         };
@@ -455,14 +454,6 @@ impl Turn<'_> {
     fn hear(&mut self, me: u8, many: u8, nth: u8) {
         let order = self.model.orders(&self.state, me, many).into_iter().nth(usize::from(nth));
         if let Some(order) = order {
-            let tree = self.state.service.tree();
-            let is_there = |name: &Text| {
-                let is_it = |path: &Text| {
-                    path == name || path.strip_suffix(&**name).is_some_and(|rest| rest.ends_with('/'))
-                };
-                tree.nodes().any(|(path, _)| is_it(path))
-            };
-            self.state.revealed = Arc::new(self.state.revealed.add(&order, is_there));
             let inbox = &self.state.clients[usize::from(me)].inbox;
             let letters = inbox.iter().take(many.into()).map(|letter| letter.in_order(&order)).collect();
             self.go(me, &Op::Sorted(letters));

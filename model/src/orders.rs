@@ -1,9 +1,9 @@
-//! The order of names in lists, which ZooKeeper leaves unspecified: in the world it is any, but one in a run.
+//! The order of names in lists, which ZooKeeper leaves unspecified: any, and another each time. See [`zk_proto::order`].
 //!
 //! A process is asked what it would do if the names came in another order: its *twins* are the same process, given the
 //! same names in other orders. While they do what it does, one order stands for all, and at its next checkpoint, which
 //! tells all that matters, they are forgotten. Where one does something else, the order is read ([`Reads::ORDER`]), and
-//! the search begins anew: then an answer may come in each order that does not contradict those that came before.
+//! the search begins anew: then an answer may come in each order.
 //!
 //! Up to four names come in every order. Of more, those in which each comes first, each last, and each two both ways:
 //! the list as it is and reversed, each turned round to begin with each name. More would be 120 orders and more for each
@@ -11,7 +11,6 @@
 //!
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
 
-use std::collections::BTreeSet;
 use zk_api::{ErrorCode, Response, Text};
 
 /// Some names, in an order.
@@ -86,59 +85,10 @@ fn permutations(names: &[Text]) -> Vec<Order> {
     (0..names.len()).flat_map(begun).collect()
 }
 
-/// Which of two names has come before the other so far: it does so in the whole run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Revealed(BTreeSet<(Text, Text)>);
-
-impl Revealed {
-    /// The orders in which names can come.
-    pub fn orders(&self, names: &Order) -> Vec<Order> {
-        let mut orders: Vec<Order> = orders_of(names).into_iter().map(|order| self.mend(&order)).collect();
-        let mut known = BTreeSet::new();
-        orders.retain(|order| known.insert(order.clone()));
-        orders
-    }
-
-    /// The order that is nearest to one and contradicts nothing.
-    fn mend(&self, order: &Order) -> Order {
-        let (mut left, mut mended) = (order.clone(), Vec::new());
-        while !left.is_empty() {
-            let is_free =
-                |name: &Text| !left.iter().any(|other| self.0.contains(&(other.clone(), name.clone())));
-            let first = left.iter().position(is_free).expect("no name comes before itself");
-            mended.push(left.remove(first));
-        }
-        mended
-    }
-
-    /// Names have come in this order. Of names that are not `there` any more nothing is remembered.
-    pub fn add(&self, order: &[Text], there: impl Fn(&Text) -> bool) -> Revealed {
-        let mut all = self.0.clone();
-        for (at, name) in order.iter().enumerate() {
-            all.extend(order[at + 1..].iter().map(|later| (name.clone(), later.clone())));
-        }
-        loop {
-            let further: Vec<_> = all
-                .iter()
-                .flat_map(|(a, b)| {
-                    let from = all.range((b.clone(), Text::from(""))..).take_while(move |(c, _)| c == b);
-                    from.map(|(_, c)| (a.clone(), c.clone()))
-                })
-                .filter(|pair| !all.contains(pair))
-                .collect();
-            if further.is_empty() {
-                break;
-            }
-            all.extend(further);
-        }
-        all.retain(|(a, b)| there(a) && there(b));
-        Revealed(all)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn names(names: &str) -> Order {
         names.chars().map(|name| Text::from(name.to_string())).collect()
@@ -162,15 +112,5 @@ mod tests {
             let left: Order = order.into_iter().filter(|name| **name != *"f").collect();
             assert!(orders_of(&names("abcde")).contains(&left), "{left:?}");
         }
-    }
-
-    #[test]
-    fn what_has_come_before_another_does_so_again() {
-        let revealed = Revealed::default().add(&names("ba"), |_| true).add(&names("ac"), |_| true);
-        assert_eq!(revealed.orders(&names("abc")), [names("bac")]);
-        assert_eq!(revealed.orders(&names("abd")).len(), 3);
-        let gone = revealed.add(&[], |name| **name != *"a");
-        assert_eq!(gone.orders(&names("bc")), [names("bc")]);
-        assert_eq!(gone.orders(&names("abc")).len(), 3);
     }
 }

@@ -1,11 +1,9 @@
 //! A state of the model.
 
-use crate::digest::{Digest, Digester, digest_of};
+use crate::digest::{Digest, Digester};
 use crate::link::Client;
 use crate::monitors::Monitors;
-use crate::orders::Revealed;
 use crate::service::Service;
-use crate::symmetry::Eyes;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -26,8 +24,6 @@ pub struct State {
     pub monitors: Arc<Monitors>,
     /// What the fenced resource has seen.
     pub outside: Outside,
-    /// In which order names have come, if anybody reads that.
-    pub revealed: Arc<Revealed>,
     /// The faults that may still happen.
     pub left: Left,
     /// What tells it from others. Equal for states that a reduction takes for one.
@@ -77,7 +73,6 @@ impl State {
         } else {
             digester.digest(self.service.digest);
             digester.digest(self.monitors.digest);
-            digester.digest(digest_of(0x04de4, &self.revealed));
             self.clients.iter().for_each(|client| digester.digest(client.digest));
         }
         self.fingerprint = digester.end() as u64;
@@ -86,9 +81,6 @@ impl State {
 
     fn seen_by(&self, me: usize) -> Digest {
         let mut digester = Digester::new(0x5ee);
-        let mut eyes = Eyes::new(0x04de4, me);
-        self.revealed.hash(&mut eyes);
-        digester.digest(eyes.end());
         digester.digest(self.service.seen[me]);
         digester.digest(self.monitors.seen[usize::from(self.clients[me].actor().process)]);
         digester.digest(self.clients[me].seen);

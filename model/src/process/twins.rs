@@ -25,8 +25,7 @@ impl Twins {
 }
 
 impl Replayer {
-    /// Whether a process does the same with an answer as it is and whichever of these orders its names are in: where only
-    /// one is left, that may be another.
+    /// Whether a process does the same with an answer as it is and whichever of these orders its names are in.
     pub fn minds_no_order(&self, client: &Client, answer: &Answer, orders: &[Order]) -> bool {
         let step = |answer: Answer| {
             let given = Given { input: Input::Answer(answer), state: client.state, busy: false };
