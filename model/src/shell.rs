@@ -51,6 +51,8 @@ struct Inner {
     /// The code has looked at the state in this step, since the last checkpoint.
     looked: bool,
     calls: VecDeque<(Arc<Req>, Completer<Answered>)>,
+    /// Calls made after the session's end, which fail once the task that has made them waits.
+    refused: Vec<(Error, Completer<Answered>)>,
     watches: Vec<(Watching, Completer<WatchedEvent>)>,
     changes: Vec<Completer<KeeperState>>,
     points: Vec<Completer<()>>,
@@ -161,6 +163,7 @@ impl Shell {
             state: life.first_state(),
             looked: false,
             calls: VecDeque::new(),
+            refused: Vec::new(),
             watches: Vec::new(),
             changes: Vec::new(),
             points: Vec::new(),
@@ -230,6 +233,17 @@ impl Shell {
         self.lock().spawned.drain(..).map(|SpawnedTask(task)| task).collect()
     }
 
+    /// What was asked after the session's end fails. By then other tasks may have become ready, and what is raced with it
+    /// may be there.
+    pub fn refuse(&self) {
+        let mut inner = self.lock();
+        for (error, slot) in std::mem::take(&mut inner.refused) {
+            let code = error.code;
+            slot.send(Err(error));
+            inner.filled.push((digest_of(3, &code), Held::Call(slot)));
+        }
+    }
+
     /// So many tasks are left.
     pub fn shared_by(&self, tasks: usize) {
         let mut inner = self.lock();
@@ -278,7 +292,8 @@ impl Shell {
         if inner.state.is_final() {
             inner.looked = true;
             let error = error(&request, code_of(inner.state));
-            return Pending::ready(Err(error));
+            inner.refused.push((error, completer));
+            return call;
         }
         let request = Arc::new(Req::new(request));
         inner.out.requests.push(request.clone());
@@ -526,6 +541,7 @@ impl Inner {
         self.sessions.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
         alive.for_each(|(request, _)| request.request.hash(hasher));
+        self.refused.iter().for_each(|(error, _)| (&error.path, error.code).hash(hasher));
         // An answer that was given and not looked at yet is as good as a local.
         self.filled.iter().for_each(|(digest, _)| digest.hash(hasher));
     }

@@ -90,6 +90,7 @@ impl Tasks {
                     None
                 }))?;
             }
+            self.shell.refuse();
             self.shell.shared_by(self.tasks.len());
             if self.ready() != [number] {
                 return Ok(());
