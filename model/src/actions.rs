@@ -203,10 +203,16 @@ impl RecipeModel {
         let has_to_lose =
             client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
         let may_drop = has_to_lose && client.node.ready.is_empty();
-        // A client that finds no server at first fails what was asked of it.
-        let is_refused = client.is_early() && !client.node.waits.calls.is_empty();
-        if left.drops > 0 && may_drop && (client.state == KeeperState::SyncConnected || is_refused) {
-            let writes = if client.lives { client.queued_writes() as u8 } else { 0 };
+        // A client that finds no server fails what was asked of it. After a first connection, that is the same as a
+        // connection which drops at once, but for who waits for its state to change.
+        let tells = client.is_early() || client.node.waits.changes > 0;
+        let connected = client.state == KeeperState::SyncConnected;
+        let is_refused = client.state == KeeperState::Disconnected
+            && tells
+            && client.inbox.is_empty()
+            && !client.node.waits.calls.is_empty();
+        if left.drops > 0 && may_drop && (connected || is_refused) {
+            let writes = if client.lives && connected { client.queued_writes() as u8 } else { 0 };
             let most = if is_done { writes } else { writes + 1 };
             actions.extend((0..most).map(|ghosts| Action::Drop(me, ghosts)));
         }
@@ -274,8 +280,8 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
 /// Whether nothing keeps its session alive, so that it expires by itself.
 fn is_silent(client: &Client) -> bool {
     match client.phase {
-        // Where it lives, it was told otherwise.
-        Phase::Running => matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed),
+        // Where it lives, it was told otherwise, or does not know whether its end has arrived.
+        Phase::Running => client.state.is_final(),
         Phase::Crashed | Phase::Paused => true,
         Phase::Unbegun => false,
     }

@@ -281,10 +281,9 @@ fn dropped(client: &Client, ghosts: usize) -> String {
             format!("its {name} is lost")
         });
     }
-    if client.is_early() {
+    if client.state == KeeperState::Disconnected {
         return format!("{} finds no server: {}", client.actor(), parts.join(", "));
     }
-    let known = if client.state == KeeperState::SyncConnected { "drops" } else { "is down" };
     let what = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    format!("{}'s connection {known}{what}", client.actor())
+    format!("{}'s connection drops{what}", client.actor())
 }

@@ -337,7 +337,7 @@ impl At<'_> {
             .queue
             .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
         // Who was told of an end too early has a session that is still to expire.
-        let is_told_early = matches!(client.state, KeeperState::Expired | KeeperState::AuthFailed);
+        let is_told_early = client.state.is_final();
         // A library that opens another does so or not by how the session has come to its end.
         let matters = if client.lives { is_told_early } else { self.replayer.renews() };
         if client.queue.is_empty() && !client.is_early() && !matters {
@@ -494,11 +494,11 @@ impl At<'_> {
             Message::Event(event) => self.feed(&Input::Event(event.clone())),
             Message::Refused => self.end_session(KeeperState::AuthFailed, true),
             Message::Lost => {
-                self.client.state = KeeperState::Disconnected;
                 self.client.outstanding = 0;
-                if self.client.is_early() {
+                if self.client.state == KeeperState::Disconnected {
                     self.feed(&Input::NoServer);
                 } else {
+                    self.client.state = KeeperState::Disconnected;
                     self.is_so(|actor| Fact::Disconnected { actor });
                     self.feed(&Input::Lost);
                 }
@@ -516,10 +516,20 @@ impl At<'_> {
         }
     }
 
-    /// The client learns it at once: what it would do in ignorance it could as well have done before.
+    /// The client learns it at once, or that it finds no server: what it would do in ignorance it could as well have done before.
     fn drop_connection(&mut self, ghosts: usize) {
+        let is_closed = |letter: &Arc<Letter>| match &letter.message {
+            Message::Answer { answer, .. } => matches!(**answer, Ok(Response::Closed)),
+            Message::Event(_) | Message::Lost | Message::Refused => false,
+        };
+        let closes = self.client.queue.iter().any(|sent| sent.request == Request::CloseSession);
+        let closes = closes || self.client.inbox.iter().any(is_closed);
         self.leave_in_flight(ghosts);
         self.client.inbox.clear();
+        if closes {
+            // Its session is over for it, and ends by silence if it has not ended.
+            return self.end_session(KeeperState::Closed, true);
+        }
         self.client.inbox.push(Letter::new(Message::Lost));
         self.deliver();
     }

@@ -552,7 +552,7 @@ impl Turn<'_> {
     fn expire(&mut self, me: u8) {
         let client = &self.state.clients[usize::from(me)];
         // That of one who was told so before is no further fault.
-        if client.phase == Phase::Running && client.state != KeeperState::Expired {
+        if client.phase == Phase::Running && !client.state.is_final() {
             self.state.left.expiries -= 1;
         }
         let post = self.order(&Order::Expire { client: me }, digest_all(7, [me.into()]), Some(me));
@@ -567,11 +567,14 @@ impl Turn<'_> {
             Message::Answer { .. } | Message::Lost | Message::Refused => None,
         });
         let lost: Vec<_> = lost.collect();
+        let finds_none = self.state.clients[usize::from(me)].state == KeeperState::Disconnected;
         self.go(me, &Op::Drop { ghosts });
         let service = &self.state.service;
         if self.state.clients[usize::from(me)].is_early() {
             let session = self.state.clients[usize::from(me)].node.life.session();
             self.open_view(me, session);
+        } else if finds_none {
+            // Its connection is gone already.
         } else if service.serves(usize::from(me)) || service.can_go_back(usize::from(me)) {
             // What its code has given up in this step it will not ask for again.
             let node = self.state.clients[usize::from(me)].node.clone();

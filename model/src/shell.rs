@@ -465,7 +465,15 @@ impl Inner {
         }
     }
 
+    /// What was asked before the session's end was, and that itself, may have happened; what came later did not.
     fn over(&mut self, state: KeeperState) {
+        // How it ended is told by how calls fail.
+        self.looked = true;
+        let is_end = |(request, _): &(Arc<Req>, _)| request.request == Request::CloseSession;
+        let end = self.calls.iter().position(is_end).filter(|_| state == KeeperState::Closed);
+        let later = self.calls.split_off(end.map_or(0, |end| end + 1));
+        self.fail_calls(ErrorCode::ConnectionLoss);
+        self.calls = later;
         self.fail_calls(code_of(state));
         self.event(&WatchedEvent::session_ended(state));
         self.watches.clear();

@@ -34,7 +34,7 @@ use crate::process::{Given, Input, Node, Step};
 use crate::state::State;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use zk_api::KeeperState;
+use zk_api::{KeeperState, Request};
 use zk_trials::event::ActorId;
 
 /// So many steps before the connection are looked at.
@@ -123,8 +123,9 @@ impl RecipeModel {
     fn can_tell(&self, step: &Step, losses: u8) -> bool {
         let (looks, waits) = (step.out.looks, &step.node.waits);
         // After a failure the state is the same either way, until there is another: that one would come after a connection.
+        let closes = step.out.requests.iter().any(|sent| sent.request == Request::CloseSession);
         let fails_again = losses < self.bounds.drops && !waits.calls.is_empty();
         let waits_for_state = waits.changes > 0 && (losses == 0 || fails_again);
-        looks.at_session || (looks.at_state && losses == 0) || waits_for_state
+        closes || looks.at_session || (looks.at_state && losses == 0) || waits_for_state
     }
 }

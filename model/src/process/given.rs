@@ -53,7 +53,7 @@ pub enum Input {
     Event(Arc<WatchedEvent>),
     /// The connection is lost, and all calls with it.
     Lost,
-    /// No server is found for the first connection, and all calls are lost.
+    /// No server is found, and all calls are lost.
     NoServer,
     /// There is a connection again.
     Connected,
