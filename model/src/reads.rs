@@ -47,6 +47,11 @@ impl Reads {
         Reads(self.0 | other.0)
     }
 
+    /// What is left without these.
+    pub fn without(self, other: Reads) -> Reads {
+        Reads(self.0 & !other.0)
+    }
+
     /// All there is to read.
     pub fn all() -> Reads {
         Reads::ALL.iter().fold(Reads::default(), |all, (one, _)| all.and(*one))

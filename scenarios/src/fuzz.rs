@@ -8,9 +8,11 @@
 //! | `world` | a program's runs in the world, the faults that they had, and what is not compared |
 //! | `follow` | the search for a run of the model that tells the same |
 //! | `compare` | one program in both |
+//! | `blind` | models without something that they vary, in which programs are to differ |
 //! | `shrink` | a program in which they differ, made smaller |
 
 mod actor;
+mod blind;
 mod compare;
 mod follow;
 mod generate;
@@ -27,6 +29,7 @@ use crate::progress::Progress;
 use crate::run::default_jobs;
 use crate::typed::whole;
 use crate::{Answer, BadInput};
+use blind::Blind;
 use clap::Args;
 use compare::{Difference, Kind, Plan, Tally, compare, first_run};
 use follow::Effort;
@@ -37,6 +40,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use world::Mark;
 use zk_reports::{count, write_whole};
 
 pub(crate) const ABOUT: &str = "\
@@ -68,8 +72,12 @@ pub(crate) struct FuzzArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(0..=100_000_000usize))]
     enumerate: usize,
     /// Programs without: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life
-    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = named)]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = named::<Feature>)]
     without: Vec<Feature>,
+    /// Leave out of the models what they vary of this, to prove that programs find it: tasks,
+    /// together, times, done, list-order, pzxid, session-order, identities, start
+    #[arg(long, value_name = "WHAT", value_parser = named::<Blind>)]
+    blind: Option<Blind>,
     /// Show and shrink so many differences
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "3", value_parser = whole(1..=1_000usize))]
     show: usize,
@@ -81,22 +89,23 @@ pub(crate) struct FuzzArguments {
     jobs: Option<u16>,
 }
 
-fn named(word: &str) -> Result<Feature, String> {
-    Feature::of(word).ok_or_else(|| {
-        let words: Vec<&str> = Feature::WORDS.iter().map(|(word, _)| *word).collect();
+fn named<W: Words>(word: &str) -> Result<W, String> {
+    W::of(word).ok_or_else(|| {
+        let words: Vec<&str> = W::WORDS.iter().map(|(word, _)| *word).collect();
         format!("expected one of {}", words.join(", "))
     })
 }
 
 /// So many states may be looked at for one run.
-const EFFORT: Effort = Effort { in_order: 20_000, in_any: 60_000 };
+const EFFORT: Effort = 60_000;
 
 /// One program in so many may have runs that are not compared.
 const EXCLUDED_ONE_IN: u64 = 10;
 
 /// Compares, and prints what came of it.
 pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
-    let plan = Plan { runs: arguments.runs, effort: EFFORT, enumerate: arguments.enumerate };
+    let plan =
+        Plan { runs: arguments.runs, effort: EFFORT, enumerate: arguments.enumerate, blind: arguments.blind };
     let like = generate::Plan { without: arguments.without.iter().copied().collect() };
     let (first, programs) = (arguments.seed, arguments.programs);
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
@@ -248,6 +257,12 @@ fn told(difference: &Difference) -> String {
                     let _ = writeln!(text, "  p{nth} {} {said}", if at < told { "both " } else { "world" });
                 }
             }
+            let mut changes = seen.changes.iter();
+            let order = seen.order.iter().map(|mark| match mark {
+                Mark::Told(process) => format!("p{process}"),
+                Mark::Changed => changes.next().map_or(String::new(), |change| format!("{change:?}")),
+            });
+            let _ = writeln!(text, "  in this order: {}", order.collect::<Vec<String>>().join(", "));
             text
         }
     }

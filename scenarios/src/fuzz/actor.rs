@@ -28,6 +28,8 @@ pub(super) struct Fuzzed {
     pub(super) program: Arc<Program>,
     /// Where what happens is kept, in the world.
     pub(super) log: Option<Log>,
+    /// Nobody is told who a client is.
+    pub(super) anonymous: bool,
 }
 
 impl Trial for Fuzzed {
@@ -65,7 +67,8 @@ impl Trial for Fuzzed {
             return End::Done;
         }
         let shared = Arc::new(Shared { process, next: AtomicUsize::new(1), cell: Mutex::default() });
-        Running { zk: zk.clone(), probe, shared, life }.task(0).await;
+        let anonymous = self.anonymous;
+        Running { zk: zk.clone(), probe, shared, life, anonymous }.task(0).await;
         if lives_on && normal::is_lost(zk.state()) { End::SessionLost } else { End::Done }
     }
 }
@@ -148,6 +151,7 @@ struct Running<Z, P> {
     probe: P,
     shared: Arc<Shared>,
     life: u8,
+    anonymous: bool,
 }
 
 /// What a task knows.
@@ -234,7 +238,11 @@ where
     async fn step(&self, name: &str, step: &Step, locals: &mut Locals) {
         match step {
             Step::Ask { slot, ask } => {
-                let mut thing = Thing::Call(self.zk.submit(request(ask, locals)), ask.clone());
+                let request = match ask {
+                    Ask::Auth { .. } if self.anonymous => Request::Sync { path: PATHS[0].into() },
+                    _ => request(ask, locals),
+                };
+                let mut thing = Thing::Call(self.zk.submit(request), ask.clone());
                 match slot {
                     Some(slot) => locals.slots[usize::from(slot.0)] = Some(thing),
                     None => {
@@ -344,8 +352,10 @@ where
                 None
             }
             Got::Answer(Ok((response, watch))) => {
-                self.says(name, &normal::answer(&response));
                 let Some(Thing::Call(_, ask)) = thing else { return None };
+                let is_auth = matches!(ask, Ask::Auth { .. });
+                let response = if is_auth { Response::Authenticated } else { response };
+                self.says(name, &normal::answer(&response));
                 locals.stat = normal::stat_of(&response).or(locals.stat);
                 match response {
                     Response::Created { path, .. } => locals.made = Some(path),

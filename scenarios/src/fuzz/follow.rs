@@ -1,14 +1,16 @@
 //! Whether the model can show what the world showed.
 
 use super::actor::Fuzzed;
+use super::blind::Blind;
 use super::program::Program;
-use super::world::{Change, Seen, change, told};
+use super::world::{Change, Mark, Seen, change, told};
 use std::collections::{BTreeSet, BinaryHeap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_model::CheckConfig;
 use zk_model::actions::Action;
+use zk_model::link::Phase;
 use zk_model::model::{RecipeModel, Taken};
 use zk_model::reads::Reads;
 use zk_model::state::{Left, State};
@@ -28,53 +30,71 @@ pub(crate) enum Answer {
     Broken(String),
 }
 
-/// How many states a search may look at: where transactions take effect in the order of the world, and where not.
+/// How many states a search may look at.
+pub(crate) type Effort = usize;
+
+/// What a model of a program is like.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
-    pub(crate) in_order: usize,
-    pub(crate) in_any: usize,
+pub(crate) struct Like {
+    pub(crate) bounds: Bounds,
+    pub(crate) blind: Option<Blind>,
 }
 
-pub(crate) fn model(program: &Arc<Program>, bounds: Bounds, varied: Reads) -> RecipeModel {
-    let config = CheckConfig { livelock: false, ..CheckConfig::new(bounds) };
-    RecipeModel::new(Arc::new(Fuzzed { program: program.clone(), log: None }), &config, varied)
+fn model(program: &Arc<Program>, like: Like, varied: Reads) -> RecipeModel {
+    let config = CheckConfig { livelock: false, ..CheckConfig::new(like.bounds) };
+    let anonymous = like.blind == Some(Blind::Identities);
+    RecipeModel::new(Arc::new(Fuzzed { program: program.clone(), log: None, anonymous }), &config, varied)
+}
+
+/// Whether all processes have ended: a run of the world is over some time after that, whatever other tasks they have.
+fn is_over(state: &State) -> bool {
+    state.clients.iter().all(|client| client.node.end.is_some() || client.phase == Phase::Crashed)
+}
+
+/// What can happen next in a model that is blind to something; gives how many of these come by themselves, and first.
+fn actions(model: &RecipeModel, blind: Option<Blind>, state: &State, actions: &mut Vec<Action>) -> usize {
+    actions.clear();
+    let free = model.actions(state, actions);
+    let Some(blind) = blind else { return free };
+    let mut faults = actions.split_off(free);
+    let is_there = |action: &Action| !blind.leaves_out(state, *action);
+    actions.retain(is_there);
+    let free = actions.len();
+    faults.retain(is_there);
+    actions.append(&mut faults);
+    free
 }
 
 /// What comes of a model that varies whatever its processes read on the way.
 fn with_all_that_is_read<T>(
     program: &Arc<Program>,
-    bounds: Bounds,
+    like: Like,
     look: impl Fn(&RecipeModel) -> T,
     is_final: impl Fn(&T) -> bool,
 ) -> T {
     let mut varied = Reads::default();
     loop {
-        let model = model(program, bounds, varied);
+        let model = model(program, like, varied);
         let found = look(&model);
-        if is_final(&found) || varied.has(model.reads()) {
+        let read = model.reads().without(like.blind.map_or(Reads::default(), Blind::unread));
+        if is_final(&found) || varied.has(read) {
             return found;
         }
-        varied = varied.and(model.reads());
+        varied = varied.and(read);
     }
 }
 
 /// Looks for a run of the model in which each process tells the same.
-pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort) -> Answer {
-    let in_order = |model: &RecipeModel| {
-        let first = Search::new(model, seen, true).run(effort.in_order);
-        match first {
-            Answer::Shown | Answer::Broken(_) => first,
-            Answer::NotShown { .. } | Answer::Cut => Search::new(model, seen, false).run(effort.in_any),
-        }
-    };
-    with_all_that_is_read(program, seen.bounds, in_order, |answer| *answer == Answer::Shown)
+pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind: Option<Blind>) -> Answer {
+    let in_order = |model: &RecipeModel| Search::new(model, seen, blind).run(effort);
+    let like = Like { bounds: seen.bounds, blind };
+    with_all_that_is_read(program, like, in_order, |answer| *answer == Answer::Shown)
 }
 
 struct Search<'a> {
     model: &'a RecipeModel,
     seen: &'a Seen,
-    /// Whether transactions take effect in the order of the world.
-    ordered: bool,
+    blind: Option<Blind>,
     known: HashSet<(u64, At)>,
     open: BinaryHeap<Open>,
     number: u64,
@@ -129,12 +149,12 @@ fn left(left: &Left) -> u32 {
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a RecipeModel, seen: &'a Seen, ordered: bool) -> Search<'a> {
+    fn new(model: &'a RecipeModel, seen: &'a Seen, blind: Option<Blind>) -> Search<'a> {
         let nearest = At { says: vec![0; seen.says.len()], changes: 0 };
         Search {
             model,
             seen,
-            ordered,
+            blind,
             known: HashSet::new(),
             open: BinaryHeap::new(),
             number: 0,
@@ -149,18 +169,19 @@ impl<'a> Search<'a> {
             Ok(taken) => self.reach(taken, &start),
             Err(what) => return Answer::Broken(what),
         }
-        let mut actions = Vec::new();
+        let mut next = Vec::new();
         while let Some(Open { state, at, .. }) = self.open.pop() {
-            actions.clear();
-            let free = self.model.actions(&state, &mut actions);
-            if free == 0 && self.is_all(&at) {
+            let free = actions(self.model, self.blind, &state, &mut next);
+            if (free == 0 || is_over(&state)) && self.is_all(&at) {
                 return Answer::Shown;
             }
             if self.known.len() > most {
                 return Answer::Cut;
             }
+            let waits = next[..free].iter().all(|action| matches!(action, Action::CatchUp(_)));
+            next.retain(|action| self.is_worth(&state, *action, waits));
             // What is put there last is looked at first.
-            for action in actions.iter().rev() {
+            for action in next.iter().rev() {
                 match self.step(&state, *action) {
                     Ok(taken) => self.reach(taken, &at),
                     Err(what) => return Answer::Broken(what),
@@ -175,13 +196,37 @@ impl<'a> Search<'a> {
         Answer::NotShown { nearest }
     }
 
+    /// Whether a step can be on the way. Faults meet whom they have met in the world. A view that nobody looks at, with
+    /// no request to be served and no watch to fire, may as well change later: nobody can tell when it did, as it may lag
+    /// behind all there is. `waits`: nothing else is left to do.
+    fn is_worth(&self, state: &State, action: Action, waits: bool) -> bool {
+        let met = &self.seen.met;
+        let process = |me: u8| state.clients[usize::from(me)].actor().process;
+        match action {
+            Action::Drop(me, _) => met.drops.contains(&process(me)),
+            Action::Expire(me) | Action::FalseEnd(me) => {
+                let client = &state.clients[usize::from(me)];
+                // That of one who keeps it alive no more has to come.
+                let is_fault = client.phase == Phase::Running && !client.state.is_final();
+                !is_fault || met.expiries.contains(&process(me))
+            }
+            Action::Crash(me) => met.crashes.contains(&process(me)),
+            Action::CatchUp(me) => {
+                let (service, place) = (&state.service, usize::from(me));
+                let is_asked = !state.clients[place].queue.is_empty();
+                waits || is_asked || service.watches(place) || service.registers(place)
+            }
+            _ => true,
+        }
+    }
+
     fn step(&self, state: &State, action: Action) -> Result<Taken, String> {
         caught(|| self.model.step(state, action))
     }
 
     fn is_all(&self, at: &At) -> bool {
         let told = self.seen.says.iter().zip(&at.says).all(|(says, n)| says.len() == usize::from(*n));
-        told && (!self.ordered || usize::from(at.changes) == self.seen.changes.len())
+        told && usize::from(at.changes) == self.seen.changes.len()
     }
 
     fn reach(&mut self, taken: Taken, before: &At) {
@@ -207,23 +252,42 @@ impl<'a> Search<'a> {
         self.open.push(Open { key, state: taken.state, at });
     }
 
+    /// Whether it is this process that tells something next, and everything that took effect before has done so.
+    fn is_told_next(&self, at: &At, process: u16) -> bool {
+        let mut told = self.seen.order.iter().enumerate().filter(|(_, mark)| **mark != Mark::Changed);
+        told.nth(at.told()).is_some_and(|(place, mark)| {
+            *mark == Mark::Told(process) && place <= at.told() + usize::from(at.changes)
+        })
+    }
+
+    /// Whether this takes effect next, and everything that was told before has been told. A write whose connection is lost
+    /// takes effect in a model before what its client asks next, which may be answered by a server that is behind: then
+    /// it is only seen later, and in the world it may come later.
+    fn is_changed_next(&self, at: &At, change: &Change) -> bool {
+        let nth = usize::from(at.changes);
+        let mut changed = self.seen.order.iter().enumerate().filter(|(_, mark)| **mark == Mark::Changed);
+        let is_in_place = changed.nth(nth).is_some_and(|(place, _)| place == at.told() + nth);
+        let may_be_early = self.seen.bounds.drops > 0 && *change != Change::Ended;
+        self.seen.changes.get(nth) == Some(change) && (may_be_early || is_in_place)
+    }
+
     /// Whether an event is what comes next in the world.
     fn goes_on(&self, at: &mut At, event: &Event) -> bool {
         match event {
             Event::Says { actor, what } => {
                 let Some((name, about, _)) = what.told() else { return true };
+                let is_next = self.is_told_next(at, actor.process);
                 let place = &mut at.says[usize::from(actor.process)];
                 let next = self.seen.says[usize::from(actor.process)].get(usize::from(*place));
                 *place += 1;
-                next.is_some_and(|next| *next == told(name, about))
+                is_next && next.is_some_and(|next| *next == told(name, about))
             }
-            Event::Is(fact) if self.ordered => {
+            Event::Is(fact) => {
                 let Some(change) = change(fact) else { return true };
-                let next: Option<&Change> = self.seen.changes.get(usize::from(at.changes));
+                let is_next = self.is_changed_next(at, &change);
                 at.changes += 1;
-                next == Some(&change)
+                is_next
             }
-            Event::Is(_) => true,
         }
     }
 }
@@ -240,14 +304,19 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 /// All that the processes can tell, if there are no more than so many states.
 pub(crate) fn outcomes(
     program: &Arc<Program>,
-    bounds: Bounds,
+    like: Like,
     most: usize,
 ) -> Option<BTreeSet<Vec<Vec<String>>>> {
-    let all = |model: &RecipeModel| outcomes_of(model, program.processes.len(), most);
-    with_all_that_is_read(program, bounds, all, Option::is_none)
+    let all = |model: &RecipeModel| outcomes_of(model, like.blind, program.processes.len(), most);
+    with_all_that_is_read(program, like, all, Option::is_none)
 }
 
-fn outcomes_of(model: &RecipeModel, processes: usize, most: usize) -> Option<BTreeSet<Vec<Vec<String>>>> {
+fn outcomes_of(
+    model: &RecipeModel,
+    blind: Option<Blind>,
+    processes: usize,
+    most: usize,
+) -> Option<BTreeSet<Vec<Vec<String>>>> {
     let mut known = HashSet::new();
     let mut outcomes = BTreeSet::new();
     let mut open: Vec<(State, Vec<Vec<String>>)> = Vec::new();
@@ -271,13 +340,12 @@ fn outcomes_of(model: &RecipeModel, processes: usize, most: usize) -> Option<BTr
         known.len()
     };
     add(reach(model.init(), &vec![Vec::new(); processes]), &mut open);
-    let mut actions = Vec::new();
+    let mut next = Vec::new();
     while let Some((state, says)) = open.pop() {
-        actions.clear();
-        if model.actions(&state, &mut actions) == 0 {
+        if actions(model, blind, &state, &mut next) == 0 {
             outcomes.insert(says.clone());
         }
-        for action in &actions {
+        for action in &next {
             if add(reach(model.step(&state, *action), &says), &mut open) > most {
                 return None;
             }

@@ -91,7 +91,11 @@ pub(crate) fn generate(seed: u64, plan: &Plan) -> Program {
     let mut paths = vec![Path::Fixed(dice.weigh(&[(3, 1), (1, 2), (1, 4)]))];
     paths.push(Path::Fixed(dice.below(5) as u8));
     let mut generator = Generator { dice, plan, kinds, paths };
-    Program { processes: (0..processes).map(|_| generator.process()).collect() }
+    let mut program = Program { processes: (0..processes).map(|_| generator.process()).collect() };
+    if processes > 1 && generator.dice.one_in(6) {
+        generator.meet(&mut program.processes);
+    }
+    program
 }
 
 struct Dice(ChaCha8Rng);
@@ -241,6 +245,24 @@ impl Generator<'_> {
                 self.dice.pick(&paths)
             }
         }
+    }
+
+    /// One of two processes leaves something that ends with its session, and is done; the other looks at it.
+    fn meet(&mut self, processes: &mut [Process]) {
+        let (leaves, looks) = if self.dice.one_in(2) { (0, 1) } else { (1, 0) };
+        let path = Path::Fixed(1 + self.dice.below(3) as u8);
+        let made = Ask::Create { path, data: 0, mode: Mode::Ephemeral, acl: Acl::Open, stat: false };
+        let made = Step::Ask { slot: None, ask: made };
+        processes[leaves] = Process { tasks: vec![vec![Step::Connected, made]], next: Vec::new() };
+        let slot = Slot(0);
+        let mut looked = vec![Step::Sleep(100 * (1 + self.dice.below(5) as u32))];
+        looked.push(Step::Ask { slot: Some(slot), ask: Ask::Exists { path, watch: true } });
+        looked.push(Step::Await(slot));
+        looked.extend(self.may(Feature::SessionOrder).then_some(Step::Stat(Field::OwnerOrder)));
+        looked.push(Step::Await(slot));
+        let steps = &mut processes[looks].tasks[0];
+        steps.truncate(1 + self.dice.below(3));
+        steps.extend(looked);
     }
 
     fn slot(&mut self) -> Slot {

@@ -1,7 +1,7 @@
 //! A program in the world: what its processes saw, and which faults there were.
 
 use super::actor::{Fuzzed, Log};
-use super::program::{Ask, Program, Step, Words};
+use super::program::{Program, Words};
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use zk_api::{SessionId, Text};
@@ -16,8 +16,20 @@ pub(crate) struct Seen {
     pub(crate) says: Vec<Vec<String>>,
     /// What took effect, in order.
     pub(crate) changes: Vec<Change>,
+    /// Of all that, who told something, or that something took effect, in order.
+    pub(crate) order: Vec<Mark>,
     /// The faults that there were.
     pub(crate) bounds: Bounds,
+    /// Whom they have met, of each kind.
+    pub(crate) met: Met,
+}
+
+/// The processes that faults have met.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Met {
+    pub(crate) drops: BTreeSet<u16>,
+    pub(crate) expiries: BTreeSet<u16>,
+    pub(crate) crashes: BTreeSet<u16>,
 }
 
 impl Seen {
@@ -34,7 +46,17 @@ pub(crate) enum Change {
     Created(Text),
     Written(Text),
     Deleted(Text),
-    Closed(u16),
+    /// Something was deleted with the session that owned it.
+    Ended,
+}
+
+/// What came next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mark {
+    /// This process told something.
+    Told(u16),
+    /// Something took effect.
+    Changed,
 }
 
 /// Why a run is not compared.
@@ -46,8 +68,6 @@ pub(crate) enum Exclusion {
     Moved,
     /// Somebody has seen more times than a model's leaders have.
     Clocks,
-    /// A session's end was asked for, and the answer lost: the client takes it for closed, and the model's asks again.
-    LostClose,
     /// The search in the model was cut short.
     Cut,
 }
@@ -57,7 +77,6 @@ impl Words for Exclusion {
         ("a container that the ensemble deletes", Exclusion::Upkeep),
         ("a session that moved while its former connection lived", Exclusion::Moved),
         ("more times than a model's leaders have", Exclusion::Clocks),
-        ("a session whose end was asked for with the answer lost", Exclusion::LostClose),
         ("a search that was cut short", Exclusion::Cut),
     ];
 }
@@ -121,7 +140,8 @@ pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
 /// Runs a program under a seed.
 pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
     let log = Log::default();
-    let trial: Arc<dyn AnyTrial> = Arc::new(Fuzzed { program: program.clone(), log: Some(log.clone()) });
+    let trial: Arc<dyn AnyTrial> =
+        Arc::new(Fuzzed { program: program.clone(), log: Some(log.clone()), anonymous: false });
     let scenario = scenario(program.processes.len(), seed);
     let run = zk_world::run(&trial, &scenario, seed, &RunOptions::default());
     if let Some(violation) = run.violations.first() {
@@ -133,9 +153,10 @@ pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
 
 pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let mut says = vec![Vec::new(); program.processes.len()];
-    let mut changes = Vec::new();
+    let (mut changes, mut order) = (Vec::new(), Vec::new());
     let (mut lost, mut later_lives) = (BTreeSet::new(), BTreeSet::new());
     let (mut drops, mut expiries, mut crashes) = (0_u8, 0_u8, 0_u8);
+    let mut met = Met::default();
     for event in events {
         match event {
             Event::Says { actor, what } => {
@@ -145,21 +166,26 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
                 // model takes another drop.
                 if !lost.remove(&actor.process) && about == LOST {
                     drops = drops.saturating_add(1);
+                    met.drops.insert(actor.process);
                 }
                 says[usize::from(actor.process)].push(told(name, about));
+                order.push(Mark::Told(actor.process));
             }
             Event::Is(fact) => {
                 match fact {
                     Fact::Disconnected { actor } => {
                         drops = drops.saturating_add(1);
+                        met.drops.insert(actor.process);
                         lost.insert(actor.process);
                     }
-                    Fact::LearnsExpiry { .. } | Fact::SessionClosed { expired: true, .. } => {
+                    Fact::LearnsExpiry { actor, .. } | Fact::SessionClosed { actor, expired: true, .. } => {
                         expiries = expiries.saturating_add(1);
+                        met.expiries.insert(actor.process);
                     }
                     Fact::SessionOpened { actor, .. } if actor.life > 0 => drop(later_lives.insert(*actor)),
                     Fact::Crashed { actor } => {
                         crashes = crashes.saturating_add(1);
+                        met.crashes.insert(actor.process);
                         // One that was never connected nobody has heard of before.
                         later_lives.extend((actor.life > 0).then_some(*actor));
                     }
@@ -168,16 +194,15 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
                     }
                     _ => {}
                 }
-                changes.extend(change(fact));
+                if let Some(change) = change(fact) {
+                    changes.push(change);
+                    order.push(Mark::Changed);
+                }
             }
         }
     }
     if says.iter().flatten().any(|said| said.ends_with("SessionMoved")) {
         return Ran::Excluded(Exclusion::Moved);
-    }
-    let closes = program.steps().any(|step| matches!(step, Step::Ask { ask: Ask::Close, .. }));
-    if closes && drops > 0 {
-        return Ran::Excluded(Exclusion::LostClose);
     }
     // A time that was not told before has an even rank.
     let is_new_time = |said: &&String| {
@@ -192,7 +217,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let clients = program.processes.len() as u8;
     let restarts = later_lives.len().min(200) as u8;
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
-    Ran::Seen(Seen { says, changes, bounds })
+    Ran::Seen(Seen { says, changes, order, bounds, met })
 }
 
 /// What a process tells, as one text.
@@ -200,13 +225,13 @@ pub(super) fn told(name: &str, about: &str) -> String {
     format!("{name} {about}")
 }
 
-/// What both engines tell in the same order.
+/// What both engines tell in the same order. That a session has ended nobody sees but by what that deletes.
 pub(super) fn change(fact: &Fact) -> Option<Change> {
     match fact {
         Fact::NodeCreated { path, .. } => Some(Change::Created(path.clone())),
         Fact::NodeWritten { path, .. } => Some(Change::Written(path.clone())),
-        Fact::NodeDeleted { path, by, .. } if *by != SessionId::NONE => Some(Change::Deleted(path.clone())),
-        Fact::SessionClosed { actor, .. } => Some(Change::Closed(actor.process)),
+        Fact::NodeDeleted { by: SessionId::NONE, .. } => Some(Change::Ended),
+        Fact::NodeDeleted { path, .. } => Some(Change::Deleted(path.clone())),
         _ => None,
     }
 }
