@@ -238,11 +238,7 @@ where
     async fn step(&self, name: &str, step: &Step, locals: &mut Locals) {
         match step {
             Step::Ask { slot, ask } => {
-                let request = match ask {
-                    Ask::Auth { .. } if self.anonymous => Request::Sync { path: PATHS[0].into() },
-                    _ => request(ask, locals),
-                };
-                let mut thing = Thing::Call(self.zk.submit(request), ask.clone());
+                let mut thing = Thing::Call(self.zk.submit(self.request(ask, locals)), ask.clone());
                 match slot {
                     Some(slot) => locals.slots[usize::from(slot.0)] = Some(thing),
                     None => {
@@ -367,6 +363,13 @@ where
                 }
                 watch.map(|watch| Thing::Watch(watch, ask))
             }
+        }
+    }
+
+    fn request(&self, ask: &Ask, locals: &Locals) -> Request {
+        match ask {
+            Ask::Auth { .. } if self.anonymous => Request::Sync { path: PATHS[0].into() },
+            _ => request(ask, locals),
         }
     }
 

@@ -16,6 +16,11 @@ impl Watched {
         };
         let Some(server) = self.servers.get(&conn).copied().filter(|_| !needs_others) else { return false };
         let (leads, is_leader) = (self.leads(server), self.is_leader(server));
+        // A session may have to wait for what stands on the disks of others and not on its leader's.
+        let own = self.views.get(&server).and_then(|view| view.reference.as_ref());
+        if leads && own.unwrap_or(&self.reference).zxid < self.syncs.committed {
+            return false;
+        }
         leads == is_leader
             && self.expiry.looks_at(conn, session, is_leader)
             && self.answers.is_idle(conn)
