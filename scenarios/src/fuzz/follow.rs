@@ -84,7 +84,7 @@ fn with_all_that_is_read<T>(
     }
 }
 
-/// Looks for a run of the model in which each process tells the same.
+/// Looks for a run of the model in which each process tells the same, and all in the same order.
 pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind: Option<Blind>) -> Answer {
     let in_order = |model: &RecipeModel| Search::new(model, seen, blind).run(effort);
     let like = Like { bounds: seen.bounds, blind };
