@@ -1,13 +1,16 @@
 //! Faults on demand, by HTTP on the loopback interface.
 
+mod local;
+
 use crate::fault::Fault;
 use crate::running::{FaultError, Handle};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, RawQuery, State};
+use axum::extract::{DefaultBodyLimit, RawQuery, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Serialize;
@@ -38,9 +41,18 @@ pub(crate) async fn control(listener: TcpListener, address: SocketAddr, is_ensem
             line(StatusCode::METHOD_NOT_ALLOWED, "not by this method; GET / tells by which")
         })
         .layer(DefaultBodyLimit::max(BODY_MOST))
+        .layer(from_fn(local_only))
         .with_state(server);
     // It ends only with its socket, and then nobody can be told.
     let _ = axum::serve(listener, routes).await;
+}
+
+/// Refuses what a web page of somebody else's asks for through a browser on this machine.
+async fn local_only(request: Request, next: Next) -> Response {
+    match local::check(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(why) => line(StatusCode::FORBIDDEN, &why),
+    }
 }
 
 async fn faults(State(server): State<Handle>, body: Result<Bytes, BytesRejection>) -> Response {

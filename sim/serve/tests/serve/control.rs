@@ -8,8 +8,14 @@ use zk_serve::{Limits, Options, Running};
 
 /// Asks, and gives the status and the body.
 pub async fn http(running: &Running, method: &str, path: &str, body: &str) -> (u16, String) {
+    let host = format!("host: {}\r\n", running.control_address());
+    http_as(running, &host, method, path, body).await
+}
+
+/// Asks with these headers.
+async fn http_as(running: &Running, headers: &str, method: &str, path: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(running.control_address()).await.expect("a connection");
-    let head = format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n");
+    let head = format!("{method} {path} HTTP/1.1\r\n{headers}connection: close\r\n");
     let request = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
     stream.write_all(request.as_bytes()).await.expect("an open connection");
     let mut answer = String::new();
@@ -109,6 +115,63 @@ async fn faults_can_be_asked_for_on_this_machine_alone() {
     let control = "0.0.0.0:0".parse().unwrap();
     let error = zk_serve::start(Options { control, ..Options::default() }).await.expect_err("refused");
     assert_eq!(error.to_string(), "the control address 0.0.0.0:0 is not on the loopback interface");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_web_page_of_somebody_else_can_do_nothing() {
+    let running = server(Limits::default()).await;
+    let port = running.control_address().port();
+    let fault = r#"{"clock-jump":{"by-ms":1}}"#;
+    let asks = async |headers: &str| http_as(&running, headers, "POST", "/faults", fault).await;
+    for headers in [
+        "host: localhost\r\n".to_owned(),
+        format!("host: localhost:{port}\r\n"),
+        format!("host: 127.0.0.1:{port}\r\n"),
+        format!("host: [::1]:{port}\r\n"),
+        format!("host: 127.0.0.1:{port}\r\norigin: http://127.0.0.1:{port}\r\n"),
+        format!("host: localhost:{port}\r\norigin: http://localhost:{port}\r\n"),
+    ] {
+        assert_eq!(asks(&headers).await, (200, "done\n".to_owned()), "{headers}");
+    }
+    for (headers, part) in [
+        (String::new(), "expected one Host header"),
+        (format!("host: 127.0.0.1:{port}\r\nhost: evil.example\r\n"), "expected one Host header"),
+        // A name of the page's own that was made to stand for 127.0.0.1.
+        (format!("host: evil.example:{port}\r\n"), "Host is evil.example"),
+        (
+            format!("host: evil.example:{port}\r\norigin: http://evil.example:{port}\r\n"),
+            "Host is evil.example",
+        ),
+        (format!("host: 127.0.0.1.evil.example:{port}\r\n"), "Host is 127.0.0.1.evil.example"),
+        (
+            format!("host: 127.0.0.1:{port}\r\norigin: http://evil.example\r\n"),
+            "a web page of http://evil.example",
+        ),
+        (
+            format!("host: 127.0.0.1:{port}\r\norigin: https://127.0.0.1:{port}\r\n"),
+            "a web page of https://127.0.0.1",
+        ),
+        (
+            format!("host: 127.0.0.1:{port}\r\norigin: http://127.0.0.1:1\r\n"),
+            "a web page of http://127.0.0.1:1 ",
+        ),
+        (
+            format!("host: 127.0.0.1:{port}\r\norigin: http://localhost:{port}\r\n"),
+            "a web page of http://localhost",
+        ),
+        (format!("host: 127.0.0.1:{port}\r\norigin: null\r\n"), "a web page of null"),
+    ] {
+        let (status, text) = asks(&headers).await;
+        assert!(
+            status == 403 && text.contains(part) && text.lines().count() == 1,
+            "{headers}: {status} {text}"
+        );
+    }
+    for path in ["/", "/leader", "/sessions", "/verdict", "/record", "/nowhere"] {
+        let (status, _) = http_as(&running, "host: evil.example\r\n", "GET", path, "").await;
+        assert_eq!(status, 403, "{path}");
+    }
+    held(running).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
