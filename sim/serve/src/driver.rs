@@ -63,8 +63,7 @@ impl Driver {
     /// Runs until it is told to stop, or nobody is left who could.
     pub(crate) async fn run(mut self) {
         loop {
-            let now = self.now();
-            self.core.pass(now);
+            self.pass();
             self.tell_up();
             let due = self.core.next_due().map(|due| self.started + Duration::from_nanos(due));
             tokio::select! {
@@ -105,13 +104,47 @@ impl Driver {
         }
     }
 
+    /// Lets happen what is due. What waits in the queue comes first: no client is silent because we are late.
+    pub(crate) fn pass(&mut self) {
+        if self.core.next_due().is_some_and(|due| due <= self.now()) {
+            self.take_waiting();
+        }
+        let now = self.now();
+        self.core.pass(now);
+    }
+
+    fn take_waiting(&mut self) {
+        for _ in 0..self.messages.len() {
+            if self.core.is_paused() {
+                return;
+            }
+            let Ok(next) = self.messages.try_recv() else { return };
+            self.take_one(next);
+        }
+    }
+
     /// Takes a message and those that wait behind it.
     fn take(&mut self, first: ToCore) {
-        let now = self.now();
-        self.core.take(now, first);
+        self.take_one(first);
         for _ in 1..IN_A_ROW {
             let Ok(next) = self.messages.try_recv() else { return };
-            self.core.take(now, next);
+            self.take_one(next);
+        }
+    }
+
+    /// Takes a message, at the time at which its turn has come; of several frames each has its own.
+    fn take_one(&mut self, message: ToCore) {
+        match message {
+            ToCore::Frames { conn, frames } => {
+                for frame in frames {
+                    let now = self.now();
+                    self.core.take(now, ToCore::Frames { conn, frames: vec![frame] });
+                }
+            }
+            other => {
+                let now = self.now();
+                self.core.take(now, other);
+            }
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use super::{Core, MS, Nanos};
 use crate::Options;
-use crate::driver::ToCore;
+use crate::driver::{Driver, ToCore};
 use crate::fault::{Fault, Loss, RequestKind, Target, When};
 use crate::link::{Link, State, Unsent};
 use crate::record::Record;
 use crate::verdict::Finding;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use zk_api::{CreateMode, Data, Request, Response, SessionId, Zxid, open_acl};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ConnectRequest, Password, ToClient, ToServer, Xid};
@@ -124,16 +127,8 @@ impl Table {
     }
 
     pub(super) fn say(&mut self, client: &mut Client, message: &ToServer) {
-        let (mut bytes, mut frames, mut all) = (Vec::new(), Frames::of_client(), Vec::new());
-        client.wire.encode(message, &mut bytes).expect("a message");
-        frames.push(&bytes);
-        while let Ok(Some(Piece::Frame(frame))) = frames.next_piece() {
-            // One whose connection has ended finds none.
-            if client.link.try_place(frame.len()) {
-                all.push(frame);
-            }
-        }
-        self.core.frames(self.now, client.id, all);
+        let frames = client.frames_of(message);
+        self.core.frames(self.now, client.id, frames);
     }
 
     pub(super) fn ask(&mut self, client: &mut Client, request: Request) -> Vec<ToClient> {
@@ -160,6 +155,20 @@ impl Table {
 }
 
 impl Client {
+    /// A message as it comes from its connection.
+    fn frames_of(&mut self, message: &ToServer) -> Vec<Vec<u8>> {
+        let (mut bytes, mut frames, mut all) = (Vec::new(), Frames::of_client(), Vec::new());
+        self.wire.encode(message, &mut bytes).expect("a message");
+        frames.push(&bytes);
+        while let Ok(Some(Piece::Frame(frame))) = frames.next_piece() {
+            // One whose connection has ended finds none.
+            if self.link.try_place(frame.len()) {
+                all.push(frame);
+            }
+        }
+        all
+    }
+
     /// What has come and can be understood.
     pub(super) fn hear(&mut self) -> Vec<ToClient> {
         if let Unsent::Bytes(bytes) = self.link.take() {
@@ -211,6 +220,25 @@ fn broken_by(mut plant: impl FnMut(&mut Vec<Output>) + Send + 'static) -> Vec<&'
 /// A plant that changes what is said, one thing at a time.
 fn each(change: impl Fn(&mut Output) + Send + 'static) -> impl FnMut(&mut Vec<Output>) + Send + 'static {
     move |out| out.iter_mut().for_each(&change)
+}
+
+#[test]
+fn a_client_whose_message_waits_in_our_queue_is_not_silent() {
+    let mut table = Table::new();
+    let mut client = table.client();
+    let ((to_core, messages), (_stops, commands)) = (mpsc::channel(1), mpsc::channel(1));
+    let frames = client.frames_of(&ToServer::Ping);
+    to_core.try_send(ToCore::Frames { conn: client.id, frames }).expect("a queue with room");
+    let (up, served, started) = (Vec::new(), watch::channel(true).0, Instant::now());
+    let mut driver = Driver { core: table.core, started, messages, commands, up, served };
+    // We are late by twice the session's timeout.
+    driver.started -= Duration::from_secs(2);
+    driver.pass();
+    assert_eq!(driver.core.sessions().len(), 1);
+    driver.started -= Duration::from_secs(2);
+    driver.pass();
+    assert_eq!(driver.core.sessions().len(), 0, "nothing more has come");
+    assert!(driver.core.verdict().held);
 }
 
 #[test]
