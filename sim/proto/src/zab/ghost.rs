@@ -282,6 +282,27 @@ impl Ghost {
         self.keep_most(id);
     }
 
+    /// Forgets what came before `zxid`, which stands.
+    ///
+    /// Nothing that is judged later needs it if all invariants hold now and no peer will ever start from a state that
+    /// shows less: then all histories begin with the same transactions up to there, and what holds of what is left of
+    /// them holds of the whole.
+    pub fn forget_before(&mut self, zxid: Zxid) {
+        self.committed = self.committed.split_off(&zxid);
+        let forget = |history: &mut Vec<Arc<Txn>>| {
+            history.drain(..history.partition_point(|txn| txn.zxid < zxid));
+        };
+        for of_epochs in [&mut self.initial, &mut self.broadcast, &mut self.delivered_before] {
+            of_epochs.values_mut().for_each(forget);
+            of_epochs.retain(|epoch, history| *epoch >= zxid.epoch || !history.is_empty());
+        }
+        for of_peers in [&mut self.delivered, &mut self.most_delivered] {
+            of_peers.values_mut().for_each(forget);
+        }
+        self.disks.values_mut().for_each(|disk| forget(&mut disk.log));
+        self.rewrites.add();
+    }
+
     fn keep_most(&mut self, id: ServerId) {
         let now = self.delivered.entry(id).or_default();
         let most = self.most_delivered.entry(id).or_default();

@@ -121,7 +121,8 @@ pub fn integrity(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     let was_proposed = |txn: &Arc<Txn>| {
         let of_epoch = ghost.broadcast.get(&txn.zxid.epoch).map_or(&[][..], Vec::as_slice);
         // Where it should be, or anywhere.
-        let place = (txn.zxid.counter as usize).wrapping_sub(1);
+        let first = of_epoch.first().map_or(0, |first| first.zxid.counter);
+        let place = txn.zxid.counter.wrapping_sub(first) as usize;
         of_epoch.get(place) == Some(txn) || of_epoch.contains(txn)
     };
     ghost.delivered.iter().try_for_each(|(server, delivered)| {

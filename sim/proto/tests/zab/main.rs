@@ -6,6 +6,7 @@
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
+//! | `forgetting` | a ghost history that forgets what nobody needs any more |
 //! | `growing` | the check that does not look at everything again |
 //! | `mutants` | bugs that are planted, and what finds them |
 //! | `explore` | every order of events within small bounds |
@@ -17,6 +18,7 @@ mod calm;
 mod chaos;
 mod disk;
 mod explore;
+mod forgetting;
 mod growing;
 mod mutants;
 mod nearest;
