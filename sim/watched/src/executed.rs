@@ -2,6 +2,7 @@
 
 use crate::answers::{Proven, What};
 use crate::reference::{Asker, Own, Reference};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use zk_api::{ErrorCode, Response, SessionId, Zxid};
 use zk_proto::txn::{Txn, TxnBody};
@@ -46,15 +47,40 @@ pub fn own(txn: &Txn) -> Option<Own<'_>> {
     }
 }
 
-/// Everything that was executed. Kept whole only for an ensemble, whose servers may start anywhere in it.
+/// What was executed by an ensemble, from where its servers may start on.
 #[derive(Debug, Default)]
 pub struct History {
-    executed: Vec<Executed>,
+    /// The reference before all that is kept.
+    base: Reference,
+    executed: VecDeque<Executed>,
+    /// No server will ever start from less than this.
+    shown: Zxid,
 }
+
+/// So many transactions are forgotten when one is executed, at most: more than one, so that what is kept does not grow,
+/// and few, so that nobody waits for it.
+const FORGOTTEN_AT_ONCE: usize = 2;
 
 impl History {
     pub fn push(&mut self, executed: Executed) {
-        self.executed.push(executed);
+        self.executed.push_back(executed);
+        for _ in 0..FORGOTTEN_AT_ONCE {
+            let Some(first) = self.executed.pop_front_if(|first| first.txn.zxid <= self.shown) else {
+                return;
+            };
+            first.execute(&mut self.base).ok();
+        }
+    }
+
+    /// How many transactions are kept.
+    #[cfg(test)]
+    pub fn length(&self) -> usize {
+        self.executed.len()
+    }
+
+    /// No server will ever start from less than this.
+    pub fn shown_everywhere(&mut self, zxid: Zxid) {
+        self.shown = self.shown.max(zxid);
     }
 
     /// What comes behind `zxid`.
@@ -62,9 +88,9 @@ impl History {
         self.executed.get(self.executed.partition_point(|executed| executed.txn.zxid <= zxid))
     }
 
-    /// The reference as it was at `zxid`. `None` if nothing of that number was executed.
+    /// The reference as it was at `zxid`. `None` if nothing of that number was executed, or it is forgotten.
     pub fn reference_at(&self, zxid: Zxid) -> Option<Reference> {
-        let mut reference = Reference::new();
+        let mut reference = self.base.clone();
         for executed in self.executed.iter().take_while(|executed| executed.txn.zxid <= zxid) {
             executed.execute(&mut reference).ok();
         }

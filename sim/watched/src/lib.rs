@@ -19,6 +19,7 @@
 //! | `setup` | what is known of an ensemble from the beginning |
 //! | `at_once` | what needs nobody and waits for nothing is answered as it is read |
 //! | `between` | what servers say to each other, shown to those whom it concerns |
+//! | `trees` | how servers' trees are compared with the reference |
 //! | `executed` | what was executed, which each server of an ensemble must do in this order |
 //!
 //! Each sees the same events as every other engine part would, and shares no code with the server. That no task
@@ -40,6 +41,7 @@ mod report;
 mod setup;
 mod survive;
 mod syncs;
+mod trees;
 mod watches;
 mod zxids;
 
@@ -57,6 +59,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use survive::Survive;
 use syncs::Syncs;
+use trees::Round;
 use watches::{Private, Watches};
 use zk_api::{AclList, ErrorCode, Identity, Request, SessionId, Text, Zxid};
 use zk_proto::disk::FileId;
@@ -74,12 +77,8 @@ struct View {
     /// The epoch it leads.
     epoch: u32,
     watches: Watches,
-    /// How often it has applied something.
-    applied: u64,
+    round: Round,
 }
-
-/// The trees are compared each time a server has applied so many transactions.
-const COMPARE_EVERY: u64 = 16;
 
 /// Everything that is always watched.
 pub struct Watched {
@@ -372,6 +371,7 @@ impl Watched {
         let is_first = txn.zxid > self.reference.zxid;
         let touched = Watches::touched(txn);
         let before = self.private_among(server, &touched);
+        let owned = self.owned_by_ended(server, txn);
         if is_first {
             let executed = self.answers.applied(&mut self.reference, txn, &mut self.report);
             if !self.is_alone() {
@@ -389,17 +389,13 @@ impl Watched {
             private.entry(path).or_insert(Some(acl));
         }
         Watches::comes_and_goes(&txn.body, &mut private);
-        let is_alone = self.is_alone();
         let Watched { views, answers, .. } = self;
         let view = views.entry(server).or_default();
         view.watches.applied(txn, &private, |conn, acl| answers.may_read(conn, acl));
-        view.applied += 1;
-        // More may have been applied in the same step.
-        let is_now = tree.last_zxid() == txn.zxid;
-        let compares = !is_alone && is_now && view.applied.is_multiple_of(COMPARE_EVERY);
-        ephemerals::applied(txn, |session| tree.ephemerals(session).count(), &mut self.report);
-        if compares {
-            self.compare(server, tree, Invariant::ServersAgree);
+        let is_left = |path: &&Text| tree.node(path).is_some_and(|node| node.owner() == Some(txn.session));
+        ephemerals::applied(txn, owned.iter().filter(is_left).count(), &mut self.report);
+        if !self.is_alone() {
+            self.compare_applied(server, txn, touched, tree);
         }
         if let TxnBody::CloseSession { .. } = txn.body {
             self.forget_dead(txn.session);
@@ -420,6 +416,16 @@ impl Watched {
             next.execute(reference).ok();
         }
         agrees
+    }
+
+    /// What a session owns at a server that is about to end it.
+    fn owned_by_ended(&self, server: u8, txn: &Txn) -> Vec<Text> {
+        match txn.body {
+            TxnBody::CloseSession { .. } => {
+                self.reference_of(server).owned(txn.session).map(Text::from).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Those that a server knows and that not everybody may read, and who may.
@@ -520,6 +526,7 @@ impl Watched {
             format!("s{server} has a state at {zxid}, which nobody ever applied")
         });
         self.views.entry(server).or_default().reference = reference;
+        self.compare_started(server);
         if tree.last_zxid() == zxid {
             self.compare(server, tree, Invariant::ServersAgree);
         }
@@ -543,7 +550,7 @@ impl Watched {
             self.answers.recovered();
             self.real_time.recovered();
         }
-        self.compare(server, tree, Invariant::AcknowledgedWritesSurvive);
+        self.compare_serving(server, tree);
     }
 
     /// The run is over. `is_open` tells of a session whether it is.
@@ -552,11 +559,9 @@ impl Watched {
         ephemerals::at_rest(tree.ephemeral_owners(), is_open, &mut self.report);
     }
 
-    fn compare(&mut self, server: u8, tree: &DataTree, invariant: Invariant) {
-        let difference = self.reference_of(server).difference(tree);
-        self.report.check(invariant, difference.is_none(), || {
-            format!("s{server}: {}", difference.clone().unwrap_or_default())
-        });
+    /// No server will ever start from less than `zxid`: what was executed by then is forgotten.
+    pub fn shown_everywhere(&mut self, zxid: Zxid) {
+        self.history.shown_everywhere(zxid);
     }
 }
 

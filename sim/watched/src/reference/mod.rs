@@ -4,19 +4,24 @@
 //! transactions, its access control or its reads.
 
 mod access;
+mod compare;
 mod reads;
+mod undo;
 mod writes;
 
 pub use access::{Asker, proves};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{AclList, Data, ErrorCode, Identity, Request, Response, SessionId, Stat, StatFields, Zxid};
-use zk_proto::tree::DataTree;
 
 /// The naive tree.
 #[derive(Clone, Debug)]
 pub struct Reference {
     nodes: BTreeMap<String, Znode>,
     sessions: BTreeSet<SessionId>,
+    /// The paths of the ephemerals of each session that has any.
+    owned: BTreeMap<SessionId, BTreeSet<String>>,
+    /// What a multi has changed so far, and how that was before.
+    changed: Option<Vec<undo::Before>>,
     /// The last transaction.
     pub zxid: Zxid,
 }
@@ -60,6 +65,12 @@ struct At {
     time_ms: i64,
 }
 
+impl Default for Reference {
+    fn default() -> Reference {
+        Reference::new()
+    }
+}
+
 impl Reference {
     /// The tree of a new ensemble: the root, and what ZooKeeper keeps for itself, neither of which counts as
     /// created.
@@ -92,6 +103,8 @@ impl Reference {
             ]
             .into(),
             sessions: BTreeSet::new(),
+            owned: BTreeMap::new(),
+            changed: None,
             zxid: Zxid::ZERO,
         }
     }
@@ -172,22 +185,9 @@ impl Reference {
         Asker { session: SessionId::NONE, proven }.may(zk_api::Perms::READ, acl).is_ok()
     }
 
-    /// The first difference to a server's tree, if there is any.
-    pub fn difference(&self, tree: &DataTree) -> Option<String> {
-        if tree.last_zxid() != self.zxid {
-            return Some(format!("the tree is at {}, the reference at {}", tree.last_zxid(), self.zxid));
-        }
-        for (path, node) in tree.nodes() {
-            let Some(mine) = self.nodes.get(&**path) else { return Some(format!("{path} should not be")) };
-            if tree.stat(path) != Some(mine.stat.into()) {
-                return Some(format!("{path} is {:?}, should be {:?}", tree.stat(path), mine.stat));
-            }
-            if node.data != mine.data || node.acl != mine.acl {
-                return Some(format!("{path} has other data or another ACL than it should have"));
-            }
-        }
-        let missing = self.nodes.keys().find(|path| tree.node(path).is_none());
-        missing.map(|path| format!("{path} is missing"))
+    /// The paths of a session's ephemerals.
+    pub fn owned(&self, session: SessionId) -> impl Iterator<Item = &str> {
+        self.owned.get(&session).into_iter().flatten().map(String::as_str)
     }
 
     fn find(&self, path: &str) -> Result<&Znode, ErrorCode> {

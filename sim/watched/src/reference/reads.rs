@@ -29,10 +29,8 @@ impl Reference {
                 let blank = |c: char| u32::from(c) <= 0x20;
                 let bare = prefix.trim_start_matches(blank).trim_end_matches(blank);
                 let start = if bare == "/" || bare.is_empty() { "" } else { prefix };
-                let mine = self.nodes.iter().filter(|(path, node)| {
-                    node.stat.ephemeral_owner == asker.session && path.starts_with(start)
-                });
-                Ok(Response::Ephemerals(mine.map(|(path, _)| path.as_str().into()).collect()))
+                let mine = self.owned(asker.session).filter(|path| path.starts_with(start));
+                Ok(Response::Ephemerals(mine.map(Into::into).collect()))
             }
             Request::GetAllChildrenNumber { path } => self.count(asker, path),
             Request::AddWatch { .. } => Ok(Response::WatchAdded),
@@ -73,7 +71,7 @@ impl Reference {
         let node = self.find(path)?;
         asker.may(Perms::READ, &node.acl)?;
         let prefix = if path == "/" { path.to_owned() } else { format!("{path}/") };
-        let below = self.nodes.keys().filter(|other| *other != path && other.starts_with(&prefix)).count();
-        Ok(Response::AllChildrenNumber(below as u32))
+        let below = self.nodes.range(prefix.clone()..).take_while(|(other, _)| other.starts_with(&prefix));
+        Ok(Response::AllChildrenNumber(below.filter(|(other, _)| *other != path).count() as u32))
     }
 }

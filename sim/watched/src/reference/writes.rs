@@ -48,12 +48,7 @@ impl Reference {
     /// All ephemerals of a session go with it, in one transaction.
     pub(super) fn close(&mut self, at: At, session: SessionId) {
         self.sessions.remove(&session);
-        let owned: Vec<String> = self
-            .nodes
-            .iter()
-            .filter(|(_, node)| node.stat.ephemeral_owner == session)
-            .map(|(path, _)| path.clone())
-            .collect();
+        let owned: Vec<String> = self.owned(session).map(str::to_owned).collect();
         for path in owned {
             self.remove(at, &path);
         }
@@ -105,10 +100,10 @@ impl Reference {
             None => Removable::Never,
         };
         let node = Znode { data: data.clone(), acl, stat, removable, counter: 0, children: BTreeSet::new() };
-        self.nodes.insert(path.clone(), node);
-        let name = path[path.rfind('/').map_or(0, |slash| slash + 1)..].to_owned();
+        self.changes(&above);
+        self.changes(&path);
+        self.put(path.clone(), node);
         let parent = self.parent(&above);
-        parent.children.insert(name);
         parent.counter += 1;
         parent.stat.num_children += 1;
         parent.stat.cversion += 1;
@@ -116,7 +111,7 @@ impl Reference {
         Ok((path, stat.into()))
     }
 
-    fn parent(&mut self, path: &str) -> &mut Znode {
+    pub(super) fn parent(&mut self, path: &str) -> &mut Znode {
         let path = if path.is_empty() { "/" } else { path };
         self.nodes.get_mut(path).expect("a znode has a parent")
     }
@@ -138,10 +133,11 @@ impl Reference {
 
     /// Takes a znode out, whatever it is.
     pub(super) fn remove(&mut self, at: At, path: &str) {
-        self.nodes.remove(path);
-        let (above, name) = path.rsplit_once('/').expect("a path has a slash");
+        let (above, _) = path.rsplit_once('/').expect("a path has a slash");
+        self.changes(path);
+        self.changes(above);
+        self.take(path);
         let parent = self.parent(above);
-        parent.children.remove(name);
         parent.stat.num_children -= 1;
         parent.stat.cversion += 1;
         parent.stat.pzxid = at.zxid;
@@ -158,9 +154,11 @@ impl Reference {
         if !is_good(path) {
             return Err(ErrorCode::BadArguments);
         }
-        let node = self.nodes.get_mut(path).ok_or(ErrorCode::NoNode)?;
+        let node = self.nodes.get(path).ok_or(ErrorCode::NoNode)?;
         asker.may(Perms::WRITE, &node.acl)?;
         check_version(version, node.stat.version)?;
+        self.changes(path);
+        let node = self.nodes.get_mut(path).expect("it is there");
         node.data = data.clone();
         node.stat.version += 1;
         node.stat.mzxid = at.zxid;
@@ -199,13 +197,13 @@ impl Reference {
 
     /// Each operation finds what the ones before it did; one that fails undoes them all.
     fn multi(&mut self, at: At, asker: Asker<'_>, ops: &[Op]) -> Result<MultiOutcome, ErrorCode> {
-        let before = self.nodes.clone();
+        self.changed = Some(Vec::new());
         let mut results = Vec::new();
         for (index, op) in ops.iter().enumerate() {
             match self.op(at, asker, op) {
                 Ok(result) => results.push(result),
                 Err(code) => {
-                    self.nodes = before;
+                    self.undo();
                     if code == ErrorCode::MarshallingError {
                         return Err(code);
                     }
@@ -218,6 +216,7 @@ impl Reference {
                 }
             }
         }
+        self.changed = None;
         Ok(MultiOutcome::Applied(results))
     }
 
