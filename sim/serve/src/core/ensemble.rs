@@ -3,6 +3,7 @@
 //! What a server sends to another is there at once, behind all that was sent before, unless it comes to a cut or a
 //! server lags.
 
+use super::host::Host;
 use super::later::{Held, Later};
 use super::{Core, Happening, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
@@ -17,14 +18,8 @@ use zk_proto::zab::{Note, Peer, Role, invariants};
 /// there were at the last time, at least.
 const CHECK_EVERY: usize = 64;
 
-/// Each time by a fourth of them all, so that checking stays cheap however long it goes on.
+/// Each time by a fourth of all that are kept, so that a transaction is looked at a few times, however many there are.
 const CHECK_SHARE: usize = 4;
-
-/// Of so many transactions a history is kept for that. Behind them it is not judged any more.
-const JUDGED_MOST: usize = 100_000;
-
-/// What the verdict says then.
-const NO_MORE: &str = "Zab judged no more: too many transactions";
 
 /// What is followed to judge Zab by.
 #[derive(Debug, Default)]
@@ -32,13 +27,14 @@ pub(super) struct ZabWatch {
     pub(super) ghost: Ghost,
     /// Whether something has happened that is to be looked at.
     pub(super) is_due: bool,
-    /// How many transactions had been committed when it was last checked.
+    /// How many committed transactions were kept when it was last checked.
     checked: usize,
+    /// What came before this one is forgotten: it was judged, and every server's disk shows it.
+    forgotten: Zxid,
     /// How often it was checked.
     pub(super) checks: u64,
     /// What was broken, each invariant once.
     pub(super) broken: BTreeMap<&'static str, String>,
-    over: bool,
 }
 
 /// The names of what is judged.
@@ -294,20 +290,36 @@ impl Core {
 
     /// What must hold among servers, if it is time to look.
     pub(super) fn check_ensemble(&mut self) {
+        if !self.is_ensemble() {
+            return;
+        }
         let committed = self.zab.ghost.committed.len();
         let every = CHECK_EVERY.max(self.zab.checked / CHECK_SHARE);
-        self.zab.is_due |= committed >= self.zab.checked + every;
-        if self.zab.is_due && self.is_ensemble() {
+        if self.zab.is_due || committed >= self.zab.checked + every {
             self.check_zab();
         }
+        self.hosts.iter_mut().for_each(Host::note_shown);
+        let shown = self.hosts.iter().map(|host| host.shown).min().unwrap_or_default();
+        if shown > self.zab.forgotten {
+            self.forget_before(shown);
+        }
+    }
+
+    /// Forgets what came before `shown`, when it was judged: no server will ever start from less. While one is down, all
+    /// that it may lack is kept.
+    fn forget_before(&mut self, shown: Zxid) {
+        self.check_zab();
+        self.zab.forgotten = shown;
+        if self.zab.broken.is_empty() {
+            self.zab.ghost.forget_before(shown);
+            self.zab.checked = self.zab.ghost.committed.len();
+        }
+        self.watched.shown_everywhere(shown);
     }
 
     /// What Zab promises, all of it.
     pub(super) fn check_zab(&mut self) {
         self.zab.is_due = false;
-        if self.zab.over {
-            return;
-        }
         let peers = self.peers();
         let broken: Vec<_> = invariants::ALL
             .into_iter()
@@ -317,10 +329,5 @@ impl Core {
         self.zab.broken.extend(broken);
         self.zab.checks += 1;
         self.zab.checked = self.zab.ghost.committed.len();
-        if self.zab.checked > JUDGED_MOST {
-            self.zab.over = true;
-            self.zab.ghost = Ghost::default();
-            self.watched.report.case(NO_MORE);
-        }
     }
 }

@@ -9,6 +9,7 @@ use crate::listener::Gate;
 use crate::words::Counts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+use zk_api::Zxid;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::zab::{PeerConfig, Role};
@@ -27,6 +28,8 @@ pub(super) struct Host {
     pub(super) wall_ms: i64,
     /// `None` while it is down.
     pub(super) server: Option<Server>,
+    /// Its disk shows everything up to there in a snapshot, also after a crash.
+    pub(super) shown: Zxid,
     /// How often it has started.
     pub(super) starts: u64,
     /// Where its clients come in.
@@ -111,6 +114,7 @@ impl Host {
             port,
             wall_ms,
             server: None,
+            shown: Zxid::ZERO,
             starts: 0,
             gate,
             disk: Disk::default(),
@@ -134,6 +138,14 @@ impl Host {
     /// By how much what goes to or comes from other servers is late.
     pub(super) fn delay(&self, now: Nanos) -> Nanos {
         if now < self.lag.until { self.lag.delay } else { 0 }
+    }
+
+    /// Sees how far the snapshots on its disk go. One that a leader has sent is not there until it is durable.
+    pub(super) fn note_shown(&mut self) {
+        let peer = self.server.as_ref().map(Server::peer);
+        if let Some(peer) = peer.filter(|peer| peer.history().base() <= peer.durable()) {
+            self.shown = peer.history().base();
+        }
     }
 
     /// Its part in the ensemble. `None` while it is down.

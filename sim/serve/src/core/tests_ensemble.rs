@@ -224,12 +224,65 @@ fn everything_that_is_judged_of_several_servers_is_put_to_the_test() {
     assert!(names.contains(&"Leadership1") && names.contains(&Invariant::ServersAgree.name()), "{names:?}");
 }
 
+/// Three servers that begin a snapshot each time that they have applied so many transactions.
+fn with_snapshots(every: u32) -> Table {
+    let mut table = Table::of(3);
+    for server in 0..3 {
+        table.core.hosts[usize::from(server)].config.snapshot_every = every;
+        table.fault(&Fault::ServerCrash { server, down_ms: 1, mid_sync: false });
+    }
+    table.settle();
+    table
+}
+
+#[test]
+fn what_everybody_has_in_a_snapshot_is_judged_and_forgotten() {
+    let mut table = with_snapshots(50);
+    let mut client = table.client_of(table.follower());
+    table.done(&mut client, create("/a", CreateMode::Persistent));
+    let writes = |table: &mut Table, client: &mut Client, count: u32| {
+        let most = (0..count).map(|_| {
+            table.done(client, set("/a"));
+            table.advance(1);
+            let ghost = &table.core.zab.ghost;
+            let logs = ghost.disks.values().map(|disk| disk.log.len());
+            logs.chain([ghost.committed.len()]).max().unwrap_or(0)
+        });
+        most.max().unwrap_or(0)
+    };
+    assert!(writes(&mut table, &mut client, 2000) < 200);
+    // What a server that is down may lack is kept.
+    let down = (0..3).find(|id| *id != table.leader() && table.core.server_of(client.id) != Some(*id));
+    let server = down.expect("there are three");
+    table.fault(&Fault::ServerCrash { server, down_ms: 100_000, mid_sync: false });
+    assert!(writes(&mut table, &mut client, 500) > 500);
+    table.fault(&Fault::ServerStart { server });
+    table.settle();
+    writes(&mut table, &mut client, 200);
+    assert!(writes(&mut table, &mut client, 500) < 200);
+    table.held();
+}
+
 /// Two clients at different servers work on an ensemble of which one server lies.
 fn broken_by(liar: impl Fn(&Table) -> u8, lie: impl Fn(&mut Output) + Send + 'static) -> Vec<&'static str> {
-    let mut table = Table::of(3);
+    broken_behind(0, liar, lie)
+}
+
+/// The same, behind so many writes.
+fn broken_behind(
+    writes: u32,
+    liar: impl Fn(&Table) -> u8,
+    lie: impl Fn(&mut Output) + Send + 'static,
+) -> Vec<&'static str> {
+    let mut table = with_snapshots(50);
     let (leader, follower) = (table.leader(), table.follower());
     let (mut a, mut b) = (table.client_of(leader), table.client_of(follower));
     table.done(&mut a, create("/a", CreateMode::Persistent));
+    for _ in 0..writes {
+        table.done(&mut a, set("/a"));
+        table.advance(1);
+    }
+    assert_eq!(table.core.zab.ghost.committed.len() < writes as usize, writes > 0, "some is forgotten");
     let liar = liar(&table);
     table.core.plant = Box::new(move |server, out| {
         if server == liar {
@@ -261,16 +314,18 @@ fn a_follower_that_lies_to_its_clients_is_caught() {
 fn a_follower_that_applies_something_else_is_caught() {
     use zk_proto::server::Note;
     use zk_proto::txn::{Txn, TxnBody};
-    let broken = broken_by(Table::follower, |output| {
-        if let Output::Note(Note::Applied(txn)) = output
-            && matches!(txn.body, TxnBody::SetData { .. })
-        {
-            let body = TxnBody::Error(ErrorCode::NoNode);
-            *txn = std::sync::Arc::new(Txn { body, ..(**txn).clone() });
-        }
-    });
-    assert!(broken.contains(&Invariant::ServersAgree.name()), "{broken:?}");
-    assert!(broken.contains(&"Agreement"), "Zab's own invariants see it as well: {broken:?}");
+    for writes in [0, 1000] {
+        let broken = broken_behind(writes, Table::follower, |output| {
+            if let Output::Note(Note::Applied(txn)) = output
+                && matches!(txn.body, TxnBody::SetData { .. })
+            {
+                let body = TxnBody::Error(ErrorCode::NoNode);
+                *txn = std::sync::Arc::new(Txn { body, ..(**txn).clone() });
+            }
+        });
+        assert!(broken.contains(&Invariant::ServersAgree.name()), "{writes}: {broken:?}");
+        assert!(broken.contains(&"Agreement"), "{writes}: Zab's own invariants see it as well: {broken:?}");
+    }
 }
 
 #[test]
