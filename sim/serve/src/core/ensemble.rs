@@ -30,7 +30,7 @@ pub(super) struct ZabWatch {
     /// How many committed transactions were kept when it was last checked.
     checked: usize,
     /// What came before this one is forgotten: it was judged, and every server's disk shows it.
-    forgotten: Zxid,
+    pub(super) forgotten: Zxid,
     /// How often it was checked.
     pub(super) checks: u64,
     /// What was broken, each invariant once.

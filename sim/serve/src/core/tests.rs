@@ -51,9 +51,15 @@ impl Table {
 
     /// So many servers, which serve.
     pub(super) fn of(servers: u8) -> Table {
+        Table::with_snapshots(servers, super::SNAPSHOT_EVERY)
+    }
+
+    /// So many servers, which begin a snapshot each time that they have applied so many transactions.
+    pub(super) fn with_snapshots(servers: u8, every: u32) -> Table {
         let options = Options { tick_ms: 100, ..Options::default() };
         let entrances = (0..servers).map(|_| (0, Arc::default())).collect();
         let mut core = Core::new(&options, entrances, Record::new(100, None), 1_000_000);
+        core.hosts.iter_mut().for_each(|host| host.config.snapshot_every = every);
         core.start_all(0);
         let mut table = Table { core, now: 0, conns: 0 };
         while !table.core.all_serve() {

@@ -224,20 +224,9 @@ fn everything_that_is_judged_of_several_servers_is_put_to_the_test() {
     assert!(names.contains(&"Leadership1") && names.contains(&Invariant::ServersAgree.name()), "{names:?}");
 }
 
-/// Three servers that begin a snapshot each time that they have applied so many transactions.
-fn with_snapshots(every: u32) -> Table {
-    let mut table = Table::of(3);
-    for server in 0..3 {
-        table.core.hosts[usize::from(server)].config.snapshot_every = every;
-        table.fault(&Fault::ServerCrash { server, down_ms: 1, mid_sync: false });
-    }
-    table.settle();
-    table
-}
-
 #[test]
 fn what_everybody_has_in_a_snapshot_is_judged_and_forgotten() {
-    let mut table = with_snapshots(50);
+    let mut table = Table::with_snapshots(3, 50);
     let mut client = table.client_of(table.follower());
     table.done(&mut client, create("/a", CreateMode::Persistent));
     let writes = |table: &mut Table, client: &mut Client, count: u32| {
@@ -274,7 +263,7 @@ fn broken_behind(
     liar: impl Fn(&Table) -> u8,
     lie: impl Fn(&mut Output) + Send + 'static,
 ) -> Vec<&'static str> {
-    let mut table = with_snapshots(50);
+    let mut table = Table::with_snapshots(3, 50);
     let (leader, follower) = (table.leader(), table.follower());
     let (mut a, mut b) = (table.client_of(leader), table.client_of(follower));
     table.done(&mut a, create("/a", CreateMode::Persistent));
