@@ -65,9 +65,10 @@ impl History {
     pub fn push(&mut self, executed: Executed) {
         self.executed.push_back(executed);
         for _ in 0..FORGOTTEN_AT_ONCE {
-            let Some(first) = self.executed.pop_front_if(|first| first.txn.zxid <= self.shown) else {
+            if self.executed.front().is_none_or(|first| first.txn.zxid > self.shown) {
                 return;
-            };
+            }
+            let first = self.executed.pop_front().expect("one was there");
             first.execute(&mut self.base).ok();
         }
     }
