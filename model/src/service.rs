@@ -37,6 +37,7 @@ use std::sync::Arc;
 use view::{Moment, View, Woken, listed};
 use zk_api::{Data, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::Xid;
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::{Caller, TreeConfig, acl, answer, close_session, prepare, read};
 use zk_proto::tree::{Change, DataTree, Node};
 use zk_proto::txn::{Txn, TxnBody};
@@ -44,7 +45,7 @@ use zk_proto::watch::one_shot;
 use zk_trials::event::{ActorId, Event, Fact};
 
 /// How models' servers are set up.
-pub const TREE: TreeConfig = TreeConfig { extended_types: true, order_salt: 0 };
+pub const TREE: TreeConfig = TreeConfig { extended_types: true, order: NameOrder::Salted(0) };
 
 /// A session that nobody is told of.
 const ADMINISTRATOR: SessionId = SessionId::new(0xad);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
-use zk_serve::{Limits, Options, Running, ServeError};
+use zk_serve::{Limits, ListOrder, Options, Running, ServeError};
 
 pub(crate) const ABOUT: &str = "\
 Serves ZooKeeper's client protocol from memory, so that any client in any language can be tested
@@ -62,6 +62,9 @@ pub(crate) struct ServeArguments {
     /// The super user's identity, such as super:D/InIHSb7yEEbrWz8b9l71RjZJU=
     #[arg(long, value_name = "USER:BASE64", value_parser = digest)]
     super_digest: Option<String>,
+    /// Order of children: any, or a real server's, by Java's hash of the names
+    #[arg(long, value_name = "any|real", default_value = "any", value_parser = list_order)]
+    list_order: ListOrder,
     /// Do the faults of a scenario file; of the rest, only its tick-ms counts
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE", requires = "seed")]
@@ -127,6 +130,14 @@ fn digest(text: &str) -> Result<String, String> {
     }
 }
 
+fn list_order(text: &str) -> Result<ListOrder, String> {
+    match text {
+        "any" => Ok(ListOrder::Any),
+        "real" => Ok(ListOrder::Real),
+        _ => Err("expected any or real".into()),
+    }
+}
+
 /// Serves until it is told to leave.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -161,6 +172,7 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         tick_ms: u32::try_from(arguments.tick_ms.unwrap_or(tick_ms)).unwrap_or(u32::MAX),
         container_check_ms: u32::try_from(arguments.container_check_ms).unwrap_or(u32::MAX),
         super_digest: arguments.super_digest.clone(),
+        order: arguments.list_order,
         recent_events: usize::try_from(arguments.recent_events).unwrap_or(usize::MAX),
         record: arguments.record.clone(),
         limits: arguments.limits.limits(),

@@ -14,6 +14,7 @@ use zk_api::{SessionId, Zxid};
 use zk_proto::disk::{FileId, Files};
 use zk_proto::log;
 use zk_proto::message::{ConnectRequest, ToPeer, ToServer, WatchList, Xid};
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::recovery::{EpochMark, encode_epoch, encode_mark, recover};
 use zk_proto::server::{self, Input, Note, Output, Server, ServerConfig, Syncs};
@@ -167,7 +168,7 @@ impl ServerNode {
             container_check_ms: 60_000,
             super_digest: None,
             syncs: Syncs::AsShipped,
-            tree: TreeConfig { extended_types: false, order_salt: 0 },
+            tree: TreeConfig { extended_types: false, order: NameOrder::Salted(0) },
         }
     }
 

@@ -8,7 +8,7 @@ mod read;
 
 pub use read::read;
 
-use crate::order;
+use crate::order::{Listed, NameOrder};
 use crate::tree::{DataTree, Node};
 use crate::txn::{NodeKind, Txn, TxnBody};
 use zk_api::{
@@ -33,8 +33,8 @@ pub struct Caller<'a> {
 pub struct TreeConfig {
     /// Whether TTL znodes are known (`extendedTypesEnabled`).
     pub extended_types: bool,
-    /// Decides the unspecified order of names and events: another salt, another order.
-    pub order_salt: u64,
+    /// The unspecified order of names and events.
+    pub order: NameOrder,
 }
 
 /// Works out what a write will do to `tree`, the tree as it will be when everything proposed so far is
@@ -70,8 +70,13 @@ pub fn prepare(tree: &DataTree, config: &TreeConfig, caller: Caller<'_>, request
 /// Closes a session: its ephemerals in the unspecified order, in which their events will come as well.
 pub fn close_session(tree: &DataTree, config: &TreeConfig, session: SessionId, expired: bool) -> TxnBody {
     let mut ephemerals: Vec<Text> = tree.ephemerals(session).cloned().collect();
-    order::shuffle(config.order_salt, &mut ephemerals);
+    config.order.put(Listed::Ephemerals, &mut ephemerals, |path| made(tree, path));
     TxnBody::CloseSession { ephemerals, expired }
+}
+
+/// The transaction that made a znode, if it is there.
+fn made(tree: &DataTree, path: &str) -> Zxid {
+    tree.node(path).map_or(Zxid::ZERO, |node| node.czxid)
 }
 
 /// What `request` is told of what [applying](DataTree::apply) its transaction gave: without the Stats that it

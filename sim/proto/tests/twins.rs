@@ -13,11 +13,12 @@ use std::collections::BTreeSet;
 use twin::Twin;
 use zk_api::*;
 use zk_proto::message::Xid;
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::{Caller, TreeConfig, answer, prepare, read};
 use zk_proto::tree::{Applied, DataTree};
 use zk_proto::txn::{NodeKind, Txn, TxnBody};
 
-const CONFIG: TreeConfig = TreeConfig { extended_types: true, order_salt: 1 };
+const CONFIG: TreeConfig = TreeConfig { extended_types: true, order: NameOrder::Salted(1) };
 
 /// A tree, its clock, and the transactions that made it.
 struct Run {

@@ -11,7 +11,7 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `options` | [`Options`], [`Limits`] |
+//! | `options` | [`Options`], [`Limits`], [`ListOrder`] |
 //! | `running` | [`start`], [`Running`] |
 //! | `listener` | where clients connect, while the server is up |
 //! | `connection`, `link` | one connection's task, and what it shares with the server |
@@ -37,7 +37,7 @@ mod words;
 
 pub use core::{Leadership, ServerInfo, SessionInfo};
 pub use fault::{Fault, Loss, RequestKind, Target, When};
-pub use options::{Limits, Options};
+pub use options::{Limits, ListOrder, Options};
 pub use running::{FaultError, Running, ServeError, start};
 pub use verdict::{Broken, Finding, Judged, Verdict};
 pub use zk_api as api;

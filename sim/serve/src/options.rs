@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use zk_proto::order::NameOrder;
 use zk_wire::REQUEST_BYTES_MAX;
 
 /// How the server is set up. [`Options::default`] listens on a free port of the loopback interface.
@@ -22,6 +23,8 @@ pub struct Options {
     /// Who proves this identity of the scheme `digest`, such as `super:D/InIHSb7yEEbrWz8b9l71RjZJU=`, may do
     /// everything.
     pub super_digest: Option<String>,
+    /// In which order children and a session's ephemerals are listed.
+    pub order: ListOrder,
     /// So many of the last events are kept to be shown.
     pub recent_events: usize,
     /// Where all events are written, a line of JSON each.
@@ -48,9 +51,30 @@ impl Default for Options {
             tick_ms: 2000,
             container_check_ms: 60_000,
             super_digest: None,
+            order: ListOrder::default(),
             recent_events: 10_000,
             record: None,
             limits: Limits::default(),
+        }
+    }
+}
+
+/// In which order children and a session's ephemerals are listed. ZooKeeper promises none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ListOrder {
+    /// Another in each run, so that whoever relies on one is found out.
+    #[default]
+    Any,
+    /// As a real server does that has never had other children there: for tests that expect its order.
+    Real,
+}
+
+impl ListOrder {
+    /// In a run that begins at this time.
+    pub(crate) fn of(self, wall_ms: i64) -> NameOrder {
+        match self {
+            ListOrder::Any => NameOrder::Salted(wall_ms.cast_unsigned()),
+            ListOrder::Real => NameOrder::JavaHash,
         }
     }
 }

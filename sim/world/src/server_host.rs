@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::txn::Txn;
@@ -86,7 +87,10 @@ impl ServerHost {
                 SyncRule::AsShipped => Syncs::AsShipped,
                 SyncRule::AsksQuorum => Syncs::AskQuorum,
             },
-            tree: TreeConfig { extended_types: true, order_salt: choices.below(Stream::Swarm, 8, u64::MAX) },
+            tree: TreeConfig {
+                extended_types: true,
+                order: NameOrder::Salted(choices.below(Stream::Swarm, 8, u64::MAX)),
+            },
         };
         ServerHost {
             config,

@@ -1,7 +1,7 @@
 //! Reads: what a server answers from its own tree.
 
-use crate::order;
-use crate::prepare::{Asked, Caller, TreeConfig, acl};
+use crate::order::Listed;
+use crate::prepare::{Asked, Caller, TreeConfig, acl, made};
 use crate::tree::{DataTree, Node};
 use zk_api::{ErrorCode, Perms, ReadOp, Request, Response, Text};
 
@@ -71,7 +71,9 @@ impl<'a> Asked<'a> {
     fn get_children(&self, path: &str, stat: bool) -> Result<Response, ErrorCode> {
         let node = self.readable(path)?;
         let mut names: Vec<Text> = node.children.iter().cloned().collect();
-        order::shuffle(self.config.order_salt, &mut names);
+        let made =
+            |name: &Text| made(self.tree, &format!("{}/{name}", path.strip_suffix('/').unwrap_or(path)));
+        self.config.order.put(Listed::Children, &mut names, made);
         Ok(Response::Children { names, stat: stat.then(|| node.stat()) })
     }
 
@@ -88,7 +90,7 @@ impl<'a> Asked<'a> {
         let all = matches!(prefix.trim_matches(|c| c <= ' '), "" | "/");
         let mine = self.tree.ephemerals(self.caller.session);
         let mut paths: Vec<Text> = mine.filter(|path| all || path.starts_with(prefix)).cloned().collect();
-        order::shuffle(self.config.order_salt, &mut paths);
+        self.config.order.put(Listed::Ephemerals, &mut paths, |path| made(self.tree, path));
         paths
     }
 }

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use zk_api::*;
 use zk_proto::message::{WatchList, Xid};
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::{Caller, TreeConfig, answer, close_session, prepare, read};
 use zk_proto::tree::{Applied, DataTree};
 use zk_proto::txn::{Txn, TxnBody};
@@ -47,7 +48,7 @@ impl Harness {
         Harness {
             tree: DataTree::new(),
             watches: WatchTable::new(),
-            config: TreeConfig { extended_types: true, order_salt: 7 },
+            config: TreeConfig { extended_types: true, order: NameOrder::Salted(7) },
             identities: BTreeMap::new(),
             zxid: Zxid::ZERO,
             now_ms: 0,

@@ -3,6 +3,7 @@
 use crate::{Harness, after};
 use std::collections::BTreeSet;
 use zk_api::{Request, Response, SessionId, Text};
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::{Caller, close_session, read};
 use zk_proto::txn::TxnBody;
 
@@ -11,7 +12,7 @@ const LINES: [&str; 5] =
 
 fn with_salt(lines: &[&str], salt: u64) -> Harness {
     let mut h = after(lines);
-    h.config.order_salt = salt;
+    h.config.order = NameOrder::Salted(salt);
     h
 }
 

@@ -7,6 +7,7 @@ use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer, WatchId,
 };
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
+use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{
     Event, Input, Note, Output, RecoveryError, Server, ServerConfig, ServerId, Syncs, Timer,
@@ -26,7 +27,7 @@ pub fn config() -> ServerConfig {
         container_check_ms: 60_000,
         super_digest: None,
         syncs: Syncs::AsShipped,
-        tree: TreeConfig { extended_types: true, order_salt: 0 },
+        tree: TreeConfig { extended_types: true, order: NameOrder::Salted(0) },
     }
 }
 

@@ -107,7 +107,7 @@ impl Host {
             super_digest: options.super_digest.as_deref().map(Into::into),
             syncs: Syncs::AsShipped,
             // One order of children on all servers, as it was measured.
-            tree: TreeConfig { extended_types: true, order_salt: wall_ms.cast_unsigned() },
+            tree: TreeConfig { extended_types: true, order: options.order.of(wall_ms) },
         };
         Host {
             config,
