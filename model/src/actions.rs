@@ -40,7 +40,8 @@ pub enum Action {
     Clock(u8),
     /// Its session expires.
     Expire(u8),
-    /// It is told that its session is dead, by a leader that is deposed and does not know it. The session lives.
+    /// It is told that its session is dead, by a leader that is deposed and does not know it, or before the end is
+    /// written. The session lives.
     FalseEnd(u8),
     /// Its connection drops; so many of its writes are still in flight.
     Drop(u8, u8),
@@ -202,16 +203,16 @@ impl RecipeModel {
         // server that does not know it. To one that is done, only the loss of a write can matter.
         let has_to_lose =
             client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
-        let may_drop = has_to_lose && client.node.ready.is_empty();
+        let connected = client.state == KeeperState::SyncConnected && has_to_lose;
         // A client that finds no server fails what was asked of it. After a first connection, that is the same as a
-        // connection which drops at once, but for who waits for its state to change.
-        let tells = client.is_early() || client.node.waits.changes > 0;
-        let connected = client.state == KeeperState::SyncConnected;
+        // connection which drops at once, but for who waits for its state to change, and for one whose session has ended:
+        // the next connection would tell it.
+        let tells = client.is_early() || client.node.waits.changes > 0 || !client.served;
         let is_refused = client.state == KeeperState::Disconnected
             && tells
             && client.inbox.is_empty()
             && !client.node.waits.calls.is_empty();
-        if left.drops > 0 && may_drop && (connected || is_refused) {
+        if left.drops > 0 && client.node.ready.is_empty() && (connected || is_refused) {
             let writes = if client.lives && connected { client.queued_writes() as u8 } else { 0 };
             let most = if is_done { writes } else { writes + 1 };
             actions.extend((0..most).map(|ghosts| Action::Drop(me, ghosts)));

@@ -34,8 +34,8 @@ pub struct CheckConfig {
     /// on unless asked otherwise. It makes no difference where [`Bounds::lag`] is 0.
     pub lying_syncs: bool,
     /// A client that looks for a server may be told that its session is dead, which lives on until it expires: by a
-    /// leader that is deposed and does not know it. Each counts as an expiry. On unless asked otherwise, but only where
-    /// [`Bounds::lag`] is not 0: without lag, nobody is deposed and does not know it.
+    /// leader that is deposed and does not know it, or by a server, be it the only one, which has decided on the end and
+    /// has not written it yet. Each counts as an expiry. On unless asked otherwise.
     pub false_ends: bool,
     /// An administrator may delete or set znodes of the trial's setup, too, and not only those below.
     pub admin_parents: bool,

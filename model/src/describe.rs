@@ -74,7 +74,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             format!("{}'s session expires{why}", client(me).actor())
         }
         Action::FalseEnd(me) => {
-            format!("{} is told by a deposed leader that its session is dead", client(me).actor())
+            format!("{} is told that its session is dead before it is", client(me).actor())
         }
         Action::Drop(me, ghosts) => dropped(client(me), usize::from(ghosts)),
         Action::Crash(me) => format!("{} crashes", client(me).actor()),

@@ -373,20 +373,24 @@ impl At<'_> {
                 self.client.state = KeeperState::SyncConnected;
                 self.client.identities = self.client.repeated().unwrap_or_default();
                 self.is_so(|actor| Fact::Connected { actor });
-                self.feed(&Input::Connected);
+                self.connected(&Input::Connected);
                 first.iter().for_each(|post| self.receive(post));
             }
             Op::LearnExpiry => {
                 self.is_so(|actor| Fact::LearnsExpiry { actor });
                 self.end_session(KeeperState::Expired, true);
             }
-            Op::Renewed(session) => {
+            Op::Renewed { session, first } => {
+                match self.client.is_early() {
+                    true => self.client.identities = self.client.repeated().unwrap_or_default(),
+                    false => self.forget_who_it_is(),
+                }
                 self.client.session = *session;
                 (self.client.lives, self.client.served) = (true, true);
                 self.client.ghosts.clear();
-                self.forget_who_it_is();
                 self.client.state = KeeperState::SyncConnected;
-                self.feed(&Input::Renewed);
+                self.connected(&Input::Renewed);
+                first.iter().for_each(|post| self.receive(post));
             }
             Op::Stands { served } => self.client.served = *served,
             Op::Together(many) => {
@@ -450,6 +454,15 @@ impl At<'_> {
         self.absorb(&step);
     }
 
+    /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
+    /// some of these are there.
+    fn connected(&mut self, news: &Input) {
+        let waits = &self.client.node.waits;
+        self.busy = !(waits.calls.is_empty() && waits.watches.is_empty());
+        self.feed(news);
+        self.busy = false;
+    }
+
     fn absorb(&mut self, step: &Arc<Step>) {
         let out = &step.out;
         self.client.node = step.node.clone();
@@ -495,13 +508,15 @@ impl At<'_> {
             Message::Refused => self.end_session(KeeperState::AuthFailed, true),
             Message::Lost => {
                 self.client.outstanding = 0;
-                if self.client.state == KeeperState::Disconnected {
-                    self.feed(&Input::NoServer);
-                } else {
+                let knew = self.client.state == KeeperState::Disconnected;
+                if !knew {
                     self.client.state = KeeperState::Disconnected;
                     self.is_so(|actor| Fact::Disconnected { actor });
-                    self.feed(&Input::Lost);
                 }
+                // The state changes no more; to who does not wait for that it is the same.
+                let news =
+                    if knew && self.client.node.waits.changes > 0 { Input::NoServer } else { Input::Lost };
+                self.feed(&news);
             }
         }
     }

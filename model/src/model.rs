@@ -17,8 +17,9 @@ use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
 use crate::state::{Left, State};
 use crate::stop::Stop;
+use crate::watching::Watching;
 use std::sync::Arc;
-use zk_api::{Data, KeeperState, Request, SessionId, Text};
+use zk_api::{Data, Identity, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
@@ -44,7 +45,7 @@ pub struct RecipeModel {
     pub to_break: Option<usize>,
     /// Whether clients open a new session by themselves once the former is over.
     pub renews: bool,
-    /// Whether a deposed leader may tell of ends that never come to be.
+    /// Whether ends may be told before they come to be, if they ever do.
     pub false_ends: bool,
     /// What it varies, as it is read.
     pub varied: Reads,
@@ -103,7 +104,7 @@ impl RecipeModel {
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
             renews: trial.renews_session(),
-            false_ends: config.false_ends && bounds.lag > 0,
+            false_ends: config.false_ends,
             varied,
             audit,
             rules: Rules {
@@ -530,13 +531,20 @@ impl Turn<'_> {
         if client.is_early() {
             return self.connect(me);
         }
-        let node = client.node.clone();
-        let watches = &node.waits.watches;
-        let identities = client.repeated();
-        let digest = digest_of(6, &(me, watches, &identities));
-        let order = Order::Reconnect { client: me, watches, identities };
-        let post = self.order(&order, digest, Some(me));
+        let (node, identities) = (client.node.clone(), client.repeated());
+        let post = self.order_connection(me, &node.waits.watches, identities);
         self.go(me, &Op::Reconnected(post));
+    }
+
+    /// A connection brings the watches that a client has, and whom it has proven to be, unless its credentials are refused.
+    fn order_connection(
+        &mut self,
+        me: u8,
+        watches: &[Watching],
+        identities: Option<Arc<[Identity]>>,
+    ) -> Option<Arc<Post>> {
+        let digest = digest_of(6, &(me, watches, &identities));
+        self.order(&Order::Reconnect { client: me, watches, identities }, digest, Some(me))
     }
 
     fn administer(&mut self, request: &Request) {

@@ -21,6 +21,10 @@ pub const STOPPED: &str = "stopped: it asks without end";
 
 type Answered = Result<(Response, Option<Watch>), Error>;
 
+/// After a session's end, so many calls in a row may each have others go on before their caller hears that they failed. One
+/// that makes more of them, and nothing else, hears of those at once: so code that tries again for ever never ends its turn.
+const REFUSED_APART: u8 = 10;
+
 /// Shared by the client, the probe and the replay. Locked for moments, never while recipe code runs.
 #[derive(Debug)]
 pub struct Shell(Mutex<Inner>);
@@ -53,6 +57,8 @@ struct Inner {
     calls: VecDeque<(Arc<Req>, Completer<Answered>)>,
     /// Calls made after the session's end, which fail once the task that has made them waits.
     refused: Vec<(Error, Completer<Answered>)>,
+    /// How often that was so, since anything else has reached it, or its last checkpoint.
+    refusals: u8,
     watches: Vec<(Watching, Completer<WatchedEvent>)>,
     changes: Vec<Completer<KeeperState>>,
     points: Vec<Completer<()>>,
@@ -164,6 +170,7 @@ impl Shell {
             looked: false,
             calls: VecDeque::new(),
             refused: Vec::new(),
+            refusals: 0,
             watches: Vec::new(),
             changes: Vec::new(),
             points: Vec::new(),
@@ -191,6 +198,9 @@ impl Shell {
     pub fn feed(&self, input: &Input, state: KeeperState) {
         let mut inner = self.lock();
         inner.begin(state);
+        if !matches!(input, Input::Run(_)) {
+            inner.refusals = 0;
+        }
         match input {
             Input::Answer(answer) => {
                 inner.answer(answer);
@@ -233,15 +243,20 @@ impl Shell {
         self.lock().spawned.drain(..).map(|SpawnedTask(task)| task).collect()
     }
 
-    /// What was asked after the session's end fails. By then other tasks may have become ready, and what is raced with it
-    /// may be there.
-    pub fn refuse(&self) {
+    /// What was asked after the session's end fails; gives whether its caller hears of it in a step of its own. By then
+    /// other tasks may have become ready, what is raced with it may be there, and other processes may have gone on.
+    pub fn refuse(&self) -> bool {
         let mut inner = self.lock();
+        if inner.refused.is_empty() {
+            return false;
+        }
+        inner.refusals = inner.refusals.saturating_add(1);
         for (error, slot) in std::mem::take(&mut inner.refused) {
             let code = error.code;
             slot.send(Err(error));
             inner.filled.push((digest_of(3, &code), Held::Call(slot)));
         }
+        inner.refusals <= REFUSED_APART
     }
 
     /// So many tasks are left.
@@ -535,6 +550,7 @@ impl Inner {
             seen = eyes.end();
         }
         self.looked = false;
+        self.refusals = 0;
         self.mark = Some(Mark {
             label,
             key: digester.end(),

@@ -3,7 +3,8 @@
 //! A process with one task runs it whenever it is woken. Where there are several, a woken task may stand still while
 //! the others go on, as threads do: the task that an input wakes runs in the same step if it is the only one that is
 //! ready, and every other waits for a step of its own. A task that stands still alone and the input that is late for it
-//! are the same thing, so nothing is lost by that.
+//! are the same thing, so nothing is lost by that. A task that asks something after its session's end hears that it fails in
+//! a step of its own, as others may see what it has done before.
 
 use crate::shell::Shell;
 use std::collections::BTreeMap;
@@ -90,9 +91,9 @@ impl Tasks {
                     None
                 }))?;
             }
-            self.shell.refuse();
+            let is_apart = self.shell.refuse();
             self.shell.shared_by(self.tasks.len());
-            if self.ready() != [number] {
+            if is_apart || self.ready() != [number] {
                 return Ok(());
             }
         }

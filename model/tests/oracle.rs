@@ -42,6 +42,8 @@ enum At {
     Stranded(Box<At>),
     /// It has come to its end; `true` with its session lost.
     Ended(bool),
+    /// It was told of the end of its session before that had come, and keeps it alive no more.
+    Misled,
     /// Its process is gone.
     Crashed,
 }
@@ -119,7 +121,9 @@ impl Contender {
                 At::Watching { before, .. } => self.asks.push_back(Ask::Watch(*before)),
                 At::Releasing { own } => self.asks.push_back(Ask::Delete(*own)),
                 At::Waiting { .. } | At::Holding { .. } => {}
-                At::Unbegun | At::Stranded(_) | At::Ended(_) | At::Crashed => panic!("nobody goes there"),
+                At::Unbegun | At::Stranded(_) | At::Ended(_) | At::Misled | At::Crashed => {
+                    panic!("nobody goes there")
+                }
             }
         }
         self.at = at;
@@ -137,7 +141,7 @@ impl Contender {
     }
 
     fn is_over(&self) -> bool {
-        matches!(self.at, At::Ended(_) | At::Crashed)
+        matches!(self.at, At::Ended(_) | At::Misled | At::Crashed)
     }
 
     /// It has learnt that the connection is lost.
@@ -161,7 +165,7 @@ impl Contender {
                 self.lists(Some(own));
             }
             At::Releasing { own } => self.goes(At::Releasing { own }),
-            At::Unbegun | At::Holding { .. } | At::Stranded(_) | At::Ended(_) | At::Crashed => {
+            At::Unbegun | At::Holding { .. } | At::Stranded(_) | At::Ended(_) | At::Misled | At::Crashed => {
                 panic!("not stranded")
             }
         }
@@ -233,7 +237,7 @@ impl World {
                     false => next.contenders[who].ends(At::Ended(true)),
                 });
             }
-            if contender.at == At::Crashed && contender.lives {
+            if matches!(contender.at, At::Crashed | At::Misled) && contender.lives {
                 add(&|next| next.expire(who));
             }
         }
@@ -258,6 +262,18 @@ impl World {
                 next.left.expiries -= 1;
                 next.expire(who);
             });
+        }
+        // It is told of an end that has not come yet.
+        if self.left.expiries > 0 && contender.lives && !contender.connected {
+            add(&|next| {
+                next.left.expiries -= 1;
+                next.contenders[who].ends(At::Misled);
+            });
+        }
+        // Where the next connection would tell of the end, finding no server is something else: what was asked fails.
+        let asks = matches!(contender.at, At::Releasing { .. });
+        if self.left.drops > 0 && !contender.connected && !contender.lives && asks {
+            add(&|next| next.drop_connection(who, 0));
         }
         // Once the session is over, a drop can only lose what came before the news.
         if self.left.drops > 0 && contender.connected && (contender.lives || contender.inbox.len() > 1) {

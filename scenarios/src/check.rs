@@ -153,7 +153,7 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         admin: b.admin,
         lag: b.lag,
         lying_syncs: config.lying_syncs && b.lag > 0,
-        false_ends: config.false_ends && b.lag > 0,
+        false_ends: config.false_ends,
     }
 }
 

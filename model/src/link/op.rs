@@ -34,8 +34,8 @@ pub enum Op {
     Reconnected(Option<Arc<Post>>),
     /// It is told that its session is dead.
     LearnExpiry,
-    /// It is connected with a new session.
-    Renewed(SessionId),
+    /// It is connected with a new session, its first or a later one, and this is sent to it.
+    Renewed { session: SessionId, first: Option<Arc<Post>> },
     /// Its server, or the next one, takes its session for alive, or no longer.
     Stands { served: bool },
     /// It crashes.
@@ -67,7 +67,7 @@ impl Op {
             Op::GhostServed => 10,
             Op::Reconnected(first) => digest_of(11, &post(first)),
             Op::LearnExpiry => 12,
-            Op::Renewed(session) => digest_of(30, session),
+            Op::Renewed { session, first } => digest_of(30, &(session, post(first))),
             Op::Crash => 13,
             Op::Pause => 14,
             Op::Resume => 15,

@@ -55,12 +55,15 @@ impl Turn<'_> {
         }
     }
 
-    /// A client whose code has begun before that is connected for the first time.
+    /// A client whose code has begun before that is connected for the first time. What it was told to prove who it is comes
+    /// to its server before what else it has to send.
     pub(super) fn connect(&mut self, me: u8) {
-        let node = &self.state.clients[usize::from(me)].node;
-        let (actor, session) = (node.actor, node.life.session());
+        let client = &self.state.clients[usize::from(me)];
+        let (actor, session) = (client.actor(), client.node.life.session());
+        let identities = (!client.credentials.is_empty()).then(|| client.repeated());
         self.see(&List::new(opened(session, actor).to_vec()));
-        self.go(me, &Op::Renewed(session));
+        let first = identities.and_then(|identities| self.order_connection(me, &[], identities));
+        self.go(me, &Op::Renewed { session, first });
     }
 
     /// A client goes on with a new session. The former may still live, if it was told otherwise.
@@ -73,7 +76,7 @@ impl Turn<'_> {
         let session = session_after(former.session);
         self.open_view(me, session);
         self.see(&List::new(opened(session, former.actor()).to_vec()));
-        self.go(me, &Op::Renewed(session));
+        self.go(me, &Op::Renewed { session, first: None });
     }
 
     /// What is left of a client's session gets a place of its own.

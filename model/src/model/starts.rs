@@ -15,8 +15,9 @@
 //!
 //! **Early.** *Claimed:* take any run of a process that begins without a session. Until it is connected, nothing reaches it
 //! from the ensemble: its own timers, points, writes and tasks go on, and what it has submitted may fail as no server is
-//! found. If in none of these steps its code looks at the session, or at its state before such a failure, and none waits
-//! for the state to change before one, then it does the same where it is connected from the start, its requests are not
+//! found. If in none of these steps its code looks at the session, or at its state before such a failure, none waits
+//! for the state to change before one, and none closes the session or gives credentials, which come to the server before all
+//! that waits, then it does the same where it is connected from the start, its requests are not
 //! served before the moment at which it would have been connected, and such a failure is a drop before any of them is
 //! served. So nobody can tell the two runs apart, but by when the session was opened, which no promise compares with what
 //! code does. A crash before the connection is one after it, in which the session expires before what was sent arrives.
@@ -123,9 +124,11 @@ impl RecipeModel {
     fn can_tell(&self, step: &Step, losses: u8) -> bool {
         let (looks, waits) = (step.out.looks, &step.node.waits);
         // After a failure the state is the same either way, until there is another: that one would come after a connection.
-        let closes = step.out.requests.iter().any(|sent| sent.request == Request::CloseSession);
+        // Credentials come to a server before whatever else its client has to send, also what was submitted before them.
+        let is_special = |sent: &Request| matches!(sent, Request::CloseSession | Request::Auth { .. });
+        let is_special = step.out.requests.iter().any(|sent| is_special(&sent.request));
         let fails_again = losses < self.bounds.drops && !waits.calls.is_empty();
         let waits_for_state = waits.changes > 0 && (losses == 0 || fails_again);
-        closes || looks.at_session || (looks.at_state && losses == 0) || waits_for_state
+        is_special || looks.at_session || (looks.at_state && losses == 0) || waits_for_state
     }
 }
