@@ -27,6 +27,9 @@ pub struct CheckConfig {
     pub keys: bool,
     /// Audit checkpoints: the same key and input must give the same step. A failed audit is a verdict.
     pub audit: bool,
+    /// What replays again in another time, and thereby tells whether code looks at a clock that no model has. `None` where
+    /// nothing can change what such clocks show.
+    pub other_time: Option<OtherTime>,
     /// Actors write to the outside resource inside the critical section.
     pub effects: bool,
     /// A sync may leave a view where it is, as that of a leader does which asks nobody: of one that is deposed and
@@ -64,6 +67,16 @@ pub struct CheckConfig {
     pub max_depth: Option<u32>,
     /// Give up as soon as somebody sets this.
     pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// Does some work where the operating system's clocks show another time, and jump far whenever the work asks for it.
+#[derive(Clone, Copy)]
+pub struct OtherTime(pub fn(&mut dyn FnMut(&dyn Fn())));
+
+impl std::fmt::Debug for OtherTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OtherTime")
+    }
 }
 
 /// Which search explores the model.
@@ -171,6 +184,7 @@ impl CheckConfig {
             memo: true,
             keys: true,
             audit: true,
+            other_time: None,
             effects: bounds.effects,
             lying_syncs: true,
             false_ends: true,

@@ -68,6 +68,6 @@ mod tree;
 mod watching;
 
 pub use check::{
-    Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict, check, explore,
+    Check, CheckConfig, Counterexample, Engine, OtherTime, Progress, PromiseReport, Verdict, check, explore,
 };
 pub use scene::{Does, Scene};

@@ -90,10 +90,11 @@ pub struct Taken {
 impl RecipeModel {
     /// A model of a trial, which varies these.
     pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
-        let CheckConfig { bounds, reductions, memo, keys, audit, .. } = *config;
+        let CheckConfig { bounds, reductions, memo, keys, audit, other_time, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
-        let setup = Setup { clients: bounds.clients, effects, memo, keys, audit, symmetry, varied };
+        let clients = bounds.clients;
+        let setup = Setup { clients, effects, memo, keys, audit, other_time, symmetry, varied };
         let promises = trial.promises();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);

@@ -10,6 +10,7 @@ mod twins;
 
 pub use given::{Answer, Emitted, Given, Input, Looks, Req};
 
+use crate::check::OtherTime;
 use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
 use crate::life::Life;
@@ -30,6 +31,10 @@ use zk_trials::trial::{AnyTrial, Part};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
 pub const AUDITED: usize = 16;
+
+/// The steps of histories shorter than this are worked out in another time as well, and so is one of so many others.
+const SHORT: usize = 12;
+const TIMED: Digest = 32;
 
 /// How a process went wrong by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -208,6 +213,8 @@ pub struct Setup {
     pub keys: bool,
     /// Audit them.
     pub audit: bool,
+    /// See [`CheckConfig::other_time`](crate::CheckConfig::other_time).
+    pub other_time: Option<OtherTime>,
     /// Work out what processes see.
     pub symmetry: bool,
     /// What the model varies, as it is read.
@@ -308,7 +315,14 @@ impl Replayer {
         if !self.setup.audit {
             return first;
         }
-        let second = self.replay(before, now);
+        let second = match self.setup.other_time.filter(|_| is_timed(before)) {
+            Some(OtherTime(in_other_time)) => {
+                let mut second = None;
+                in_other_time(&mut |jump| second = Some(self.replay_timed(before, now, jump)));
+                second.expect("the work is done")
+            }
+            None => self.replay(before, now),
+        };
         if first.came_of_it == second.came_of_it {
             return first;
         }
@@ -346,6 +360,11 @@ impl Replayer {
     }
 
     fn replay(&self, before: &Node, now: Option<&Given>) -> Step {
+        self.replay_timed(before, now, &|| {})
+    }
+
+    /// The same, where the clocks jump before each input.
+    fn replay_timed(&self, before: &Node, now: Option<&Given>, jump: &dyn Fn()) -> Step {
         let Setup { clients, effects, keys, symmetry, .. } = self.setup;
         let shell = Arc::new(Shell::new(before.life, effects, keys, symmetry));
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
@@ -355,9 +374,12 @@ impl Replayer {
         Reads::take();
         let ran = quietly(|| {
             let mut actor = Some(self.trial.clone().actor(zk, probe, part));
-            let mut take = |tasks: &mut Tasks, given: Option<&Given>| match (given, actor.take()) {
-                (None, actor) => tasks.begin(actor.expect("an actor begins once")),
-                (Some(given), _) => go_on(tasks, &shell, given),
+            let mut take = |tasks: &mut Tasks, given: Option<&Given>| {
+                jump();
+                match (given, actor.take()) {
+                    (None, actor) => tasks.begin(actor.expect("an actor begins once")),
+                    (Some(given), _) => go_on(tasks, &shell, given),
+                }
             };
             for item in &history {
                 take(&mut tasks, item.given.as_ref())?;
@@ -524,6 +546,13 @@ impl Ran {
         let came_of_it = digest_all(11, [digest_of_emitted(&out, 0, 0), rest]);
         Ran { out, waits, polled, mark, looked, ready, end, is_done, came_of_it }
     }
+}
+
+/// Whether a step of a process is worked out in another time as well, which takes some microseconds. What code does with a
+/// clock shows in a short history, or else in those of the others that are as good as drawn.
+fn is_timed(before: &Node) -> bool {
+    let history = std::iter::successors(before.history.as_ref(), |item| item.before.as_ref());
+    before.whole % TIMED == 0 || history.count() < SHORT
 }
 
 /// Gives a process an input, and lets the task run that it wakes, if nothing else could.

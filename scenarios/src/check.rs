@@ -36,6 +36,17 @@ pub(crate) fn default_config(about: &About) -> CheckConfig {
     CheckConfig { reductions: about.reductions, effects: true, max_memory, ..CheckConfig::new(bounds) }
 }
 
+/// Only the simulator of time can show code another one.
+#[cfg(feature = "run")]
+fn other_time() -> Option<zk_model::OtherTime> {
+    Some(zk_model::OtherTime(zk_world::in_other_time))
+}
+
+#[cfg(not(feature = "run"))]
+fn other_time() -> Option<zk_model::OtherTime> {
+    None
+}
+
 /// Explores, and reports. `what` is the trial as it was asked for.
 pub(crate) fn check(
     what: &str,
@@ -54,6 +65,7 @@ pub(crate) fn explored(
     progress: &mut dyn FnMut(Progress),
 ) -> (CheckReport, Check) {
     let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
+    let config = &CheckConfig { other_time: other_time(), ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
     (report(what, &trial.about(), &owed, config, &check), check)
 }

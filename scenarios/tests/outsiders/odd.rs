@@ -5,7 +5,7 @@ use crate::judge::{
     number, ordered, path, released, remove, section,
 };
 use crate::promises::{Never, Once};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zoocheck::api::{CreateMode, Data, Either, ErrorCode, KeeperState, Stat, race};
 use zoocheck::trials::event::End;
 use zoocheck::trials::promise::AnyPromise;
@@ -52,6 +52,42 @@ impl Recipe for Stale {
 fn a_lock_that_is_taken_away_by_the_clock_has_two_holders() {
     let says = [Says::Breaks("exclusion-among-live-sessions"); 2];
     judge("stale", Stale, Bounds::clients(2), Faults::none(), says);
+}
+
+/// A lock that is taken away from whoever holds it once one's own machine says that 300 ms are over.
+#[derive(Clone, Copy)]
+struct Impatient;
+
+impl Recipe for Impatient {
+    fn promises(self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(ExclusionAmongLiveSessions::of(R))]
+    }
+
+    async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, _part: Part) -> Result<(), End> {
+        let lock = path("/r/lock");
+        asks(&probe);
+        let since = Instant::now();
+        while zk.create(&lock, Data::NULL, CreateMode::Ephemeral).await.is_err() {
+            if since.elapsed() > Duration::from_millis(300) {
+                remove(&zk, &lock).await?;
+            }
+            zk.sleep(Duration::from_millis(100)).await;
+            if zk.state().is_final() {
+                return Err(End::SessionLost);
+            }
+        }
+        section(&probe).await;
+        remove(&zk, &lock).await?;
+        released(&probe);
+        Ok(())
+    }
+}
+
+/// A model has no such clock, so it says that it cannot tell.
+#[test]
+fn a_lock_that_is_taken_away_by_the_machines_clock_is_not_determined() {
+    let says = [Says::NotDetermined, Says::Breaks("exclusion-among-live-sessions")];
+    judge("impatient", Impatient, Bounds::clients(2), Faults::none(), says);
 }
 
 /// Process 1 keeps a list as long as the parent's Stat says that it is the same. Process 0 adds to it.
