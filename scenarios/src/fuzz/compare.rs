@@ -135,7 +135,9 @@ fn enumerate(
             |whole: &Vec<Vec<String>>| whole.iter().zip(says).all(|(whole, says)| whole.starts_with(says));
         has_tasks && all.iter().any(begins)
     };
-    let strange = calm.iter().find(|seen| !all.contains(&seen.says) && !is_begun(&seen.says))?;
+    // What failed unheard is for `follow`.
+    let mut strict = calm.iter().filter(|seen| !seen.is_faulty);
+    let strange = strict.find(|seen| !all.contains(&seen.says) && !is_begun(&seen.says))?;
     let kind = Kind::NotShown { seen: strange.clone(), nearest: Vec::new() };
     Some(Difference { seed: first, kind })
 }

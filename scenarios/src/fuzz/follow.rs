@@ -90,12 +90,12 @@ const UNHEARD_DROPS: u8 = 2;
 /// Looks for a run of the model in which each process tells the same, and all in the same order.
 pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind: Option<Blind>) -> Answer {
     let with_drops = |more: u8| {
-        let in_order = |model: &RecipeModel| Search::new(model, seen, blind).run(effort);
+        let in_order = |model: &RecipeModel| Search::new(model, seen, more > 0, blind).run(effort);
         let bounds = Bounds { drops: seen.bounds.drops.saturating_add(more), ..seen.bounds };
         with_all_that_is_read(program, Like { bounds, blind }, in_order, |answer| *answer == Answer::Shown)
     };
     match with_drops(0) {
-        Answer::NotShown { .. } if seen.bounds.drops > 0 => with_drops(UNHEARD_DROPS),
+        Answer::NotShown { .. } if seen.is_faulty => with_drops(UNHEARD_DROPS),
         answer => answer,
     }
 }
@@ -103,6 +103,8 @@ pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind:
 struct Search<'a> {
     model: &'a RecipeModel,
     seen: &'a Seen,
+    /// Drops may meet anybody.
+    unheard: bool,
     blind: Option<Blind>,
     known: HashSet<(u64, At)>,
     open: BinaryHeap<Open>,
@@ -158,11 +160,12 @@ fn left(left: &Left) -> u32 {
 }
 
 impl<'a> Search<'a> {
-    fn new(model: &'a RecipeModel, seen: &'a Seen, blind: Option<Blind>) -> Search<'a> {
+    fn new(model: &'a RecipeModel, seen: &'a Seen, unheard: bool, blind: Option<Blind>) -> Search<'a> {
         let nearest = At { says: vec![0; seen.says.len()], changes: 0 };
         Search {
             model,
             seen,
+            unheard,
             blind,
             known: HashSet::new(),
             open: BinaryHeap::new(),
@@ -212,7 +215,7 @@ impl<'a> Search<'a> {
         let met = &self.seen.met;
         let process = |me: u8| state.clients[usize::from(me)].actor().process;
         match action {
-            Action::Drop(me, _) => met.drops.contains(&process(me)),
+            Action::Drop(me, _) => self.unheard || met.drops.contains(&process(me)),
             Action::Expire(me) | Action::FalseEnd(me) => {
                 let client = &state.clients[usize::from(me)];
                 // That of one who keeps it alive no more has to come.

@@ -87,7 +87,7 @@ const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 /// Why a run of a program with these events is not compared.
 fn why(program: &str, events: Vec<Event>) -> Option<Exclusion> {
     let program = parse::parse(program).expect("it is a program");
-    match seen(&program, &events, 3) {
+    match seen(&program, &events, 3, true) {
         Ran::Excluded(why) => Some(why),
         Ran::Seen(_) | Ran::Broken(_) => None,
     }

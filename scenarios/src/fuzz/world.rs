@@ -18,7 +18,9 @@ pub(crate) struct Seen {
     pub(crate) changes: Vec<Change>,
     /// Of all that, who told something, or that something took effect, in order.
     pub(crate) order: Vec<Mark>,
-    /// The faults that there were.
+    /// Whether there were faults of which no process need have noticed anything.
+    pub(crate) is_faulty: bool,
+    /// The faults that somebody noticed.
     pub(crate) bounds: Bounds,
     /// Whom they have met, of each kind.
     pub(crate) met: Met,
@@ -33,7 +35,7 @@ pub(crate) struct Met {
 }
 
 impl Seen {
-    /// Without faults.
+    /// Without faults that anybody noticed.
     pub(crate) fn is_calm(&self) -> bool {
         let Bounds { drops, expiries, crashes, .. } = self.bounds;
         drops == 0 && expiries == 0 && crashes == 0
@@ -148,10 +150,10 @@ pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
         return Ran::Broken(format!("{}: {}", violation.promise, violation.what));
     }
     let events = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
-    seen(program, &events, scenario.servers)
+    seen(program, &events, scenario.servers, scenario.faults != Faults::none())
 }
 
-pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
+pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: bool) -> Ran {
     let mut says = vec![Vec::new(); program.processes.len()];
     let (mut changes, mut order) = (Vec::new(), Vec::new());
     let (mut lost, mut later_lives) = (BTreeSet::new(), BTreeSet::new());
@@ -217,7 +219,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let clients = program.processes.len() as u8;
     let restarts = later_lives.len().min(200) as u8;
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
-    Ran::Seen(Seen { says, changes, order, bounds, met })
+    Ran::Seen(Seen { says, changes, order, is_faulty, bounds, met })
 }
 
 /// What a process tells, as one text.
