@@ -7,6 +7,7 @@
 //! | `prelude` | all that the author of a trial writes against |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
+//! | `context` | who is alive, who stands how to a lock, who was robbed: what promises know in common |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
@@ -27,6 +28,7 @@ pub mod barrier;
 pub mod chubby;
 pub mod common;
 pub mod configuration;
+mod context;
 pub mod course;
 pub mod double_barrier;
 pub mod election;

@@ -5,7 +5,9 @@ use crate::common::{InRound, Stop, plain};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{BarrierHolds, BarrierReleases, NoFailure, NoOpeningMissed, RaisedAsTold, Undisturbed};
+use crate::promises::{
+    BarrierHolds, BarrierReleases, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, Undisturbed,
+};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
 use zk_api::{Data, Text, ZPath, ZooKeeper};
@@ -65,6 +67,7 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
             Box::new(BarrierReleases::of(BARRIER)),
             Box::new(NoOpeningMissed::of(BARRIER)),
             Box::new(RaisedAsTold::of(BARRIER)),
+            Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
             Box::new(Undisturbed::of(NoFailure).sparing("/gate")),
         ]
     }

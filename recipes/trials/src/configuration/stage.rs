@@ -5,7 +5,7 @@ use crate::common::{InRound, Stop, plain};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{NoFailure, Of, SessionEndNoticed, Undisturbed, Views, shown};
+use crate::promises::{NoFailure, NoWaiterStuck, Of, SessionEndNoticed, Undisturbed, Views, shown};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -62,6 +62,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(Views::monotone(CONFIG, Of::Values)),
         Box::new(Views::fresh(CONFIG, Of::Values)),
         Box::new(SessionEndNoticed::default()),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(CONFIG)),
     ]
 }

@@ -6,7 +6,7 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    BarrierOpens, EntersTogether, LeavesTogether, Measured, NoFailure, NothingLeftBehind,
+    BarrierOpens, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind,
     OneWokenPerDeletion, RoundsDoNotMix, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
@@ -47,6 +47,13 @@ pub trait DoubleBarrierKind: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
 
+impl<K: DoubleBarrierKind> OnTrial<K> {
+    /// A round takes fewer members than there are: whoever is left over in the end waits for ever.
+    fn leaves_some_out(&self) -> bool {
+        self.0.size(3) < 3
+    }
+}
+
 impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
     fn about(&self) -> About {
         self.0.about()
@@ -65,6 +72,9 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
             Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER)).sparing(BARRIER)),
             Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
         ];
+        if !self.leaves_some_out() {
+            all.push(Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())));
+        }
         // What is made for a single round has none to mix.
         if !self.0.scenario().contains(&("rounds", "1")) {
             all.insert(2, Box::new(RoundsDoNotMix::of(BARRIER)));

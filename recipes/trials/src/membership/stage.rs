@@ -6,7 +6,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    LeaversUnlisted, LiveMembersListed, NoFailure, Of, SessionEndNoticed, Undisturbed, Views, shown,
+    LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, SessionEndNoticed, Undisturbed, Views,
+    shown,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeSet;
@@ -82,6 +83,7 @@ impl<K: GroupKind> Trial for OnTrial<K> {
             // Who is through with its rounds keeps itself listed no more.
             Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
             Box::new(SessionEndNoticed::default()),
+            Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
             Box::new(Undisturbed::of(NoFailure).sparing(GROUP)),
         ];
         if self.0.leaves() {

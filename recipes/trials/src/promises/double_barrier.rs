@@ -38,12 +38,21 @@ struct Rounds {
 struct Member {
     place: Place,
     registered: bool,
+    /// Of those who are registered for the round that gathers, so many were at one time, itself among them.
+    beside: i64,
     /// An administrator has deleted its znode, and it has not made a new one to enter by, or arrived again.
     robbed: bool,
     /// It was robbed and has registered anew: if a round ran that it missed, those of that may wait for it as they leave.
     missed: bool,
     /// The round whose first member passed while this one was registered. Numbers begin anew when nobody is in one.
     round: Option<u32>,
+}
+
+impl Member {
+    /// It is registered, and for no round that has begun.
+    fn gathers(self) -> bool {
+        self.place == Place::Arriving && self.registered && self.round.is_none()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,8 +90,7 @@ impl Rounds {
             },
             Event::Is(Fact::SessionClosed { actor, .. }) => {
                 let member = self.members.remove(actor)?;
-                let counted = member.place == Place::Arriving && member.registered && member.round.is_none();
-                self.fallen += i64::from(counted);
+                self.fallen += i64::from(member.gathers());
                 self.robbed |= member.robbed;
                 None
             }
@@ -136,6 +144,10 @@ impl Rounds {
                 member.registered = registered;
             });
         }
+        let beside = self.gathered();
+        for member in self.members.values_mut().filter(|member| member.gathers()) {
+            member.beside = member.beside.max(beside);
+        }
     }
 
     fn hear(&mut self, actor: ActorId, what: &str, number: i64) -> Option<Step> {
@@ -143,7 +155,8 @@ impl Rounds {
             "arrives at" => {
                 self.size = number;
                 let (registered, robbed, missed) = (false, false, false);
-                let member = Member { place: Place::Arriving, registered, robbed, missed, round: None };
+                let place = Place::Arriving;
+                let member = Member { place, registered, beside: 0, robbed, missed, round: None };
                 self.members.insert(actor, member);
                 None
             }
@@ -178,22 +191,27 @@ impl Rounds {
     }
 
     fn opens(&mut self, actor: ActorId) -> Step {
-        let arriving = |member: &Member| member.place == Place::Arriving && member.registered;
         let inside = self.passed();
         let robbed = self.robbed || self.members.values().any(|member| member.robbed);
-        let new = |member: &&Member| arriving(member) && member.round.is_none();
-        let with = self.members.values().filter(new).count() as i64 + self.fallen;
+        // Who has gone before another came was never there with it.
+        let beside = self.members.get(&actor).map_or(0, |member| member.beside);
+        let with = beside.min(self.gathered() + self.fallen);
         if self.is_robbed(actor) {
             // Which round it was in nobody can tell: it may come late, when those of another one gather.
             return Step::Opens { actor, with, inside, robbed, follows: false };
         }
         let round = self.members.values().filter_map(|member| member.round).max().map_or(0, |last| last + 1);
-        for member in self.members.values_mut().filter(|member| arriving(member)) {
-            member.round.get_or_insert(round);
+        for member in self.members.values_mut().filter(|member| member.gathers()) {
+            member.round = Some(round);
         }
         (self.fallen, self.robbed) = (0, false);
         let follows = self.left.take().is_some();
         Step::Opens { actor, with, inside, robbed, follows }
+    }
+
+    /// How many are registered for the round that gathers.
+    fn gathered(&self) -> i64 {
+        self.members.values().filter(|member| member.gathers()).count() as i64
     }
 
     fn live(&self) -> impl Iterator<Item = (ActorId, Member)> {

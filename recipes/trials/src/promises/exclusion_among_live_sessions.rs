@@ -1,9 +1,9 @@
 //! `exclusion-among-live-sessions`.
 
 use super::{Crew, broken};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::context::Standing;
+use crate::event::{ActorId, Event};
 use crate::promise::{Assumption, Finding, Promise};
-use std::collections::BTreeMap;
 
 /// At most one actor with a live session believes that it holds the lock, or only such as share it.
 ///
@@ -12,43 +12,30 @@ use std::collections::BTreeMap;
 pub struct ExclusionAmongLiveSessions {
     lock: &'static str,
     crew: Crew,
-    /// Live actors only.
-    actors: BTreeMap<ActorId, Standing>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Standing {
-    Waits,
-    Shares,
-    Holds,
 }
 
 impl ExclusionAmongLiveSessions {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        ExclusionAmongLiveSessions { lock, crew: Crew::of(lock), actors: BTreeMap::new() }
+        ExclusionAmongLiveSessions { lock, crew: Crew::of(lock) }
     }
 
     /// It holds it, alone or as one of several.
-    fn holds(&mut self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
-        let before = self.actors.insert(actor, how);
-        // Less than before is no news for others.
-        if before == Some(how) || before == Some(Standing::Holds) {
-            return;
-        }
-        let others = || self.actors.iter().filter(|(other, _)| **other != actor);
+    fn holds(&self, actor: ActorId, how: Standing, found: &mut Vec<Finding>) {
+        let others = || self.crew.standing.iter().filter(|(other, _)| **other != actor);
         let against = |standing: Standing| match standing {
             Standing::Waits => false,
             Standing::Shares => how == Standing::Holds,
             Standing::Holds => true,
         };
         let holders = others().filter(|(_, standing)| against(**standing)).map(|(other, _)| *other);
-        // A holder that nobody robbed leaves no excuse.
-        match holders.max_by_key(|other| !self.crew.is_robbed(*other)) {
+        // A holder that nobody robbed leaves no excuse but that of the newcomer.
+        match holders.max_by_key(|other| !self.crew.lost_its_claim(*other)) {
             Some(other) => {
-                let robbed = self.crew.is_robbed(actor) || self.crew.is_robbed(other);
-                let word = |actor| {
-                    if self.actors.get(actor) == Some(&Standing::Shares) { "shares" } else { "holds" }
+                let robbed = self.crew.lost_its_claim(actor) || self.crew.lost_its_claim(other);
+                let word = |actor| match self.crew.standing.get(actor) {
+                    Some(Standing::Shares) => "shares",
+                    Some(Standing::Holds | Standing::Waits) | None => "holds",
                 };
                 let (one, two) = (word(&actor), word(&other));
                 let what = format!("{actor} {one} {} while {other} still {two} it", self.lock);
@@ -85,39 +72,17 @@ impl Promise for ExclusionAmongLiveSessions {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if let Some(dead) = self.crew.see(event) {
-            self.actors.retain(|actor, _| actor.main() != dead);
-        }
-        match event {
-            Event::Says { actor, .. } if self.crew.is_dead(*actor) => {}
-            Event::Says { actor, what } => match what {
-                Observation::Attempts { lock } if **lock == *self.lock => {
-                    self.actors.insert(*actor, Standing::Waits);
-                }
-                Observation::Shares { lock, .. } if **lock == *self.lock => {
-                    self.holds(*actor, Standing::Shares, found);
-                }
-                Observation::Granted { lock, .. } if **lock == *self.lock => {
-                    self.holds(*actor, Standing::Holds, found);
-                }
-                Observation::Enters { lock } if **lock == *self.lock => {
-                    // Who was granted a share enters with no more than that.
-                    let how = self.actors.get(actor).filter(|how| **how == Standing::Shares);
-                    self.holds(*actor, how.copied().unwrap_or(Standing::Holds), found);
-                }
-                Observation::Leaves { lock }
-                | Observation::Released { lock }
-                | Observation::GivesUp { lock, .. }
-                    if **lock == *self.lock =>
-                {
-                    self.actors.remove(actor);
-                }
-                _ => {}
-            },
-            Event::Is(Fact::Finished { actor, .. }) => {
-                self.actors.retain(|other, _| other.main() != *actor);
-            }
-            Event::Is(_) => {}
+        let Event::Says { actor, .. } = event else {
+            self.crew.see(event);
+            return;
+        };
+        let before = self.crew.standing.get(actor).copied();
+        self.crew.see(event);
+        match (before, self.crew.standing.get(actor).copied()) {
+            // Less than before is no news for others.
+            (_, None | Some(Standing::Waits)) | (Some(Standing::Holds), _) => {}
+            (before, Some(how)) if before == Some(how) => {}
+            (_, Some(how)) => self.holds(*actor, how, found),
         }
     }
 }

@@ -12,8 +12,8 @@ use zk_api::Text;
 /// order of their grants, have done no harm. A write of one that was granted the lock earlier than somebody who
 /// has written already breaks the promise; it may write again when it is granted the lock anew.
 ///
-/// Actors that have written stay in the state after they have left or crashed: a late write of theirs must be
-/// known for one. Where nobody writes, nothing stays.
+/// Actors stay in the state after they have left or crashed: a late write of theirs must be known for one, and one that
+/// nobody waits for may be sent before and arrive after that.
 ///
 /// Who holds it in shared mode contradicts no other sharer: its writes, which stand for reads there, come too late only
 /// after those of a later exclusive holder. Those of an exclusive one come too late after those of any later holder.
@@ -64,7 +64,7 @@ impl AtResource {
         // That one has its place already.
         let was_robbed = match event {
             Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
-                self.crew.robbed.keys().any(|(robbed, _)| robbed == actor)
+                self.crew.lost_a_znode(*actor)
             }
             Event::Is(_) | Event::Says { .. } => false,
         };
@@ -108,7 +108,6 @@ impl AtResource {
             }
             Observation::Leaves { lock } | Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                 self.asking.remove(&actor);
-                self.leave(actor);
             }
             _ => {}
         }
@@ -145,17 +144,6 @@ impl AtResource {
         self.order.push(actor);
     }
 
-    /// Forgets who leaves without having written. What it never wrote cannot be interrupted, and whoever leaves
-    /// waits for the answers to what it wrote.
-    fn leave(&mut self, actor: ActorId) {
-        if !(self.written && self.order.first() == Some(&actor)) {
-            self.order.retain(|other| *other != actor);
-            if !self.superseded.contains_key(&actor) {
-                self.sharers.remove(&actor);
-            }
-        }
-    }
-
     fn supersede_before(&mut self, writer: ActorId) -> Effect {
         let exclusive = !self.sharers.contains(&writer);
         let all = self.order.iter().chain(self.superseded.keys());
@@ -183,7 +171,7 @@ impl AtResource {
         if self.crew.has_ended(writer) {
             Some(Assumption::NoActionAfterSessionEnd)
         } else {
-            self.crew.is_robbed(writer).then_some(Assumption::NoAdministrator)
+            self.crew.lost_its_claim(writer).then_some(Assumption::NoAdministrator)
         }
     }
 
@@ -385,15 +373,6 @@ mod tests {
         let events = [before, dies, writes].concat();
         let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
-    }
-
-    #[test]
-    fn without_writes_nothing_is_remembered() {
-        let mut promise = ExclusionAtFencedResource::of(LOCK);
-        for event in [attempts(0), attempts(1), granted(0), granted(1), leaves(1), leaves(0)] {
-            promise.see(&event, &mut Vec::new());
-        }
-        assert_eq!(promise, ExclusionAtFencedResource::of(LOCK));
     }
 
     #[test]

@@ -75,10 +75,10 @@ pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 pub use voters_learn::VotersLearn;
 
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::context::{Crew, below, parent, within};
+use crate::event::ActorId;
 use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
-use std::collections::{BTreeMap, BTreeSet};
-use zk_api::{SessionId, Text};
+use zk_api::Text;
 
 /// All ten that a fair lock with tokens makes, in the order of the reports.
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
@@ -105,7 +105,7 @@ pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dy
         Box::new(TokensIncrease::of(lock)),
         Box::new(Fifo::of_shared(lock, exclusive)),
         Box::new(SharersWakeTogether::of(lock, exclusive)),
-        Box::new(SharersMeet::of(lock)),
+        Box::new(SharersMeet::of(lock, exclusive)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),
@@ -151,163 +151,6 @@ pub fn of_published_commitment(root: &'static str, sites: &'static str) -> Vec<B
     ]
 }
 
-/// Whose the live sessions are, and which actors' claims do not count, or not as defects.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Crew {
-    lock: &'static str,
-    live: BTreeMap<SessionId, ActorId>,
-    /// All that were ever opened: what a session asked for may be done when its end was told already.
-    opened: BTreeSet<SessionId>,
-    /// Whose session has ended.
-    ended: BTreeSet<ActorId>,
-    /// Who crashed while their session lives.
-    crashed: BTreeSet<ActorId>,
-    /// Whose znodes another has deleted, and whether that was an administrator: who has made no new one beside it since,
-    /// and has not begun another attempt or been granted the lock by another.
-    robbed: BTreeMap<(ActorId, Text), bool>,
-    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt, is no
-    /// sign that who was robbed has it.
-    threaded: BTreeSet<ActorId>,
-}
-
-impl Crew {
-    fn of(lock: &'static str) -> Crew {
-        Crew {
-            lock,
-            live: BTreeMap::new(),
-            opened: BTreeSet::new(),
-            ended: BTreeSet::new(),
-            crashed: BTreeSet::new(),
-            robbed: BTreeMap::new(),
-            threaded: BTreeSet::new(),
-        }
-    }
-
-    /// Takes note; gives who dies of it: by the end of the session, or by a crash.
-    fn see(&mut self, event: &Event) -> Option<ActorId> {
-        let fact = match event {
-            Event::Is(fact) => fact,
-            Event::Says { actor, what } => {
-                if actor.thread > 0 {
-                    self.threaded.insert(actor.main());
-                }
-                self.hear(*actor, what);
-                return None;
-            }
-        };
-        match fact {
-            Fact::SessionOpened { session, actor } => {
-                self.live.insert(*session, *actor);
-                self.opened.insert(*session);
-                // Its client has renewed it.
-                self.ended.remove(actor);
-            }
-            Fact::SessionClosed { session, actor, .. } => {
-                self.live.remove(session);
-                // One that was given up for a newer one is nobody's.
-                if self.live.values().any(|other| other == actor) {
-                    return None;
-                }
-                self.ended.insert(*actor);
-                self.crashed.remove(actor);
-                self.threaded.remove(actor);
-                self.robbed.retain(|(robbed, _), _| robbed != actor);
-                return Some(*actor);
-            }
-            Fact::Crashed { actor } => {
-                if !self.ended.contains(actor) {
-                    self.crashed.insert(*actor);
-                }
-                return Some(*actor);
-            }
-            Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
-                if let Some(actor) = self.live.get(by).copied() {
-                    self.forgets_robbery(actor, |robbed| parent(robbed) == parent(path));
-                }
-            }
-            Fact::NodeDeleted { path, .. } => {
-                if let Some(actor) = self.loser(fact) {
-                    let by_administrator = self.victim(fact).is_some();
-                    self.forgets_robbery(actor, |_| true);
-                    self.robbed.insert((actor, path.clone()), by_administrator);
-                }
-            }
-            _ => {}
-        }
-        None
-    }
-
-    fn hear(&mut self, actor: ActorId, what: &Observation) {
-        let by_another = match what {
-            Observation::Attempts { lock } => **lock == *self.lock,
-            Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
-                **lock == *self.lock && !self.is_robbed_of(actor, node)
-            }
-            Observation::Enters { .. }
-            | Observation::Leaves { .. }
-            | Observation::Released { .. }
-            | Observation::GivesUp { .. }
-            | Observation::Notes { .. }
-            | Observation::Begins { .. }
-            | Observation::Ends { .. } => false,
-        };
-        if by_another {
-            self.forgets_robbery(actor.main(), |_| true);
-        }
-    }
-
-    /// One thread has one znode at a time.
-    fn forgets_robbery(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
-        if !self.threaded.contains(&actor) {
-            self.robbed.retain(|(robbed, node), _| *robbed != actor || !of(node));
-        }
-    }
-
-    /// Whose session has ended, or who crashed: what he says of the lock does not count.
-    fn is_dead(&self, actor: ActorId) -> bool {
-        self.has_ended(actor) || self.crashed.contains(&actor.main())
-    }
-
-    /// Whose session has ended, which a crash does not bring about at once.
-    fn has_ended(&self, actor: ActorId) -> bool {
-        self.ended.contains(&actor.main())
-    }
-
-    fn is_robbed(&self, actor: ActorId) -> bool {
-        self.robbed.iter().any(|((robbed, _), by_administrator)| *robbed == actor.main() && *by_administrator)
-    }
-
-    /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
-    fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
-        self.robbed.contains_key(&(actor.main(), node.clone()))
-    }
-
-    /// Whether a session is, or was, an actor's.
-    fn knows(&self, session: SessionId) -> bool {
-        self.opened.contains(&session)
-    }
-
-    /// Who loses a contender's znode by this fact, by the hand of another.
-    fn loser(&self, fact: &Fact) -> Option<ActorId> {
-        match fact {
-            Fact::NodeDeleted { path, by, owner, .. }
-                if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
-            {
-                self.live.get(owner).copied()
-            }
-            _ => None,
-        }
-    }
-
-    /// The same, by the hand of somebody who is no actor.
-    fn victim(&self, fact: &Fact) -> Option<ActorId> {
-        match fact {
-            Fact::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(fact),
-            _ => None,
-        }
-    }
-}
-
 fn broken(what: String, excuse: Option<Assumption>) -> Finding {
     Finding::Broken(Violation::new(what, excuse))
 }
@@ -323,26 +166,13 @@ fn broken_for(what: String, actors: &[ActorId]) -> Finding {
     Finding::Broken(Violation { what, excuse: None, about: Subject::Actors(actors.into()) })
 }
 
-/// What a znode is a child of.
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(parent, _)| parent)
-}
-
-/// Whether a path lies below `lock`.
-fn below(lock: &str, path: &str) -> bool {
-    path.len() > lock.len() && within(lock, path)
-}
-
-/// Whether a path is `lock` or lies below it.
-fn within(lock: &str, path: &str) -> bool {
-    path.strip_prefix(lock).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::End;
+    use crate::event::{End, Event, Fact};
     use crate::promise::{NOT_SAID, Rest};
+    use std::collections::BTreeMap;
+    use zk_api::SessionId;
 
     /// Each of the catalogue's once, by its name.
     fn all() -> BTreeMap<&'static str, Box<dyn AnyPromise>> {

@@ -40,6 +40,17 @@ impl NoForeignDelete {
     }
 }
 
+impl NoForeignDelete {
+    /// It is an administrator; or he has deleted what it had there before, and it takes the next one's for its own.
+    fn excuse(&self, path: &Text, by: SessionId) -> Option<Assumption> {
+        let is_his = match self.crew.live.get(&by) {
+            Some(actor) => self.crew.is_robbed_of(*actor, path),
+            None => !self.crew.knows(by),
+        };
+        is_his.then_some(Assumption::NoAdministrator)
+    }
+}
+
 impl Promise for NoForeignDelete {
     fn name(&self) -> &'static str {
         "no-foreign-delete"
@@ -58,7 +69,7 @@ impl Promise for NoForeignDelete {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let Event::Is(Fact::NodeDeleted { path, by, owner, .. }) = event else {
+        let Event::Is(fact @ Fact::NodeDeleted { path, by, owner, .. }) = event else {
             if let Some(dead) = self.crew.see(event) {
                 self.held.retain(|actor, _| actor.main() != dead);
             }
@@ -67,6 +78,10 @@ impl Promise for NoForeignDelete {
             }
             return;
         };
+        let excuse = self.excuse(path, *by);
+        if self.crew.victim(fact).is_some() {
+            self.crew.see(event);
+        }
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
@@ -81,7 +96,6 @@ impl Promise for NoForeignDelete {
                 None => found.extend((self.crew.opened.len() > 1).then_some(Finding::Tested)),
             }
         } else {
-            let excuse = (!self.crew.knows(*by)).then_some(Assumption::NoAdministrator);
             found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
         }
     }

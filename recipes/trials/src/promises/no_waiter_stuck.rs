@@ -1,7 +1,7 @@
 //! `no-waiter-stuck`.
 
 use super::broken_for;
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, End, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::BTreeSet;
 use zk_api::Text;
@@ -11,13 +11,21 @@ use zk_api::Text;
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
     waiting: BTreeSet<(ActorId, Text)>,
+    /// Whether somebody has died, if that is to count: others may wait for it for ever.
+    died: Option<bool>,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
-pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck { waiting: BTreeSet::new() };
+pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck { waiting: BTreeSet::new(), died: None };
 
 impl NoWaiterStuck {
+    /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives and
+    /// keeps its session.
+    pub fn while_all_live() -> Self {
+        NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
+    }
+
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
         let subject = what.subject();
@@ -57,6 +65,12 @@ impl Promise for NoWaiterStuck {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let dies = match event {
+            Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => true,
+            Event::Is(Fact::Finished { end, .. }) => *end != End::Done,
+            Event::Is(_) | Event::Says { .. } => false,
+        };
+        self.died = self.died.map(|died| died || dies);
         let is_tested = match event {
             Event::Says { actor, what } => self.hear(*actor, what),
             Event::Is(Fact::Fired { woken, .. }) => !woken.is_empty(),
@@ -70,6 +84,9 @@ impl Promise for NoWaiterStuck {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        if self.died == Some(true) {
+            return;
+        }
         for actor in &rest.unfinished {
             // It may be for another who waits.
             found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));

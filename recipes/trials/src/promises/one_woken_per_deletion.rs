@@ -5,10 +5,8 @@ use crate::event::{Event, Fact};
 use crate::promise::{Assumption, Finding, Promise};
 use zk_api::EventType;
 
-/// The deletion of a contender's znode wakes one client at most: no herd.
-///
-/// A watch of the list of contenders wakes on deletions too, so no two clients may have one: its events are
-/// counted whatever the change was.
+/// The deletion of a contender's znode wakes one client at most, and so does every other change there: no herd, by whatever
+/// event.
 ///
 /// Whoever loses its znode to an administrator may wait on where it waits, and the next in line with it: then all are
 /// excused who are woken together with it, but no two others.
@@ -31,11 +29,11 @@ impl Promise for OneWokenPerDeletion {
     }
 
     fn about(&self) -> &'static str {
-        "The deletion of a contender's znode wakes one client at most."
+        "The deletion of a contender's znode, like every other change there, wakes one client at most."
     }
 
     fn tested_when(&self) -> &'static str {
-        "A deletion, or a change of the list, wakes somebody whose session lives."
+        "A change wakes somebody whose session lives."
     }
 
     fn assumes(&self) -> &'static [Assumption] {
@@ -49,7 +47,9 @@ impl Promise for OneWokenPerDeletion {
                 let what = match kind {
                     EventType::NodeDeleted => "the deletion",
                     EventType::NodeChildrenChanged => "a change of the list",
-                    EventType::None | EventType::NodeCreated | EventType::NodeDataChanged => return,
+                    EventType::NodeCreated => "the creation",
+                    EventType::NodeDataChanged => "a change of the data",
+                    EventType::None => return,
                 };
                 // A watch of a session that has ended wakes nobody, removed or not.
                 let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
@@ -72,7 +72,7 @@ impl Promise for OneWokenPerDeletion {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use EventType::{NodeChildrenChanged, NodeDataChanged, NodeDeleted};
+    use EventType::{NodeChildrenChanged, NodeCreated, NodeDataChanged, NodeDeleted};
 
     const A: &str = "/lock/a-lock-0000000000";
     const B: &str = "/lock/b-lock-0000000001";
@@ -102,8 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_data_may_wake_many() {
-        assert_eq!(findings(OneWokenPerDeletion::of(LOCK), vec![fired(A, NodeDataChanged, &[1, 2])]), []);
+    fn a_herd_is_one_by_whatever_event() {
+        for kind in [NodeCreated, NodeDataChanged] {
+            let found = findings(OneWokenPerDeletion::of(LOCK), vec![fired(A, kind, &[1, 2])]);
+            assert_eq!(broken_by(&found).len(), 1, "{kind:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! payload with a priority, and *has put* it. A consumer *asks* the items' parent, *takes* an item, *has worked off* the item.
 
 use super::{Crew, below, broken_at, broken_for, parent};
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, SessionId, Text};
@@ -26,6 +26,8 @@ enum Step<'a> {
     WorkedOff(&'a str),
     /// It asks no more: it is dead, or has given up.
     Ends(ActorId),
+    /// It asks no more, as it has done all it was to do.
+    IsDone(ActorId),
 }
 
 /// Reads events.
@@ -63,6 +65,7 @@ impl Ears {
             Event::Is(Fact::NodeDeleted { path, .. }) if below(self.items, path) => {
                 Some(Step::Vanishes(path))
             }
+            Event::Is(Fact::Finished { actor, end: End::Done }) => Some(Step::IsDone(*actor)),
             Event::Is(Fact::Finished { actor, .. }) => Some(Step::Ends(*actor)),
             Event::Is(_) => None,
         }
@@ -168,6 +171,9 @@ impl Promise for NothingLost {
             Some(Step::Ends(actor)) => {
                 let counts = self.asking.remove(&actor) && self.delivery == Delivery::AtMostOnce;
                 self.fallen += usize::from(counts);
+            }
+            Some(Step::IsDone(actor)) => {
+                self.asking.remove(&actor);
             }
             Some(Step::Vanishes(_)) | None => {}
         }
@@ -333,13 +339,19 @@ impl Promise for TakesInOrder {
             Some(Step::Takes(actor, item)) if !self.ears.crew.is_dead(actor) => {
                 self.takes(actor, item, found)
             }
-            Some(Step::Ends(actor)) => {
+            Some(Step::Ends(actor) | Step::IsDone(actor)) => {
                 if self.asking.remove(&actor).is_some() {
                     self.waiting.clear();
                 }
             }
             Some(Step::Takes(..) | Step::WorkedOff(_) | Step::HasPut(..)) | None => {}
         }
+    }
+
+    fn at_rest(&self, _rest: &Rest, found: &mut Vec<Finding>) {
+        let skipped = self.waiting.iter().filter(|other| other.is_there && other.overtaken.is_some());
+        let what = |item| format!("{item} is there still, though one that it comes before was taken");
+        found.extend(skipped.map(|other| broken_of(what(&other.item), &other.item)));
     }
 }
 
@@ -385,7 +397,7 @@ impl Promise for QueueProgress {
             Some(Step::Takes(actor, _)) => {
                 found.extend(self.asking.remove(&actor).then_some(Finding::Tested));
             }
-            Some(Step::Ends(actor)) => {
+            Some(Step::Ends(actor) | Step::IsDone(actor)) => {
                 self.asking.remove(&actor);
             }
             Some(Step::Puts(..) | Step::HasPut(..) | Step::WorkedOff(_)) | None => {}

@@ -3,26 +3,27 @@
 use super::{below, broken};
 use crate::event::{Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
-use std::collections::BTreeSet;
-use zk_api::{SessionId, Text};
+use std::collections::BTreeMap;
+use zk_api::{EventType, SessionId, Text};
 
 /// What to write to a contender's znode to ask for it back.
 const UNLOCK: &[u8] = b"unlock";
 
 /// Whoever is asked to give back what it holds does so while it lives.
 ///
-/// It is put to the test when the owner of a znode that asks for it back deletes it.
+/// It is put to the test when the owner of a znode that asks for it back was woken by that, and deletes it: a release that
+/// would have come anyhow is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RevocationHeeded {
     lock: &'static str,
-    /// The contenders' znodes that are asked back.
-    asked: BTreeSet<Text>,
+    /// The contenders' znodes that are asked back, and whether somebody was woken by that.
+    asked: BTreeMap<Text, bool>,
 }
 
 impl RevocationHeeded {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        RevocationHeeded { lock, asked: BTreeSet::new() }
+        RevocationHeeded { lock, asked: BTreeMap::new() }
     }
 }
 
@@ -36,20 +37,23 @@ impl Promise for RevocationHeeded {
     }
 
     fn tested_when(&self) -> &'static str {
-        "The owner of a znode that was asked back deletes it."
+        "The owner of a znode that was asked back is told of it, and deletes it."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeWritten { path, data, .. }) if below(self.lock, path) => {
                 if data.bytes() == UNLOCK {
-                    self.asked.insert(path.clone());
+                    self.asked.entry(path.clone()).or_default();
                 } else {
                     self.asked.remove(path);
                 }
             }
+            Event::Is(Fact::Fired { path, kind: EventType::NodeDataChanged, woken }) => {
+                self.asked.entry(path.clone()).and_modify(|told| *told |= !woken.is_empty());
+            }
             Event::Is(Fact::NodeDeleted { path, by, owner, .. }) => {
-                let given_back = self.asked.remove(path) && by == owner;
+                let given_back = self.asked.remove(path) == Some(true) && by == owner;
                 found.extend(given_back.then_some(Finding::Tested));
             }
             Event::Is(_) | Event::Says { .. } => {}
@@ -57,8 +61,10 @@ impl Promise for RevocationHeeded {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let owned =
-            rest.nodes.iter().filter(|(path, owner)| *owner != SessionId::NONE && self.asked.contains(path));
+        let owned = rest
+            .nodes
+            .iter()
+            .filter(|(path, owner)| *owner != SessionId::NONE && self.asked.contains_key(path));
         for (path, owner) in owned {
             if let Some((_, actor)) = rest.sessions.iter().find(|(session, _)| session == owner) {
                 found.push(broken(format!("{actor} was asked to give back {path}, and did not"), None));
@@ -95,8 +101,9 @@ mod tests {
 
     #[test]
     fn giving_it_back_is_a_test_it_passes_and_having_it_taken_is_none() {
-        let found = findings(RevocationHeeded::of(LOCK), vec![asked_back(A), deleted(A, 0, 0)]);
+        let told = || fired(A, EventType::NodeDataChanged, &[0]);
+        let found = findings(RevocationHeeded::of(LOCK), vec![asked_back(A), told(), deleted(A, 0, 0)]);
         assert_eq!(found, [Finding::Tested]);
-        assert_eq!(findings(RevocationHeeded::of(LOCK), vec![asked_back(A), deleted(A, 1, 0)]), []);
+        assert_eq!(findings(RevocationHeeded::of(LOCK), vec![asked_back(A), told(), deleted(A, 1, 0)]), []);
     }
 }

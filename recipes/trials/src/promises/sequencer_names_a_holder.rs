@@ -10,7 +10,7 @@ use zk_api::{SessionId, Text, Zxid, sequence_of};
 const OF: &str = " of ";
 
 /// A sequencer is accepted only if its znode held the lock, in the mode that is asked for, at some moment since it was
-/// presented.
+/// presented; and refused only if at some moment it did not.
 ///
 /// Trials note `presents` about the znode, with 1 where exclusive mode is asked for and 0 where shared mode will do, and
 /// then `is accepted with` about the same. Where a znode may be made anew under the same path, the sequencer tells which one
@@ -22,8 +22,17 @@ pub struct SequencerNamesAHolder {
     exclusive: &'static str,
     /// The contenders' znodes that exist, by their numbers, and what created them.
     line: BTreeMap<(Option<i32>, Text), Zxid>,
-    /// What is presented: by whom, what, for which mode, and whether it was good at some moment since.
-    presented: BTreeMap<ActorId, (Text, bool, bool)>,
+    /// What is presented, by whom.
+    presented: BTreeMap<ActorId, Presented>,
+}
+
+/// What is presented, for which mode, and whether it was good at some moment since, and at every one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Presented {
+    named: Text,
+    alone: bool,
+    once: bool,
+    always: bool,
 }
 
 impl SequencerNamesAHolder {
@@ -56,8 +65,9 @@ impl SequencerNamesAHolder {
 
     fn look(&mut self) {
         let mut presented = std::mem::take(&mut self.presented);
-        for (node, alone, good) in presented.values_mut() {
-            *good |= self.is_held(node, *alone);
+        for one in presented.values_mut() {
+            let good = self.is_held(&one.named, one.alone);
+            (one.once, one.always) = (one.once || good, one.always && good);
         }
         self.presented = presented;
     }
@@ -69,7 +79,7 @@ impl Promise for SequencerNamesAHolder {
     }
 
     fn about(&self) -> &'static str {
-        "A sequencer is accepted only if its holder held the lock in that mode since it was presented."
+        "A sequencer is accepted only if its holder held the lock in that mode since it was presented, and else refused."
     }
 
     fn tested_when(&self) -> &'static str {
@@ -93,11 +103,12 @@ impl Promise for SequencerNamesAHolder {
             }
             Event::Says { actor, what: Observation::Notes { what, about, number } } => match &**what {
                 "presents" => {
-                    let good = self.is_held(about, *number == 1);
-                    self.presented.insert(*actor, (about.clone(), *number == 1, good));
+                    let (named, alone) = (about.clone(), *number == 1);
+                    let good = self.is_held(about, alone);
+                    self.presented.insert(*actor, Presented { named, alone, once: good, always: good });
                 }
                 "is accepted with" => match self.presented.remove(actor) {
-                    Some((node, _, true)) if node == *about => found.push(Finding::Tested),
+                    Some(one) if one.once && one.named == *about => found.push(Finding::Tested),
                     Some(_) | None => {
                         let what =
                             format!("{actor} was accepted with {about}, which did not hold the lock so");
@@ -105,7 +116,10 @@ impl Promise for SequencerNamesAHolder {
                     }
                 },
                 "is refused with" => {
-                    self.presented.remove(actor);
+                    let one = self.presented.remove(actor).filter(|one| one.always && one.named == *about);
+                    let what =
+                        || format!("{actor} was refused with {about}, which held the lock so all the time");
+                    found.extend(one.map(|_| broken(what(), None)));
                 }
                 _ => {}
             },

@@ -1,20 +1,80 @@
 //! `session-end-noticed`.
 
 use super::broken;
-use crate::event::{ActorId, End, Event, Fact};
+use crate::event::{ActorId, End, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::SessionId;
 
-/// Whoever is told that its session is over makes an end: it neither waits on, nor ends as if all were done.
+/// Whoever is told that its session is over makes an end: it neither waits on, nor goes on, nor ends as if all were done. And
+/// whoever ends because of it was told.
 ///
 /// Only a process that ends so can begin anew with another session; one that waits on waits for what no server will
-/// ever tell it. Who is told as it ends anyhow is not judged.
+/// ever tell it. Who is told as it ends anyhow is not judged, nor is one that is through with what it did, or has begun what
+/// takes no znode of its own, and ends. What was under way as it was told may still be done: a write, and what an answer that
+/// came before has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
+    /// Whose the sessions are, and whether they live.
+    sessions: BTreeMap<SessionId, (ActorId, bool)>,
     /// Who was told and has not ended yet.
-    told: BTreeSet<ActorId>,
+    told: BTreeMap<ActorId, Told>,
     /// Who has ended. Its session may end afterwards; nobody is left to notice.
     ended: BTreeSet<ActorId>,
+    /// Whose last word was that it begins something, or is through with it: whether it is.
+    said: BTreeMap<ActorId, bool>,
+    /// Who has lost an ephemeral znode with its session.
+    lost: BTreeSet<ActorId>,
+}
+
+/// What somebody has done since it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Told {
+    /// It was through with all it did by then, or did something of its own.
+    may_end: bool,
+    has_begun: bool,
+    /// Which of its threads have written.
+    wrote: BTreeSet<ActorId>,
+}
+
+impl SessionEndNoticed {
+    fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        let (begins, is_through) = match what {
+            Observation::Enters { .. } | Observation::Begins { .. } => (true, false),
+            Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. } => {
+                (false, true)
+            }
+            Observation::Attempts { .. }
+            | Observation::Granted { .. }
+            | Observation::Shares { .. }
+            | Observation::Leaves { .. }
+            | Observation::Notes { .. } => (false, false),
+        };
+        match begins || is_through {
+            true => self.said.insert(actor.main(), is_through),
+            false => self.said.remove(&actor.main()),
+        };
+        if let Some(told) = self.told.get_mut(&actor.main()).filter(|_| begins)
+            && std::mem::replace(&mut told.has_begun, true)
+        {
+            found.push(broken(format!("{actor} goes on though its session is over"), None));
+        }
+    }
+
+    fn finishes(&mut self, actor: ActorId, end: End, found: &mut Vec<Finding>) {
+        self.ended.insert(actor);
+        let finding = match (self.told.remove(&actor), end) {
+            (Some(_), End::SessionLost | End::Failed) => Finding::Tested,
+            (Some(told), End::Done) if !told.may_end => {
+                broken(format!("{actor} takes itself for done though its session is over"), None)
+            }
+            (None, End::SessionLost) if self.sessions.values().any(|other| *other == (actor, true)) => {
+                broken(format!("{actor} takes its session for over, which lives"), None)
+            }
+            (Some(_), End::Done) | (None, _) => return,
+        };
+        found.push(finding);
+    }
 }
 
 impl Promise for SessionEndNoticed {
@@ -23,7 +83,7 @@ impl Promise for SessionEndNoticed {
     }
 
     fn about(&self) -> &'static str {
-        "Whoever is told that its session is over ends, and does not pass for done."
+        "Whoever is told that its session is over ends, and neither goes on nor passes for done."
     }
 
     fn tested_when(&self) -> &'static str {
@@ -32,35 +92,46 @@ impl Promise for SessionEndNoticed {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
+            Event::Says { actor, what } => self.hear(*actor, what, found),
             Event::Is(Fact::LearnsExpiry { actor }) if !self.ended.contains(actor) => {
-                self.told.insert(*actor);
+                let may_end = match self.said.get(actor) {
+                    Some(is_through) => *is_through || !self.lost.contains(actor),
+                    None => false,
+                };
+                self.sessions.retain(|_, (other, _)| other != actor);
+                self.told.insert(*actor, Told { may_end, has_begun: false, wrote: BTreeSet::new() });
             }
-            // Its client has renewed it.
-            Event::Is(Fact::SessionOpened { actor, .. }) => {
-                self.told.remove(actor);
-            }
-            Event::Is(Fact::Finished { actor, end }) => {
-                self.ended.insert(*actor);
-                if self.told.remove(actor) {
-                    found.push(match end {
-                        End::SessionLost | End::Failed => Finding::Tested,
-                        End::Done => {
-                            broken(format!("{actor} takes itself for done though its session is over"), None)
-                        }
-                    });
+            Event::Is(Fact::Wrote { actor, .. }) => {
+                if let Some(told) = self.told.get_mut(&actor.main())
+                    && !told.wrote.insert(*actor)
+                {
+                    found.push(broken(format!("{actor} goes on writing though its session is over"), None));
                 }
             }
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, (*actor, true));
+                // Its client has renewed it.
+                self.told.remove(actor);
+                self.lost.remove(actor);
+            }
+            Event::Is(Fact::SessionClosed { session, .. }) => {
+                self.sessions.entry(*session).and_modify(|(_, lives)| *lives = false);
+            }
+            Event::Is(Fact::NodeDeleted { by: SessionId::NONE, owner, .. }) => {
+                self.lost.extend(self.sessions.get(owner).map(|(actor, _)| *actor));
+            }
+            Event::Is(Fact::Finished { actor, end }) => self.finishes(*actor, *end, found),
             Event::Is(Fact::Crashed { actor }) => {
                 self.ended.insert(*actor);
                 self.told.remove(actor);
             }
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) => {}
         }
     }
 
     fn at_rest(&self, _rest: &Rest, found: &mut Vec<Finding>) {
         let waits = |actor| broken(format!("{actor} waits on though its session is over"), None);
-        found.extend(self.told.iter().map(waits));
+        found.extend(self.told.keys().map(waits));
     }
 }
 

@@ -1,24 +1,52 @@
 //! `sharers-meet`.
 
-use super::Crew;
-use crate::event::{ActorId, Event, Fact, Observation};
+use super::{Crew, below, broken};
+use crate::context::Standing;
+use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise};
 use std::collections::BTreeSet;
+use zk_api::EventType;
 
-/// Whoever may share the lock does so beside others: it is put to the test when two live actors share it at a time.
-///
-/// No event breaks it. A lock that never lets two share it never puts it to the test, which is no green either.
+/// Whoever may share the lock does so beside others, and waits for none of them: it is put to the test when two live actors
+/// share it at a time, and broken by one that the deletion of a sharer's znode wakes as it asks for a share itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersMeet {
     lock: &'static str,
+    /// What the names of those have in them who want it alone.
+    exclusive: &'static str,
     crew: Crew,
-    sharers: BTreeSet<ActorId>,
+    /// Who has a znode there by which it asks for a share, or has one.
+    sharing: BTreeSet<ActorId>,
 }
 
 impl SharersMeet {
-    /// For one lock.
-    pub fn of(lock: &'static str) -> Self {
-        SharersMeet { lock, crew: Crew::of(lock), sharers: BTreeSet::new() }
+    /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
+    pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
+        SharersMeet { lock, exclusive, crew: Crew::of(lock), sharing: BTreeSet::new() }
+    }
+
+    fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
+        match fact {
+            Fact::NodeCreated { path, owner, .. } if below(self.lock, path) => {
+                if let Some(actor) = self.crew.live.get(owner) {
+                    match path.contains(self.exclusive) {
+                        true => self.sharing.remove(actor),
+                        false => self.sharing.insert(*actor),
+                    };
+                }
+            }
+            Fact::Fired { path, kind: EventType::NodeDeleted, woken }
+                if below(self.lock, path) && !path.contains(self.exclusive) =>
+            {
+                let waits = |actor: &&ActorId| {
+                    let asks = self.crew.standing.get(*actor) == Some(&Standing::Waits);
+                    asks && self.sharing.contains(*actor) && !self.crew.is_robbed(**actor)
+                };
+                let what = |actor| format!("{actor} waits for {path}, which only shares the lock as well");
+                found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -28,7 +56,7 @@ impl Promise for SharersMeet {
     }
 
     fn about(&self) -> &'static str {
-        "Those who may share the lock share it at the same time."
+        "Those who may share the lock share it at the same time, and wait for none of each other."
     }
 
     fn tested_when(&self) -> &'static str {
@@ -40,30 +68,16 @@ impl Promise for SharersMeet {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let sharers = |crew: &Crew| crew.standing.values().filter(|how| **how == Standing::Shares).count();
+        let before = sharers(&self.crew);
         if let Some(dead) = self.crew.see(event) {
-            self.sharers.remove(&dead);
+            self.sharing.remove(&dead);
         }
-        match event {
-            Event::Says { actor, .. } if self.crew.is_dead(*actor) => {}
-            Event::Says { actor, what } => match what {
-                Observation::Shares { lock, .. } if **lock == *self.lock => {
-                    let is_new = self.sharers.insert(*actor);
-                    found.extend((is_new && self.sharers.len() > 1).then_some(Finding::Tested));
-                }
-                Observation::Leaves { lock }
-                | Observation::Released { lock }
-                | Observation::GivesUp { lock, .. }
-                    if **lock == *self.lock =>
-                {
-                    self.sharers.remove(actor);
-                }
-                _ => {}
-            },
-            Event::Is(Fact::Finished { actor, .. }) => {
-                self.sharers.remove(actor);
-            }
-            Event::Is(_) => {}
+        if let Event::Is(fact) = event {
+            self.learn(fact, found);
         }
+        let now = sharers(&self.crew);
+        found.extend((now > before && now > 1).then_some(Finding::Tested));
     }
 }
 
@@ -75,7 +89,8 @@ mod tests {
     #[test]
     fn only_two_at_a_time_are_a_test() {
         let one_by_one = vec![shares(0), leaves(0), shares(1), closed(1), shares(2)];
-        assert_eq!(findings(SharersMeet::of(LOCK), one_by_one), []);
-        assert_eq!(findings(SharersMeet::of(LOCK), vec![shares(0), shares(1)]), [Finding::Tested]);
+        let lock = || SharersMeet::of(LOCK, "-write-");
+        assert_eq!(findings(lock(), one_by_one), []);
+        assert_eq!(findings(lock(), vec![shares(0), shares(1)]), [Finding::Tested]);
     }
 }

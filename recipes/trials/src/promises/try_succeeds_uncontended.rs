@@ -1,6 +1,7 @@
 //! `try-succeeds-uncontended`.
 
-use super::{Crew, below, broken};
+use super::{Crew, below, broken, within};
+use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,8 @@ use zk_api::{SessionId, Text};
 
 /// Whoever only tries to take the lock gets it, if nobody else had a contender's znode while it tried.
 ///
-/// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which the connection was never lost.
+/// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which the connection was never lost. Nobody
+/// who tries waits for an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TrySucceedsUncontended {
     lock: &'static str,
@@ -36,7 +38,7 @@ impl Promise for TrySucceedsUncontended {
     }
 
     fn about(&self) -> &'static str {
-        "Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile."
+        "Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait."
     }
 
     fn tested_when(&self) -> &'static str {
@@ -61,6 +63,11 @@ impl Promise for TrySucceedsUncontended {
             }
             Event::Is(Fact::NodeDeleted { path, .. }) => {
                 self.nodes.remove(path);
+            }
+            Event::Is(Fact::Fired { path, woken, .. }) if within(self.lock, path) => {
+                let waits = |actor: &&ActorId| self.crew.standing.get(*actor) == Some(&Standing::Waits);
+                let what = |actor| format!("{actor} only tries to take {}, and waits", self.lock);
+                found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
             Event::Is(Fact::Disconnected { actor } | Fact::Finished { actor, .. }) => {
                 self.alone.remove(actor);

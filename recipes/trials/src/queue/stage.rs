@@ -5,8 +5,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    Measured, NoFailure, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress, TakenOnce,
-    TakesInOrder, Undisturbed,
+    Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress,
+    TakenOnce, TakesInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -80,6 +80,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
             Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
             Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
             if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
+            Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
             Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
             Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
         ]

@@ -42,7 +42,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(ExclusionAtUnfencedResource::of(LOCK)),
         Box::new(TokensIncrease::of(LOCK)),
         Box::new(Fifo::of_shared(LOCK, "-write-")),
-        Box::new(SharersMeet::of(LOCK)),
+        Box::new(SharersMeet::of(LOCK, "-write-")),
         Box::new(RevocationHeeded::of(LOCK)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),

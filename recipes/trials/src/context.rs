@@ -1,0 +1,258 @@
+//! What promises know of a run in common: who is alive, who stands how to the lock, and who was robbed of what.
+//!
+//! An excuse is one rule. What an administrator does excuses whoever lost by it a claim that it had; it gives nobody a right
+//! that nobody had.
+
+use crate::event::{ActorId, Event, Fact, Observation};
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text};
+
+/// Whose the live sessions are, and which actors' claims do not count, or not as defects.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Crew {
+    lock: &'static str,
+    pub(crate) live: BTreeMap<SessionId, ActorId>,
+    /// All that were ever opened: what a session asked for may be done when its end was told already.
+    pub(crate) opened: BTreeSet<SessionId>,
+    /// Whose session has ended.
+    ended: BTreeSet<ActorId>,
+    /// Who crashed while their session lives.
+    crashed: BTreeSet<ActorId>,
+    /// How those who live stand to the lock.
+    pub(crate) standing: BTreeMap<ActorId, Standing>,
+    /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
+    /// and has not begun another attempt or been granted the lock by another.
+    robbed: BTreeMap<(ActorId, Text), Loss>,
+    /// Who asks in several threads. Which of them a znode stands for, nobody knows: so a new one, or another attempt, is no
+    /// sign that who was robbed has it.
+    pub(crate) threaded: BTreeSet<ActorId>,
+}
+
+/// How an actor stands to the lock, by what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Standing {
+    /// It asks for it.
+    Waits,
+    /// It has it with others.
+    Shares,
+    /// It has it alone.
+    Holds,
+}
+
+/// What somebody has lost with its znode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Loss {
+    /// By another actor, which excuses nothing.
+    ToAnActor,
+    /// By an administrator: a place in the line behind somebody who held the lock.
+    OfItsPlace,
+    /// By an administrator: the lock, or a place that may have been the first one.
+    OfTheLock,
+}
+
+impl Crew {
+    pub(crate) fn of(lock: &'static str) -> Crew {
+        Crew {
+            lock,
+            live: BTreeMap::new(),
+            opened: BTreeSet::new(),
+            ended: BTreeSet::new(),
+            crashed: BTreeSet::new(),
+            standing: BTreeMap::new(),
+            robbed: BTreeMap::new(),
+            threaded: BTreeSet::new(),
+        }
+    }
+
+    /// Takes note; gives who dies of it: by the end of the session, or by a crash.
+    pub(crate) fn see(&mut self, event: &Event) -> Option<ActorId> {
+        let fact = match event {
+            Event::Is(fact) => fact,
+            Event::Says { actor, what } => {
+                if actor.thread > 0 {
+                    self.threaded.insert(actor.main());
+                }
+                self.hear(*actor, what);
+                return None;
+            }
+        };
+        match fact {
+            Fact::SessionOpened { session, actor } => {
+                self.live.insert(*session, *actor);
+                self.opened.insert(*session);
+                // Its client has renewed it.
+                self.ended.remove(actor);
+            }
+            Fact::SessionClosed { session, actor, .. } => {
+                self.live.remove(session);
+                // One that was given up for a newer one is nobody's.
+                if self.live.values().any(|other| other == actor) {
+                    return None;
+                }
+                self.ended.insert(*actor);
+                self.crashed.remove(actor);
+                self.threaded.remove(actor);
+                self.stands_no_more(*actor);
+                self.robbed.retain(|(robbed, _), _| robbed != actor);
+                return Some(*actor);
+            }
+            Fact::Crashed { actor } => {
+                if !self.ended.contains(actor) {
+                    self.crashed.insert(*actor);
+                }
+                self.stands_no_more(*actor);
+                return Some(*actor);
+            }
+            Fact::Finished { actor, .. } => self.stands_no_more(*actor),
+            Fact::NodeCreated { path, by, .. } if within(self.lock, path) => {
+                if let Some(actor) = self.live.get(by).copied() {
+                    self.forgets_robbery(actor, |robbed| parent(robbed) == parent(path));
+                }
+            }
+            Fact::NodeDeleted { path, .. } => {
+                if let Some(actor) = self.loser(fact) {
+                    let loss = match self.victim(fact) {
+                        None => Loss::ToAnActor,
+                        Some(actor) if self.has_claim(actor) => Loss::OfTheLock,
+                        Some(_) => Loss::OfItsPlace,
+                    };
+                    self.forgets_robbery(actor, |_| true);
+                    self.robbed.insert((actor, path.clone()), loss);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation) {
+        let by_another = match what {
+            Observation::Attempts { lock } => **lock == *self.lock,
+            Observation::Granted { lock, node, .. } | Observation::Shares { lock, node, .. } => {
+                **lock == *self.lock && !self.is_robbed_of(actor, node)
+            }
+            Observation::Enters { .. }
+            | Observation::Leaves { .. }
+            | Observation::Released { .. }
+            | Observation::GivesUp { .. }
+            | Observation::Notes { .. }
+            | Observation::Begins { .. }
+            | Observation::Ends { .. } => false,
+        };
+        if by_another {
+            self.forgets_robbery(actor.main(), |_| true);
+        }
+        if **what.subject() == *self.lock && !self.is_dead(actor) {
+            self.stands(actor, what);
+        }
+    }
+
+    fn stands(&mut self, actor: ActorId, what: &Observation) {
+        let standing = match what {
+            Observation::Attempts { .. } => Standing::Waits,
+            Observation::Granted { .. } => Standing::Holds,
+            Observation::Shares { .. } => Standing::Shares,
+            // Who was granted a share enters with no more than that.
+            Observation::Enters { .. } => match self.standing.get(&actor) {
+                Some(Standing::Shares) => Standing::Shares,
+                Some(Standing::Waits | Standing::Holds) | None => Standing::Holds,
+            },
+            Observation::Leaves { .. } | Observation::Released { .. } | Observation::GivesUp { .. } => {
+                self.standing.remove(&actor);
+                return;
+            }
+            Observation::Notes { .. } | Observation::Begins { .. } | Observation::Ends { .. } => return,
+        };
+        self.standing.insert(actor, standing);
+    }
+
+    fn stands_no_more(&mut self, actor: ActorId) {
+        self.standing.retain(|other, _| other.main() != actor);
+    }
+
+    /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by now.
+    fn has_claim(&self, actor: ActorId) -> bool {
+        let has = |(other, how): (&ActorId, &Standing)| other.main() == actor && *how != Standing::Waits;
+        let holds = |(other, how): (&ActorId, &Standing)| {
+            other.main() != actor && *how == Standing::Holds && !self.is_robbed(*other)
+        };
+        self.standing.iter().any(has) || !self.standing.iter().any(holds)
+    }
+
+    /// One thread has one znode at a time.
+    fn forgets_robbery(&mut self, actor: ActorId, of: impl Fn(&Text) -> bool) {
+        if !self.threaded.contains(&actor) {
+            self.robbed.retain(|(robbed, node), _| *robbed != actor || !of(node));
+        }
+    }
+
+    /// Whose session has ended, or who crashed: what he says of the lock does not count.
+    pub(crate) fn is_dead(&self, actor: ActorId) -> bool {
+        self.has_ended(actor) || self.crashed.contains(&actor.main())
+    }
+
+    /// Whose session has ended, which a crash does not bring about at once.
+    pub(crate) fn has_ended(&self, actor: ActorId) -> bool {
+        self.ended.contains(&actor.main())
+    }
+
+    /// Whose znode an administrator has deleted.
+    pub(crate) fn is_robbed(&self, actor: ActorId) -> bool {
+        self.robbed.iter().any(|((robbed, _), loss)| *robbed == actor.main() && *loss != Loss::ToAnActor)
+    }
+
+    /// Who has lost by it a claim to the lock: what comes of that is excused.
+    pub(crate) fn lost_its_claim(&self, actor: ActorId) -> bool {
+        self.robbed.iter().any(|((robbed, _), loss)| *robbed == actor.main() && *loss == Loss::OfTheLock)
+    }
+
+    /// Who has lost any znode by the hand of another.
+    pub(crate) fn lost_a_znode(&self, actor: ActorId) -> bool {
+        self.robbed.keys().any(|(robbed, _)| *robbed == actor)
+    }
+
+    /// Whether it was this znode that another has deleted: another one may stand for the attempt as well.
+    pub(crate) fn is_robbed_of(&self, actor: ActorId, node: &Text) -> bool {
+        self.robbed.contains_key(&(actor.main(), node.clone()))
+    }
+
+    /// Whether a session is, or was, an actor's.
+    pub(crate) fn knows(&self, session: SessionId) -> bool {
+        self.opened.contains(&session)
+    }
+
+    /// Who loses a contender's znode by this fact, by the hand of another.
+    pub(crate) fn loser(&self, fact: &Fact) -> Option<ActorId> {
+        match fact {
+            Fact::NodeDeleted { path, by, owner, .. }
+                if *by != SessionId::NONE && by != owner && within(self.lock, path) =>
+            {
+                self.live.get(owner).copied()
+            }
+            _ => None,
+        }
+    }
+
+    /// The same, by the hand of somebody who is no actor.
+    pub(crate) fn victim(&self, fact: &Fact) -> Option<ActorId> {
+        match fact {
+            Fact::NodeDeleted { by, .. } if !self.knows(*by) => self.loser(fact),
+            _ => None,
+        }
+    }
+}
+
+/// What a znode is a child of.
+pub(crate) fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// Whether a path lies below `lock`.
+pub(crate) fn below(lock: &str, path: &str) -> bool {
+    path.len() > lock.len() && within(lock, path)
+}
+
+/// Whether a path is `lock` or lies below it.
+pub(crate) fn within(lock: &str, path: &str) -> bool {
+    path.strip_prefix(lock).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
