@@ -11,6 +11,7 @@
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
+//! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
@@ -35,6 +36,7 @@ pub mod election;
 pub mod event;
 pub mod lock;
 pub mod membership;
+pub mod mutation;
 pub mod outside;
 pub mod prelude;
 pub mod probe;
