@@ -7,6 +7,7 @@
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
 //! | `mutants` | [`MutantsReport`]: the kill matrix |
+//! | `mutate` | [`MutateReport`]: how strong the promises of recipes are |
 //! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
@@ -39,6 +40,7 @@ mod markdown;
 mod merge;
 mod mermaid;
 mod mutants;
+mod mutate;
 mod replay;
 mod saved;
 mod sweep;
@@ -65,6 +67,10 @@ pub use markdown::{sweep_annotations, sweep_markdown};
 pub use merge::{MergeError, difference, first_of_shard, merge};
 pub use mermaid::{MERMAID_KEPT, mermaid};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
+pub use mutate::{
+    Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
+    mutate_markdown, mutate_text,
+};
 pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use sweep::{

@@ -110,6 +110,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Judge(arguments) => chaos::judge(zoo, &arguments),
         #[cfg(feature = "run")]
+        Command::Mutate(arguments) => chaos::mutate(zoo, &arguments),
+        #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
         Command::Check { kind: None, check: Some(check), outputs } => checked(zoo, &check, &outputs),
@@ -243,6 +245,7 @@ mod chaos {
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
+    use crate::mutate::MutateArguments;
     use crate::run::{self, Target};
     use std::io::Write as _;
     use std::path::Path;
@@ -250,8 +253,8 @@ mod chaos {
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
         Lines, ReplayReport, count, exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown,
-        judge_text, mermaid, mutants_html, mutants_text, prepare_report_dir, replay_text, to_json,
-        write_whole,
+        judge_text, mermaid, mutants_html, mutants_text, mutate_markdown, mutate_text, prepare_report_dir,
+        replay_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
@@ -294,6 +297,21 @@ mod chaos {
             JudgeFormat::Human => herd_text(&report),
             JudgeFormat::Json => to_json(&report),
             JudgeFormat::Markdown => herd_markdown(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    /// Lets recipes go wrong, and tells what notices.
+    pub(super) fn mutate(zoo: &Zoo, arguments: &MutateArguments) -> Result<Answer, BadInput> {
+        let mut progress = Progress::new(arguments.format.progress(), None);
+        let report = crate::mutate::mutate(zoo, arguments, &mut |name, done| {
+            progress.at(done, || name.to_owned(), || format!("{name}: {done} mutations"));
+        })?;
+        drop(progress);
+        print(&match arguments.format {
+            JudgeFormat::Human => mutate_text(&report, paint()),
+            JudgeFormat::Json => to_json(&report),
+            JudgeFormat::Markdown => mutate_markdown(&report),
         })?;
         Ok(report.answer)
     }

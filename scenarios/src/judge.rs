@@ -150,7 +150,7 @@ pub(crate) fn judge(
 }
 
 /// Does this with each, so many at a time. `progress` learns how many are done.
-fn each_of<T: Sync, R: Send>(
+pub(crate) fn each_of<T: Sync, R: Send>(
     items: &[T],
     jobs: usize,
     work: impl Fn(&T) -> R + Sync,

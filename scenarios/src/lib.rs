@@ -40,6 +40,7 @@
 //! | `github` | what a build on GitHub is told |
 //! | `ensemble` | checks of an ensemble |
 //! | `judge` | every trial by both engines, against the catalogue |
+//! | `mutate` | how strong a recipe's promises are (feature `run`) |
 //! | `list` | what there is |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
@@ -66,6 +67,8 @@ mod judge;
 mod list;
 #[cfg(feature = "run")]
 mod mutants;
+#[cfg(feature = "run")]
+mod mutate;
 mod output;
 mod progress;
 #[cfg(feature = "run")]

@@ -84,9 +84,10 @@ impl Zoo {
 mod chaos {
     use super::{BadInput, Zoo};
     use crate::judge::{Effort, MAX_STATES};
+    use crate::mutate::MutateArguments;
     use crate::run::{self, Target};
     use std::ops::Range;
-    use zk_reports::{JudgeReport, ReplayReport, SweepReport};
+    use zk_reports::{JudgeReport, MutateReport, ReplayReport, SweepReport};
     use zk_world::Scenario;
 
     impl Zoo {
@@ -106,6 +107,11 @@ mod chaos {
             let what: Vec<String> = what.iter().map(|what| what.to_string()).collect();
             let effort = Effort { scenario: None, seeds, max_states: MAX_STATES, jobs: run::default_jobs() };
             crate::judge::judge(self, &what, &effort, &mut |_| {})
+        }
+
+        /// Mutates recipes, and tells what notices, as `zoocheck mutate` does. `seeds` each.
+        pub fn mutate(&self, what: &[&str], seeds: u64) -> Result<MutateReport, BadInput> {
+            crate::mutate::mutate(self, &MutateArguments::of(what, seeds), &mut |_, _| {})
         }
 
         /// Runs a scenario's trial once on a live ensemble, `HOST:PORT[,HOST:PORT…]`: its clients, its rounds, its

@@ -50,6 +50,11 @@ fn a_crate_of_ones_own_gets_the_whole_command() {
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock: no-waiter-stuck is broken in the model"), "{text}");
     assert!(!text.contains("\nlock: "), "{text}");
+    let few = "--seeds 5 --max-states 8000 --occasions 1 --at-least 0";
+    let (status, text) = cargo(dir.path(), &format!("run --quiet -- mutate my-lock {few}"));
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains("the recipe itself breaks no-waiter-stuck, which kills nothing"), "{text}");
+    assert!(text.contains("killed       exclusion-among-live-sessions"), "{text}");
     let (status, text) = cargo(dir.path(), "test --quiet");
     assert_eq!(status, Some(0), "{text}");
 }

@@ -95,6 +95,10 @@ pub(super) enum Command {
     #[cfg(feature = "run")]
     #[command(long_about = crate::judge::ABOUT)]
     Judge(crate::judge::JudgeArguments),
+    /// Tells how strong a recipe's promises are, by mutations of the recipe
+    #[cfg(feature = "run")]
+    #[command(long_about = crate::mutate::ABOUT)]
+    Mutate(crate::mutate::MutateArguments),
     /// Plants bugs into the simulated servers, and tells what finds them
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutants::ABOUT)]

@@ -1,0 +1,341 @@
+//! How strong the promises of recipes are: slips on purpose, and what became of each.
+
+use crate::markdown::plain;
+use crate::text::{Paint, count, of, table};
+use crate::verdict::Answer;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// The version of [`MutateReport`]'s JSON.
+pub const MUTATE_SCHEMA: &str = "zoocheck-mutate/1";
+
+/// Recipes × mutations. A function of the build and of what was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutateReport {
+    /// [`MUTATE_SCHEMA`].
+    pub schema: String,
+    /// How many seeds each mutation was given, from 0.
+    pub seeds: u64,
+    /// Where a search was cut short.
+    pub max_states: u64,
+    /// How many occasions of each kind were tried.
+    pub occasions: u8,
+    /// How many of a hundred mutations that are not equivalent are to be killed.
+    pub at_least: u8,
+    /// Each recipe.
+    pub recipes: Vec<MutatedRecipe>,
+    /// Held if enough are killed, whatever became of those that are not decided; broken if too few are.
+    pub answer: Answer,
+}
+
+/// One recipe.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutatedRecipe {
+    /// Its name.
+    pub name: String,
+    /// The bounds of the models that were explored to their end.
+    pub bounds: String,
+    /// How many states that of the recipe itself has.
+    pub states: u64,
+    /// Promises that the recipe itself does not keep: they kill nothing.
+    pub broken: Vec<String>,
+    /// Promises of the library, beyond its own, that it keeps: they were tried on what survives.
+    pub library: Vec<String>,
+    /// What was done to it.
+    pub mutations: Vec<MutationResult>,
+}
+
+/// One mutation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutationResult {
+    /// What goes wrong.
+    pub kind: String,
+    /// At which occasion in a process's life, from 1.
+    pub nth: u8,
+    /// Where that was seen first.
+    pub place: String,
+    /// What became of it.
+    pub fate: MutationFate,
+    /// What noticed it.
+    pub killed: Option<Killed>,
+    /// Why it is not decided.
+    pub why: Option<String>,
+    /// Of a survivor: what is seen from outside in a run that only one of the two recipes has, step by step.
+    pub run: Vec<String>,
+    /// Of a survivor: that run is one of the recipe itself, which the mutated one has lost.
+    pub lost: bool,
+    /// Of a survivor: promises of the library, beyond the recipe's own, that notice it.
+    pub noticed_by: Vec<String>,
+}
+
+/// What noticed a mutation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Killed {
+    /// A promise, or what is watched whatever the recipe promises.
+    pub promise: String,
+    /// Under which seed.
+    pub seed: Option<u64>,
+    /// In how many steps of the model.
+    pub steps: Option<u32>,
+}
+
+/// What became of a mutation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MutationFate {
+    /// A promise was broken, or was not put to the test any more.
+    Killed,
+    /// All that is seen of it from outside is seen of the recipe itself, and the other way round.
+    Equivalent,
+    /// A search was cut short.
+    NotDecided,
+    /// Its occasion never came.
+    NotReached,
+    /// It makes a difference, and no promise notices.
+    Survived,
+}
+
+/// How many mutations came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MutateTally {
+    /// All that came about.
+    pub all: u64,
+    /// See [`MutationFate`].
+    pub killed: u64,
+    /// See [`MutationFate`].
+    pub equivalent: u64,
+    /// See [`MutationFate`].
+    pub undecided: u64,
+    /// See [`MutationFate`].
+    pub survived: u64,
+    /// See [`MutationFate`].
+    pub unreached: u64,
+}
+
+impl MutateTally {
+    /// Of these.
+    pub fn of<'a>(mutations: impl IntoIterator<Item = &'a MutationResult>) -> MutateTally {
+        let mut tally = MutateTally::default();
+        for mutation in mutations {
+            tally.all += u64::from(mutation.fate != MutationFate::NotReached);
+            *match mutation.fate {
+                MutationFate::Killed => &mut tally.killed,
+                MutationFate::Equivalent => &mut tally.equivalent,
+                MutationFate::NotDecided => &mut tally.undecided,
+                MutationFate::Survived => &mut tally.survived,
+                MutationFate::NotReached => &mut tally.unreached,
+            } += 1;
+        }
+        tally
+    }
+
+    /// Whether so many of a hundred are killed of those that are not equivalent. Undecided where that hangs on what is
+    /// not decided.
+    pub fn answer(self, at_least: u8) -> Answer {
+        let is_enough = |of: u64| self.killed * 100 >= u64::from(at_least) * of;
+        let decided = self.killed + self.survived;
+        match (is_enough(decided + self.undecided), is_enough(decided)) {
+            (true, _) => Answer::Held,
+            (false, true) => Answer::Undecided,
+            (false, false) => Answer::Broken,
+        }
+    }
+
+    fn words(self) -> String {
+        let MutateTally { all, killed, equivalent, undecided, survived, unreached } = self;
+        let share = match killed + survived {
+            0 => "-".to_owned(),
+            // Rounded down: 97 % is never said of less.
+            n => format!("{}.{}", killed * 100 / n, killed * 1000 / n % 10),
+        };
+        let all = of(all, "mutation");
+        let unreached = if unreached > 0 { format!("; {unreached} not reached") } else { String::new() };
+        format!(
+            "{all}: {} killed, {} equivalent, {} not decided, {} survive: {share} % of those not equivalent{unreached}",
+            count(killed),
+            count(equivalent),
+            count(undecided),
+            count(survived)
+        )
+    }
+}
+
+impl MutateReport {
+    /// How many came to what.
+    pub fn tally(&self) -> MutateTally {
+        MutateTally::of(self.recipes.iter().flat_map(|recipe| &recipe.mutations))
+    }
+}
+
+/// What became of it, and by whom or why.
+fn verdict(mutation: &MutationResult) -> (&'static str, String) {
+    let by = mutation.killed.as_ref().map(|killed| {
+        let how = match (killed.seed, killed.steps) {
+            (Some(seed), _) => format!(", seed {seed}"),
+            (None, Some(steps)) => format!(", model in {}", of(steps.into(), "step")),
+            (None, None) => String::new(),
+        };
+        format!("{}{how}", killed.promise)
+    });
+    match mutation.fate {
+        MutationFate::Killed => ("killed", by.unwrap_or_default()),
+        MutationFate::Equivalent => ("equivalent", String::new()),
+        MutationFate::NotReached => ("not reached", String::new()),
+        MutationFate::NotDecided => ("not decided", mutation.why.clone().unwrap_or_default()),
+        MutationFate::Survived => ("SURVIVES", String::new()),
+    }
+}
+
+fn what(mutation: &MutationResult) -> String {
+    format!("{} {}", mutation.kind, mutation.nth)
+}
+
+/// What is said of a survivor.
+fn survivor(recipe: &MutatedRecipe, mutation: &MutationResult) -> (String, Vec<String>) {
+    let head = format!("{}: {} at {} survives", recipe.name, what(mutation), mutation.place);
+    let mut lines = vec![match mutation.lost {
+        true => "the recipe itself can do this, and the mutated one cannot:".to_owned(),
+        false => "it can do this, and the recipe itself cannot:".to_owned(),
+    }];
+    lines.extend(mutation.run.iter().enumerate().map(|(nth, step)| format!("{:>3}. {step}", nth + 1)));
+    lines.push(match &mutation.noticed_by[..] {
+        [] => format!("no promise of the library notices it; tried: {}", listed(&recipe.library)),
+        noticed => format!("the library's {} would notice it", noticed.join(", ")),
+    });
+    (head, lines)
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// Each survivor with its recipe.
+fn survivors(report: &MutateReport) -> impl Iterator<Item = (&MutatedRecipe, &MutationResult)> {
+    let all = report.recipes.iter().flat_map(|recipe| recipe.mutations.iter().map(move |it| (recipe, it)));
+    all.filter(|(_, mutation)| mutation.fate == MutationFate::Survived)
+}
+
+/// For people. The last line is the answer.
+pub fn mutate_text(report: &MutateReport, paint: Paint) -> String {
+    let mut out = String::new();
+    for recipe in &report.recipes {
+        let MutatedRecipe { name, bounds, states, .. } = recipe;
+        let _ = writeln!(
+            out,
+            "{}: {} each, and models with {bounds} ({} states)",
+            paint.strong(name),
+            of(report.seeds, "seed"),
+            count(*states)
+        );
+        if !recipe.broken.is_empty() {
+            let _ =
+                writeln!(out, "the recipe itself breaks {}, which kills nothing", recipe.broken.join(", "));
+        }
+        let plain = |text: String| (text.clone(), text);
+        let mut rows =
+            vec![["mutation", "at", "", "by"].map(|head| (head.into(), paint.strong(head))).to_vec()];
+        for mutation in &recipe.mutations {
+            let (word, by) = verdict(mutation);
+            let painted = match mutation.fate {
+                MutationFate::Killed => paint.good(word),
+                MutationFate::Equivalent | MutationFate::NotReached => word.to_owned(),
+                MutationFate::NotDecided => paint.odd(word),
+                MutationFate::Survived => paint.bad(word),
+            };
+            let place = plain(mutation.place.clone());
+            rows.push(vec![plain(what(mutation)), place, (word.to_owned(), painted), plain(by)]);
+        }
+        let _ = writeln!(out, "\n{}", table(&rows));
+    }
+    for (recipe, mutation) in survivors(report) {
+        let (head, lines) = survivor(recipe, mutation);
+        let _ = writeln!(out, "{}\n  {}\n", paint.bad(&head), lines.join("\n  "));
+    }
+    let _ = writeln!(out, "{}", paint.answer(report.answer, &report.tally().words()));
+    out
+}
+
+/// For a file beside the code: recipes × kinds, then each survivor.
+pub fn mutate_markdown(report: &MutateReport) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    for mutation in report.recipes.iter().flat_map(|recipe| &recipe.mutations) {
+        if !kinds.contains(&mutation.kind.as_str()) {
+            kinds.push(&mutation.kind);
+        }
+    }
+    let mut out = format!("{}.\n\n", report.tally().words());
+    let _ = writeln!(
+        out,
+        "Killed of those not equivalent, by {} each and by models of at most {} states; the first {} occasions of \
+         each kind. `=`: all are equivalent; `?`: so many are not decided.\n",
+        of(report.seeds, "seed"),
+        count(report.max_states),
+        report.occasions
+    );
+    let names: Vec<String> = report.recipes.iter().map(|recipe| format!("`{}`", recipe.name)).collect();
+    let _ = writeln!(out, "| | {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len()));
+    for kind in kinds {
+        let cell = |recipe: &MutatedRecipe| {
+            let tally = MutateTally::of(recipe.mutations.iter().filter(|mutation| mutation.kind == kind));
+            let open = if tally.undecided > 0 { format!(" {}?", tally.undecided) } else { String::new() };
+            match (tally.all, tally.killed + tally.survived) {
+                (0, _) => String::new(),
+                (_, 0) if tally.undecided == 0 => "=".into(),
+                (_, decided) => format!("{}/{decided}{open}", tally.killed),
+            }
+        };
+        let cells: Vec<String> = report.recipes.iter().map(cell).collect();
+        let _ = writeln!(out, "| {kind} | {} |", cells.join(" | "));
+    }
+    let _ = writeln!(out, "\n## By promise\n\n| recipe | models with | promise | kills |\n|---|---|---|--:|");
+    for recipe in &report.recipes {
+        for (promise, kills) in kills(recipe) {
+            let _ = writeln!(out, "| `{}` | {} | {promise} | {kills} |", recipe.name, recipe.bounds);
+        }
+    }
+    out.push_str("\n## Survivors\n");
+    for (recipe, mutation) in survivors(report) {
+        let (head, lines) = survivor(recipe, mutation);
+        let _ = writeln!(out, "\n**{}**\n", plain(&head));
+        let _ = writeln!(out, "```\n{}\n```", lines.join("\n"));
+    }
+    out
+}
+
+/// How many each promise kills, most first.
+fn kills(recipe: &MutatedRecipe) -> Vec<(&str, usize)> {
+    let mut kills: Vec<(&str, usize)> = Vec::new();
+    for killed in recipe.mutations.iter().filter_map(|mutation| mutation.killed.as_ref()) {
+        match kills.iter_mut().find(|(promise, _)| *promise == killed.promise) {
+            Some((_, kills)) => *kills += 1,
+            None => kills.push((&killed.promise, 1)),
+        }
+    }
+    kills.sort_by_key(|(promise, kills)| (std::cmp::Reverse(*kills), *promise));
+    kills
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_decided_counts_only_where_it_can_change_the_answer() {
+        let answer = |killed, survived, undecided| {
+            MutateTally { killed, survived, undecided, ..MutateTally::default() }.answer(97)
+        };
+        assert_eq!((answer(97, 3, 0), answer(96, 3, 0)), (Answer::Held, Answer::Broken));
+        assert_eq!((answer(97, 0, 3), answer(97, 0, 4)), (Answer::Held, Answer::Undecided));
+        assert_eq!((answer(96, 4, 9), answer(0, 0, 0)), (Answer::Broken, Answer::Held));
+    }
+
+    #[test]
+    fn a_share_is_rounded_down() {
+        let tally = MutateTally { all: 32, killed: 31, survived: 1, ..MutateTally::default() };
+        assert!(tally.words().ends_with("1 survive: 96.8 % of those not equivalent"), "{}", tally.words());
+    }
+}

@@ -1,0 +1,211 @@
+//! How strong the promises of a recipe are: it goes wrong on purpose, in one way after the other.
+
+mod outcomes;
+mod subject;
+
+use crate::judge::{JudgeFormat, each_of};
+use crate::run::default_jobs;
+use crate::typed::whole;
+use crate::{BadInput, Zoo};
+use clap::Args;
+use outcomes::{Compared, compare};
+use std::sync::Arc;
+use subject::{Came, NO_END, Subject, within};
+use zk_model::CheckConfig;
+use zk_reports::{MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
+use zk_trials::mutation::{Mutated, Mutation, Promises, Word};
+use zk_trials::trial::{AnyTrial, Bounds};
+
+pub(crate) const ABOUT: &str = "\
+Tells how strong a recipe's promises are, by mutations of the recipe
+
+Between the recipe and its session stands a wrapper that does one thing wrong at
+its nth occasion: a delete is not sent, a watch is not set, an error is taken for
+success. Each such mutation is given the same seeds, and the model within the
+recipe's bounds, or as much of them as its model has an end in. It is killed if a
+promise that the recipe keeps is broken, or never put to the test any more.
+
+A mutation that is not killed is equivalent if both recipes have the same set of
+outcomes in those bounds: what is said, what takes effect, and what is left. Else
+it survives, and a run that only one of the two has is told, with the promises of
+the library that would notice it. Where a search is cut short, it is not decided.
+
+Exit 0 if enough are killed of those not equivalent, 1 if too few are, and 3 if
+that hangs on those that are not decided.";
+
+#[derive(Args, Debug)]
+pub(crate) struct MutateArguments {
+    /// Recipes
+    #[arg(required_unless_present = "all_right")]
+    what: Vec<String>,
+    /// All that are not known to be wrong
+    #[arg(long, conflicts_with = "what")]
+    all_right: bool,
+    /// How many seeds each mutation is run under
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "20", value_parser = whole(1..=1_000_000u64))]
+    seeds: u64,
+    /// Give up on a model after so many states
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(4..=100_000_000u64))]
+    max_states: u64,
+    /// How many occasions of each kind go wrong, one at a time
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "6", value_parser = whole(1..=200u8))]
+    occasions: u8,
+    /// How many of a hundred are to be killed of those not equivalent
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true, default_value = "97", value_parser = whole(0..=100u8))]
+    at_least: u8,
+    /// How many mutations at a time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    jobs: Option<u16>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: JudgeFormat,
+}
+
+impl MutateArguments {
+    /// These recipes, and so many seeds; smaller models than the command's, for a test.
+    pub(crate) fn of(what: &[&str], seeds: u64) -> MutateArguments {
+        let what = what.iter().map(ToString::to_string).collect();
+        let (max_states, occasions, at_least) = (10_000, 3, 97);
+        let format = JudgeFormat::default();
+        MutateArguments { what, all_right: false, seeds, max_states, occasions, at_least, jobs: None, format }
+    }
+}
+
+/// Mutates them all. `progress` learns which recipe it is at, and how many of its mutations are done.
+pub(crate) fn mutate(
+    zoo: &Zoo,
+    how: &MutateArguments,
+    progress: &mut dyn FnMut(&str, u64),
+) -> Result<MutateReport, BadInput> {
+    let right = || zoo.trials().iter().filter(|trial| trial.about().breaks.is_none()).cloned().collect();
+    let named = || how.what.iter().map(|what| zoo.find(what)).collect::<Result<Vec<_>, _>>();
+    let trials: Vec<Arc<dyn AnyTrial>> = if how.all_right { right() } else { named()? };
+    let mut recipes = Vec::new();
+    for trial in &trials {
+        let name = trial.about().name;
+        progress(name, 0);
+        recipes.push(recipe(zoo, trial, how, &mut |done| progress(name, done))?);
+    }
+    let tally = MutateTally::of(recipes.iter().flat_map(|recipe: &MutatedRecipe| &recipe.mutations));
+    Ok(MutateReport {
+        schema: MUTATE_SCHEMA.into(),
+        seeds: how.seeds,
+        max_states: how.max_states,
+        occasions: how.occasions,
+        at_least: how.at_least,
+        recipes,
+        answer: tally.answer(how.at_least),
+    })
+}
+
+fn recipe(
+    zoo: &Zoo,
+    trial: &Arc<dyn AnyTrial>,
+    how: &MutateArguments,
+    progress: &mut dyn FnMut(u64),
+) -> Result<MutatedRecipe, BadInput> {
+    let subject = Subject::of(zoo, trial, how)?;
+    let jobs = how.jobs.map_or_else(default_jobs, usize::from);
+    let one = |mutation: &(Mutation, Option<Word>, String)| result(&subject, mutation);
+    let mutations = each_of(&subject.mutations(how.occasions), jobs, one, progress);
+    let library = subject.library.promises().iter().map(|promise| promise.name().to_owned()).collect();
+    Ok(MutatedRecipe {
+        name: trial.about().name.into(),
+        bounds: subject.configs.iter().map(|config| bounds(config.bounds)).collect::<Vec<_>>().join("; or "),
+        states: subject.states,
+        broken: subject.broken.clone(),
+        library,
+        mutations,
+    })
+}
+
+/// What came of one mutation.
+fn result(subject: &Subject, (mutation, word, place): &(Mutation, Option<Word>, String)) -> MutationResult {
+    let mutated = subject.trial.with(*mutation, word.clone());
+    let mut result = MutationResult {
+        kind: mutation.kind.name().into(),
+        nth: mutation.nth,
+        place: place.clone(),
+        fate: MutationFate::NotReached,
+        killed: None,
+        why: None,
+        run: Vec::new(),
+        lost: false,
+        noticed_by: Vec::new(),
+    };
+    let cut = match subject.tries(&mutated) {
+        Came::NotReached => return result,
+        Came::Killed(killed) => {
+            result.fate = MutationFate::Killed;
+            result.killed = Some(killed);
+            return result;
+        }
+        Came::Unnoticed(cut) => cut,
+    };
+    (result.fate, result.why) = match differs(subject, &mutated) {
+        Compared::Same => (MutationFate::Equivalent, None),
+        Compared::Cut(why) => (MutationFate::NotDecided, Some(why)),
+        Compared::Differs { run, lost } => {
+            (result.run, result.lost) = (run, lost);
+            result.killed = subject.tries_further(&mutated);
+            match (&result.killed, cut) {
+                (Some(_), _) => (MutationFate::Killed, None),
+                (None, Some(why)) => (MutationFate::NotDecided, Some(why)),
+                (None, None) => (MutationFate::Survived, None),
+            }
+        }
+    };
+    if result.fate == MutationFate::Survived {
+        result.noticed_by = subject.noticed_by(&mutated);
+    } else {
+        result.run.clear();
+    }
+    result
+}
+
+/// Whether there is a difference: first without faults, which is soon seen.
+fn differs(subject: &Subject, mutated: &Mutated) -> Compared {
+    let nothing: Promises = Arc::new(Vec::new);
+    let (right, other) = (subject.trial.held_to(nothing.clone(), false), mutated.held_to(nothing, false));
+    let mut all = subject.configs.clone();
+    if let Some(first) = all.first().cloned() {
+        let Bounds { clients, rounds, effects, .. } = first.bounds;
+        let bounds = Bounds { rounds, effects, ..Bounds::clients(clients) };
+        all.insert(0, CheckConfig { bounds, ..first });
+    }
+    let mut cut = all.is_empty().then(|| NO_END.to_owned());
+    for config in all {
+        let config = within(mutated, &CheckConfig { livelock: false, audit: false, ..config });
+        let most = config.max_states.map_or(usize::MAX, |most| most as usize);
+        match compare(&right, &other, &config, most) {
+            Compared::Same => {}
+            Compared::Cut(why) => cut = Some(why),
+            differs @ Compared::Differs { .. } => return differs,
+        }
+    }
+    match cut {
+        Some(why) => Compared::Cut(why),
+        // What never came about makes no difference, and that says nothing.
+        None if !other.log.seen().acted => Compared::Cut("it never comes about in these models".into()),
+        None => Compared::Same,
+    }
+}
+
+/// Bounds in words.
+fn bounds(bounds: Bounds) -> String {
+    let Bounds { clients, rounds, expiries, drops, crashes, pauses, restarts, admin, lag, .. } = bounds;
+    let mut words = format!("{clients} clients × {rounds} rounds");
+    let named = [
+        (expiries, "expiries"),
+        (drops, "drops"),
+        (crashes, "crashes"),
+        (pauses, "pauses"),
+        (restarts, "restarts"),
+        (admin, "admin changes"),
+        (lag, "lag"),
+    ];
+    for (many, name) in named.into_iter().filter(|(many, _)| *many > 0) {
+        words.push_str(&format!(", {name} {many}"));
+    }
+    words
+}
