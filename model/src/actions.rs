@@ -81,7 +81,8 @@ impl RecipeModel {
         for (nth, client) in state.clients.iter().enumerate() {
             self.faults(state, nth as u8, client, actions);
             // What is left of a former session stands behind the processes.
-            if nth < self.clients() && state.left.restarts > 0 && client.may_come_back() {
+            let comes_back = client.may_come_back() && !self.owes_end(client);
+            if nth < self.clients() && state.left.restarts > 0 && comes_back {
                 let next = ActorId { life: client.actor().life + 1, ..client.actor() };
                 self.begins(nth as u8, next, client.rounds_left, actions);
             }
@@ -89,7 +90,7 @@ impl RecipeModel {
                 actions.push(Action::FalseEnd(nth as u8));
             }
         }
-        if state.left.admin > 0 {
+        if state.left.admin > 0 && !self.owes_ends(state) {
             for (nth, path) in self.administered(state).enumerate() {
                 if state.service.tree().node(path).is_some_and(|node| node.children.is_empty()) {
                     actions.push(Action::Delete(nth as u8));
@@ -101,6 +102,16 @@ impl RecipeModel {
             actions.extend(state.service.other_times().map(Action::Clock));
         }
         free
+    }
+
+    /// Whether the only server has told of this session's end, and is to write it before whatever comes later. What it is
+    /// asked to read it answers from the tree as it was. With lag it need be no end at all: a deposed leader has told of it.
+    fn owes_end(&self, client: &Client) -> bool {
+        self.bounds.lag == 0 && client.lives && client.state == KeeperState::Expired
+    }
+
+    fn owes_ends(&self, state: &State) -> bool {
+        state.clients.iter().any(|client| self.owes_end(client))
     }
 
     /// Whether a transaction may come that notes when it takes place.
@@ -123,9 +134,13 @@ impl RecipeModel {
         }
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
+        let can_write = !self.owes_ends(state);
         let can_serve = !state.service.registers(nth)
             && state.service.listens(nth)
-            && client.queue.first().is_some_and(|first| client.lives || !first.request.is_write());
+            && client
+                .queue
+                .first()
+                .is_some_and(|first| client.lives && can_write || !first.request.is_write());
         if client.runs() {
             let Node { waits, ready, .. } = &*client.node;
             if !client.inbox.is_empty() && (ready.is_empty() || !is_lost(client)) {
@@ -144,7 +159,7 @@ impl RecipeModel {
         }
         // What the lost connection still carries comes before what the next one carries.
         if !client.ghosts.is_empty() {
-            actions.push(Action::ServeGhost(me));
+            actions.extend(can_write.then_some(Action::ServeGhost(me)));
         } else if connected && client.phase != Phase::Crashed && can_serve {
             actions.push(Action::Serve(me));
         }
@@ -160,7 +175,7 @@ impl RecipeModel {
         if unfinished && client.node.ready.is_empty() && client.state == KeeperState::Disconnected {
             actions.push(Action::Reconnect(me));
         }
-        if self.renews && client.may_renew() {
+        if self.renews && client.may_renew() && !self.owes_end(client) {
             actions.push(Action::Renew(me));
         }
         if state.service.registers(nth) {

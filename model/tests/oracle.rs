@@ -203,6 +203,8 @@ impl World {
 
     fn successors(&self) -> Vec<World> {
         let mut all = Vec::new();
+        // The only server has told of an end, and writes it before anything else.
+        let owes_end = self.contenders.iter().any(|other| other.at == At::Misled && other.lives);
         for who in 0..self.contenders.len() {
             let contender = &self.contenders[who];
             let mut add = |change: &dyn Fn(&mut World)| {
@@ -216,12 +218,15 @@ impl World {
             if !contender.inbox.is_empty() {
                 add(&|next| next.deliver(who));
             }
-            if !contender.ghosts.is_empty() {
+            let waits = |ask: &Ask| owes_end && is_write(*ask);
+            if !contender.ghosts.is_empty() && owes_end {
+                // It waits.
+            } else if !contender.ghosts.is_empty() {
                 add(&|next| {
                     let ghost = next.contenders[who].ghosts.pop_front().expect("there is one");
                     next.answer(who, ghost);
                 });
-            } else if !contender.asks.is_empty() && contender.connected {
+            } else if contender.asks.front().is_some_and(|ask| !waits(ask)) && contender.connected {
                 add(&|next| {
                     let ask = next.contenders[who].asks.pop_front().expect("there is one");
                     let letter = next.answer(who, ask);
