@@ -4,14 +4,14 @@ use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::BTreeSet;
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
 /// When faults are over and nothing moves any more, every actor with a live session has come to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
     waiting: BTreeSet<(ActorId, Text)>,
-    /// Whether somebody has died, if that is to count: others may wait for it for ever.
+    /// Whether somebody has died, or has lost a znode to another, if that is to count: others may wait for it for ever.
     died: Option<bool>,
 }
 
@@ -20,8 +20,8 @@ pub struct NoWaiterStuck {
 pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck { waiting: BTreeSet::new(), died: None };
 
 impl NoWaiterStuck {
-    /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives and
-    /// keeps its session.
+    /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives, and
+    /// keeps its session and its znodes.
     pub fn while_all_live() -> Self {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
@@ -68,6 +68,10 @@ impl Promise for NoWaiterStuck {
         let dies = match event {
             Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => true,
             Event::Is(Fact::Finished { end, .. }) => *end != End::Done,
+            // Whose znode another deletes is not there for the others.
+            Event::Is(Fact::NodeDeleted { by, owner, .. }) => {
+                ![*by, *owner].contains(&SessionId::NONE) && by != owner
+            }
             Event::Is(_) | Event::Says { .. } => false,
         };
         self.died = self.died.map(|died| died || dies);
