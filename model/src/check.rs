@@ -71,6 +71,7 @@ pub struct CheckConfig {
 
 /// Does some work where the operating system's clocks show another time, and jump far whenever the work asks for it.
 #[derive(Clone, Copy)]
+#[expect(clippy::type_complexity, reason = "the work is given what makes the clocks jump")]
 pub struct OtherTime(pub fn(&mut dyn FnMut(&dyn Fn())));
 
 impl std::fmt::Debug for OtherTime {

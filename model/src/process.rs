@@ -552,7 +552,7 @@ impl Ran {
 /// clock shows in a short history, or else in those of the others that are as good as drawn.
 fn is_timed(before: &Node) -> bool {
     let history = std::iter::successors(before.history.as_ref(), |item| item.before.as_ref());
-    before.whole % TIMED == 0 || history.count() < SHORT
+    before.whole.is_multiple_of(TIMED) || history.count() < SHORT
 }
 
 /// Gives a process an input, and lets the task run that it wakes, if nothing else could.
