@@ -1,8 +1,8 @@
 //! The promises there are, one file each.
 //!
 //! Each is set up for one lock: the path of the znode that stands for it, or that holds its contenders.
-//! Sessions are known from [`Fact::SessionOpened`]: an engine must tell it for every actor, or every other
-//! session is taken for an administrator's.
+//! Sessions are known from [`Fact::SessionOpened`](crate::event::Fact::SessionOpened): an engine must tell it for every
+//! actor, or every other session is taken for an administrator's.
 
 mod abort_validity;
 mod agreement;
