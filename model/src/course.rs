@@ -35,8 +35,12 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
             CourseStep::Arrive(actor.process, earlier_lives(before, actor) + of_its_kind(before, me, nth))
         }
         Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
-        Action::Reconnect(me) => CourseStep::Reconnect(me.into()),
-        Action::Renew(me) => return renewed(&before.clients[usize::from(me)], me.into()),
+        Action::Reconnect(me) => {
+            let client = &before.clients[usize::from(me)];
+            let step = CourseStep::Reconnect(me.into());
+            return if client.served { told_of_connection(client, step) } else { vec![step] };
+        }
+        Action::Renew(me) => return renewed(&before.clients[usize::from(me)]),
         Action::Register(me) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
@@ -60,13 +64,23 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
 }
 
 /// A client is given a new session. Where its code has ended, it first has to learn that the former is over.
-fn renewed(client: &Client, p: u16) -> Vec<CourseStep> {
+fn renewed(client: &Client) -> Vec<CourseStep> {
+    let p = client.actor().process;
     let learns = match client.state {
         KeeperState::SyncConnected => vec![CourseStep::Drop(p, 0), CourseStep::Reconnect(p)],
         KeeperState::Disconnected => vec![CourseStep::Reconnect(p)],
         KeeperState::Expired | KeeperState::Closed | KeeperState::AuthFailed => Vec::new(),
     };
-    [learns, vec![CourseStep::Renew(p)]].concat()
+    [learns, told_of_connection(client, CourseStep::Renew(p))].concat()
+}
+
+/// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for it.
+fn told_of_connection(client: &Client, step: CourseStep) -> Vec<CourseStep> {
+    let p = client.actor().process;
+    match client.node.may_be_late() {
+        true => vec![CourseStep::Busy(p), step, CourseStep::Stand(p)],
+        false => vec![step],
+    }
 }
 
 /// The process and the life, if it is what is left of a former one.

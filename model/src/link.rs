@@ -373,7 +373,7 @@ impl At<'_> {
                 self.client.state = KeeperState::SyncConnected;
                 self.client.identities = self.client.repeated().unwrap_or_default();
                 self.is_so(|actor| Fact::Connected { actor });
-                self.feed(&Input::Connected);
+                self.connected(&Input::Connected);
                 first.iter().for_each(|post| self.receive(post));
             }
             Op::LearnExpiry => {
@@ -389,7 +389,7 @@ impl At<'_> {
                 (self.client.lives, self.client.served) = (true, true);
                 self.client.ghosts.clear();
                 self.client.state = KeeperState::SyncConnected;
-                self.feed(&Input::Renewed);
+                self.connected(&Input::Renewed);
                 first.iter().for_each(|post| self.receive(post));
             }
             Op::Stands { served } => self.client.served = *served,
@@ -452,6 +452,14 @@ impl At<'_> {
         let given = Given { input: input.clone(), state: self.client.state, busy: self.busy };
         let step = self.replayer.step(&self.client.node, &given);
         self.absorb(&step);
+    }
+
+    /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
+    /// some of these are there.
+    fn connected(&mut self, news: &Input) {
+        self.busy = self.client.node.may_be_late();
+        self.feed(news);
+        self.busy = false;
     }
 
     fn absorb(&mut self, step: &Arc<Step>) {

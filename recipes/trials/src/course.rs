@@ -62,6 +62,8 @@ pub enum CourseStep {
     Busy(u16),
     /// Its code is busy no longer: the task that is ready runs, if there is only one.
     GoOn(u16),
+    /// Its code is busy no longer, and the tasks that are ready wait for steps of their own.
+    Stand(u16),
     /// The leader's clock shows a model's time of this number.
     Clock(u8),
     /// An administrator deletes a znode.
@@ -99,7 +101,8 @@ impl CourseStep {
             | CourseStep::Resume(p)
             | CourseStep::Run(p, _)
             | CourseStep::Busy(p)
-            | CourseStep::GoOn(p) => Some(p),
+            | CourseStep::GoOn(p)
+            | CourseStep::Stand(p) => Some(p),
             CourseStep::Clock(_) | CourseStep::Delete(_) | CourseStep::Set(..) => None,
         }
     }
@@ -145,6 +148,7 @@ impl fmt::Display for CourseStep {
             CourseStep::Run(p, nth) => write!(f, "run p{p} {nth}"),
             CourseStep::Busy(p) => write!(f, "busy p{p}"),
             CourseStep::GoOn(p) => write!(f, "go-on p{p}"),
+            CourseStep::Stand(p) => write!(f, "stand p{p}"),
             CourseStep::Clock(shows) => write!(f, "clock {shows}"),
             CourseStep::Delete(path) => write!(f, "delete {path}"),
             CourseStep::Set(path, data) => write!(f, "set {path} {data}"),
@@ -211,6 +215,7 @@ fn read(text: &str) -> Option<CourseStep> {
         ("run", Some(nth)) => CourseStep::Run(p, nth),
         ("busy", None) => CourseStep::Busy(p),
         ("go-on", None) => CourseStep::GoOn(p),
+        ("stand", None) => CourseStep::Stand(p),
         _ => return None,
     })
 }
@@ -249,6 +254,7 @@ mod tests {
             CourseStep::Run(4, 1),
             CourseStep::Busy(4),
             CourseStep::GoOn(4),
+            CourseStep::Stand(4),
             CourseStep::Clock(3),
             CourseStep::Delete("/lock/a b".into()),
             CourseStep::Set("/lock/a".into(), "un lock".into()),

@@ -210,6 +210,7 @@ impl World<'_> {
                 Ok(())
             }
             CourseStep::GoOn(p) => self.goes_on_in_course(p),
+            CourseStep::Stand(p) => self.stands_in_course(p),
             CourseStep::Delete(ref path) => self.administrate(path, Meddling::Delete),
             CourseStep::Set(ref path, ref data) => self.administrate(path, Meddling::Write(data.clone())),
             CourseStep::Clock(_) => Err("clocks are not set in the world's courses".to_owned()),

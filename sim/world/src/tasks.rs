@@ -135,12 +135,15 @@ impl World<'_> {
         }
     }
 
-    /// And no longer.
-    pub fn goes_on_in_course(&mut self, process: u16) -> Result<(), String> {
+    /// And no longer. Its ready tasks stand still.
+    pub fn stands_in_course(&mut self, process: u16) -> Result<(), String> {
         let was_busy = self.course_tasks.as_mut().is_some_and(|course| course.busy.remove(&process));
-        if !was_busy {
-            return Err("its code is not busy".to_owned());
-        }
+        was_busy.then_some(()).ok_or_else(|| "its code is not busy".to_owned())
+    }
+
+    /// No longer, and the task that is ready runs, if there is only one.
+    pub fn goes_on_in_course(&mut self, process: u16) -> Result<(), String> {
+        self.stands_in_course(process)?;
         match self.executor.ready_of(process).len() {
             1 => self.run_in_course(process, 0),
             _ => Ok(()),
