@@ -54,10 +54,10 @@ pub trait Trial: Send + Sync + 'static {
         false
     }
 
-    /// What an administrator may set a znode's data to, where bounds allow him any change. He may delete any znode
-    /// of the trial that has no children.
+    /// What an administrator may set a znode's data to, where a model's bounds allow him any change. He may delete any
+    /// znode of the trial that has no children. In a run he writes [`ADMIN_DATA`].
     fn administered(&self) -> Vec<Text> {
-        Vec::new()
+        vec![ADMIN_DATA.into()]
     }
 
     /// How many children these znodes of the setup have had in their lives: the number of the next sequential one.
@@ -102,6 +102,9 @@ impl About {
         About { name, summary, source: "one's own", breaks: None, bounds, reductions }
     }
 }
+
+/// What an administrator writes: the data by which a revocable lock's holder is asked to let go.
+pub const ADMIN_DATA: &str = "unlock";
 
 /// How a variant is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use crate::choices::{Choices, Record, Stream};
 use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
+use zk_trials::trial::ADMIN_DATA;
 
 /// The faults of one run, in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -373,7 +374,7 @@ impl Draw<'_> {
             Kind::AdminDelete => Fault::AdminDelete { client: self.client(), when: self.aim() },
             Kind::AdminWrite => {
                 let (client, when) = (self.client(), self.aim());
-                Fault::AdminWrite { client, when, data: "unlock".to_owned() }
+                Fault::AdminWrite { client, when, data: ADMIN_DATA.to_owned() }
             }
         }
     }

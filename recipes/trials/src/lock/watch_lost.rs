@@ -6,7 +6,7 @@ use crate::common::plain::{self, Place};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{EventType, Watch, ZooKeeper};
 
 /// The lock with guids, but only a deletion makes it look again.
@@ -27,7 +27,7 @@ impl LockKind for WatchLost {
                 defect: "S-059",
                 fault: "administrator writes",
             }),
-            bounds: Bounds::clients(2),
+            bounds: Bounds { admin: 1, ..Bounds::clients(2) },
             reductions: Reductions::default(),
         }
     }
@@ -38,10 +38,6 @@ impl LockKind for WatchLost {
 
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         &[("faults.admin-writes", "12")]
-    }
-
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Chaos
     }
 
     async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
