@@ -27,7 +27,7 @@
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
-//! | `trace`, `encode`, `encode_peer` | what happened as a digest, and as lines of text |
+//! | `trace`, `bytes` | what happened as a digest, and as lines of text |
 //! | `crossing` | [`Crossing`]: messages with both their times, to be drawn |
 //! | `herd` | [`Herd`]: how many a change wakes, by how many wait |
 //! | `visible` | what clients see, recorded to be judged by others |
@@ -41,6 +41,7 @@ compile_error!(
 );
 
 mod administrator;
+mod bytes;
 mod cases;
 mod choices;
 mod client;
@@ -50,8 +51,6 @@ pub mod course;
 pub mod crossing;
 mod disk;
 mod disk_faults;
-mod encode;
-mod encode_peer;
 mod ensemble;
 mod executor;
 mod herd;

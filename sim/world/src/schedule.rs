@@ -24,7 +24,7 @@ pub struct TimedFault {
 }
 
 /// What can go wrong. Clients and servers are numbered from 0; a number that does not exist does nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Fault {
     /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`. With
@@ -117,7 +117,7 @@ pub enum Fault {
 }
 
 /// Whose clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Node {
     /// A server's.
@@ -128,7 +128,7 @@ pub enum Node {
 
 /// When a fault of a client strikes. One that is aimed waits, from its time on, for the client to do something;
 /// what the client has begun with that is under way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
     /// At the fault's time.
@@ -144,7 +144,7 @@ pub enum When {
 }
 
 /// A kind of request to wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestKind {
     /// Any.
@@ -158,7 +158,7 @@ pub enum RequestKind {
 }
 
 /// What is lost with a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum Loss {
     /// Requests under way do not arrive. Neither do answers under way.

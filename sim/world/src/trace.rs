@@ -1,10 +1,11 @@
 //! The trace of a run: typed events with virtual time, hashed as they come, and written out only if asked.
 
+use crate::bytes::Bytes;
 use crate::crossing::{Carried, Crossing, Crossings, Way};
-use crate::encode::{Bytes, keeper_state};
 use crate::schedule::Fault;
 use crate::timeline::{Happening, Moment};
 use std::fmt;
+use std::hash::Hash;
 use xxhash_rust::xxh3::Xxh3;
 use zk_api::{KeeperState, Zxid};
 use zk_proto::client::ClientTimer;
@@ -13,12 +14,12 @@ use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
 use zk_proto::server::{RecoveryError, Timer};
 use zk_proto::tree::DataTree;
 use zk_proto::txn::Txn;
+use zk_proto::zab::Note;
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_proto::zab::{self, Note};
 use zk_trials::event::{ActorId, Fact, Observation};
 
 /// Where something happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// At no process: the nemesis, the ensemble as a whole, the outside resource.
     World,
@@ -29,6 +30,7 @@ pub enum Place {
 }
 
 /// What happened.
+#[derive(Hash)]
 pub enum What<'a> {
     Opened {
         conn: ConnId,
@@ -141,22 +143,9 @@ impl Trace {
 
     /// Adds an event.
     pub fn add(&mut self, at_ns: u64, place: Place, what: &What<'_>) {
-        let bytes = &mut self.bytes;
-        bytes.0.clear();
-        bytes.u64(at_ns);
-        match place {
-            Place::World => bytes.byte(0),
-            Place::Server(id) => {
-                bytes.byte(1);
-                bytes.byte(id);
-            }
-            Place::Client(actor) => {
-                bytes.byte(2);
-                bytes.actor(actor);
-            }
-        }
-        what.encode(bytes);
-        self.hash.update(&bytes.0);
+        self.bytes.0.clear();
+        (at_ns, place, what).hash(&mut self.bytes);
+        self.hash.update(&self.bytes.0);
         if self.log || self.lines.is_some() {
             self.write(at_ns, place, what);
         }
@@ -200,145 +189,6 @@ impl Trace {
 pub(crate) fn line(at_ns: u64, place: Place, what: &What<'_>) -> String {
     let (seconds, millis) = (at_ns / 1_000_000_000, at_ns / 1_000_000 % 1000);
     format!("{seconds}.{millis:03}s {place} {what}")
-}
-
-impl What<'_> {
-    fn encode(&self, b: &mut Bytes) {
-        match self {
-            What::Opened { conn } => tagged(b, 0, conn.0),
-            What::Refused { conn } => tagged(b, 1, conn.0),
-            What::Lost { conn } => tagged(b, 2, conn.0),
-            What::Dropped { conn } => tagged(b, 3, conn.0),
-            What::ToServer { conn, message } => {
-                tagged(b, 4, conn.0);
-                b.request_message(message);
-            }
-            What::ToClient { conn, message } => {
-                tagged(b, 5, conn.0);
-                b.answer_message(message);
-            }
-            What::ServerTimer(timer) => tagged(
-                b,
-                6,
-                match timer {
-                    Timer::Sessions => 0,
-                    Timer::Containers => 1,
-                    Timer::Snapshot => 2,
-                    Timer::Zab(zab::Timer::Finalize) => 3,
-                    Timer::Zab(zab::Timer::Notify) => 4,
-                    Timer::Zab(zab::Timer::Tick) => 5,
-                },
-            ),
-            What::ClientTimer(ClientTimer::Liveness) => tagged(b, 7, 0),
-            What::ClientTimer(ClientTimer::Reconnect) => tagged(b, 7, 1),
-            What::Synced { file, length } => {
-                tagged(b, 8, *length);
-                file_id(b, *file);
-            }
-            What::Started { zxid } => tagged(b, 9, zxid.to_i64() as u64),
-            What::Down => b.byte(10),
-            What::Propose(txn) => {
-                tagged(b, 11, txn.zxid.to_i64() as u64);
-                b.session(txn.session);
-                b.i32(txn.xid.0);
-                b.i64(txn.time_ms);
-            }
-            What::Commit { zxid } => tagged(b, 12, zxid.to_i64() as u64),
-            What::Apply { zxid } => tagged(b, 13, zxid.to_i64() as u64),
-            What::State(state) => tagged(b, 14, keeper_state(*state).into()),
-            What::Says(observation) => {
-                b.byte(15);
-                b.observation(observation);
-            }
-            What::Is(fact) => {
-                b.byte(16);
-                b.fact(fact);
-            }
-            What::Fault(fault) => {
-                b.byte(17);
-                b.fault(fault);
-            }
-            What::Heal => b.byte(18),
-            What::End { tree } => encode_tree(b, tree),
-            What::Broken { .. }
-            | What::Notified { .. }
-            | What::Linked { .. }
-            | What::Unlinked { .. }
-            | What::FromPeer { .. }
-            | What::PeerNotes(_)
-            | What::Leads { .. }
-            | What::Restored { .. }
-            | What::Rotten { .. }
-            | What::Spoiled { .. }
-            | What::Serves { .. } => self.encode_of_ensemble(b),
-        }
-    }
-
-    /// What happens among servers and on their disks.
-    fn encode_of_ensemble(&self, b: &mut Bytes) {
-        match self {
-            What::Broken { name } => {
-                b.byte(19);
-                b.text(name);
-            }
-            What::Notified { from, notification } => {
-                tagged(b, 21, (*from).into());
-                b.notification(notification);
-            }
-            What::Linked { link, from, to } => {
-                tagged(b, 22, link.0);
-                b.byte(*from);
-                b.byte(*to);
-            }
-            What::Unlinked { link } => tagged(b, 23, link.0),
-            What::FromPeer { link, message } => {
-                tagged(b, 24, link.0);
-                b.peer_message(message);
-            }
-            What::PeerNotes(note) => {
-                b.byte(25);
-                b.peer_note(note);
-            }
-            What::Leads { epoch, last } => {
-                tagged(b, 26, (*epoch).into());
-                b.zxid(*last);
-            }
-            What::Restored { zxid } => tagged(b, 27, zxid.to_i64() as u64),
-            What::Serves { serves } => tagged(b, 28, (*serves).into()),
-            What::Rotten { file } => {
-                b.byte(29);
-                file_id(b, *file);
-            }
-            What::Spoiled { error } => {
-                b.byte(30);
-                b.text(&error.to_string());
-            }
-            _ => unreachable!("of an ensemble alone"),
-        }
-    }
-}
-
-fn encode_tree(b: &mut Bytes, tree: &DataTree) {
-    tagged(b, 20, tree.last_zxid().to_i64() as u64);
-    for (path, node) in tree.nodes() {
-        b.text(path);
-        b.data(&node.data);
-        b.stat(&node.stat());
-    }
-}
-
-fn tagged(b: &mut Bytes, tag: u8, value: u64) {
-    b.byte(tag);
-    b.u64(value);
-}
-
-fn file_id(b: &mut Bytes, file: FileId) {
-    match file {
-        FileId::Log(zxid) => tagged(b, 0, zxid.to_i64() as u64),
-        FileId::Snapshot(zxid) => tagged(b, 1, zxid.to_i64() as u64),
-        FileId::AcceptedEpoch => b.byte(2),
-        FileId::CurrentEpoch => b.byte(3),
-    }
 }
 
 impl fmt::Display for Place {
@@ -419,8 +269,11 @@ mod tests {
     fn the_digest_is_that_of_published_bytes_and_does_not_depend_on_keeping_lines() {
         let mut bytes = Vec::new();
         bytes.extend(5u64.to_le_bytes());
-        bytes.extend([1, 0, 12]);
-        bytes.extend(((1u64 << 32) | 7).to_le_bytes());
+        // A server, the first; a commit, the 21st kind of event; its zxid.
+        bytes.extend(1u64.to_le_bytes());
+        bytes.push(0);
+        bytes.extend(20u64.to_le_bytes());
+        bytes.extend([1, 0, 0, 0, 7, 0, 0, 0]);
         let expected = xxhash_rust::xxh3::xxh3_64(&bytes);
         assert_eq!(traced(false, &[(5, 7)]).0, expected);
         assert_eq!(traced(true, &[(5, 7)]).0, expected);
