@@ -3,7 +3,6 @@
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{Either, ZooKeeper, race};
 
@@ -26,11 +25,7 @@ impl BarrierKind for AnyEvent {
         }
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         if stage.recipe().look().await?.is_none() {
             return Ok(());
         }

@@ -2,7 +2,6 @@
 
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{Outcome, ZooKeeper};
 
@@ -30,11 +29,7 @@ impl BarrierKind for LoweredOnce {
         &[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")]
     }
 
-    async fn lower<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn lower(&self, stage: &Stage) -> Result<(), Stop> {
         match stage.zk().delete(&stage.node(), -1).await {
             Err(error) if error.is_session_over() => Err(error.into()),
             Err(error) if error.outcome() == Outcome::NotApplied => stage.lowers().await,
@@ -42,11 +37,7 @@ impl BarrierKind for LoweredOnce {
         }
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         stage.until_absent().await
     }
 }

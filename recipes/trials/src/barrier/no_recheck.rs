@@ -3,9 +3,7 @@
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// The barrier, but for one arrow: after the event, it does not look again.
 ///
@@ -25,11 +23,7 @@ impl BarrierKind for NoRecheck {
         }
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         if stage.recipe().look().await?.is_none() {
             return Ok(());
         }

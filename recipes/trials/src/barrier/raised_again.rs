@@ -2,9 +2,7 @@
 
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
-use zk_api::ZooKeeper;
 
 /// The barrier as published, but for the first look, which is a checked one.
 ///
@@ -33,11 +31,7 @@ impl BarrierKind for RaisedAgain {
         FoundBy::Model
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         match stage.recipe().look().await? {
             None => Ok(()),
             Some(_) => stage.until_absent().await,

@@ -2,9 +2,7 @@
 
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 
 /// [`zk_recipes::Barrier`].
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +20,7 @@ impl BarrierKind for Recipe {
         }
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         let barrier = stage.recipe();
         if let Some(up) = barrier.look().await? {
             stage.sees();

@@ -1,7 +1,7 @@
 //! What all barriers on trial have in common: one process raises and lowers, the others wait.
 
 use crate::common::rounds::rounds;
-use crate::common::{InRound, Stop, plain};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased, plain};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -32,19 +32,12 @@ pub trait BarrierKind: Send + Sync + 'static {
     }
 
     /// Lowers the barrier, by default as it should be done.
-    fn lower<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    fn lower(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
         stage.lowers()
     }
 
     /// Waits until the barrier is down, and says so to the stage when it sees it up.
-    fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn wait(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
 /// A kind of barrier as a trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round.
@@ -85,6 +78,7 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let turn = |zk, round| {
             let stage = Stage { zk, probe: probe.clone(), round };
             async move {
@@ -103,20 +97,16 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
 }
 
 /// One round of an actor.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     round: u8,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 
@@ -126,7 +116,7 @@ where
     }
 
     /// The barrier as it should be.
-    pub fn recipe(&self) -> Barrier<InRound<Z>> {
+    pub fn recipe(&self) -> Barrier<InRound<AnyZooKeeper>> {
         Barrier::new(self.zk(), &self.node())
     }
 

@@ -2,9 +2,7 @@
 
 use super::stage::{BarrierKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// The barrier as published: it looks, waits for an event if the barrier is there, and looks again.
 ///
@@ -34,11 +32,7 @@ impl BarrierKind for StaleLook {
         &[("servers", "3"), ("rounds", "20")]
     }
 
-    async fn wait<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
         stage.until_absent().await
     }
 }

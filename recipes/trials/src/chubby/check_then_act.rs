@@ -6,7 +6,6 @@ use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
 use crate::lock::LOCK;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::ExclusionAtCheckedResource;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -52,11 +51,7 @@ impl LockKind for CheckThenAct {
         ]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
         plain::turn(&zk, &lock, &own).await?;

@@ -3,7 +3,6 @@
 use super::right::stop;
 use crate::common::Stop;
 use crate::lock::{LOCK, LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
@@ -11,7 +10,6 @@ use crate::promises::{
 };
 use crate::trial::{About, Bounds, Reductions};
 use std::time::Duration;
-use zk_api::ZooKeeper;
 use zk_recipes::chubby::Handle;
 use zk_recipes::{Mode, OnDisconnect};
 
@@ -45,11 +43,7 @@ impl LockKind for Delayed {
         ]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let mut handle = Handle::open(stage.zk(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
         handle.set_lock_delay(DELAY);
         let locked = handle.acquire(Mode::Exclusive).await.map_err(stop)?;

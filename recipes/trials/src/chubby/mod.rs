@@ -28,7 +28,6 @@ pub use version_zero::VersionZero;
 
 use crate::event::Observation;
 use crate::lock::{LOCK, OnTrial, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
@@ -36,7 +35,7 @@ use crate::promises::{
 };
 use crate::trial::AnyTrial;
 use std::sync::Arc;
-use zk_api::{ZPath, ZooKeeper};
+use zk_api::ZPath;
 use zk_recipes::Mode;
 
 /// All of them, the right one first.
@@ -66,11 +65,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// Who holds it in which mode: by turns.
-fn mode<Z, P>(stage: &Stage<Z, P>) -> Mode
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+fn mode(stage: &Stage) -> Mode {
     match (stage.part().me.process + u16::from(stage.round())) % 3 {
         1 => Mode::Shared,
         _ => Mode::Exclusive,
@@ -78,11 +73,7 @@ where
 }
 
 /// A sequencer is presented, for what needs this mode, and accepted or not.
-fn presents<Z, P>(stage: &Stage<Z, P>, node: &ZPath, needs: Mode, accepted: Option<bool>)
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+fn presents(stage: &Stage, node: &ZPath, needs: Mode, accepted: Option<bool>) {
     let what = match accepted {
         None => "presents",
         Some(true) => "is accepted with",

@@ -4,7 +4,6 @@ use super::{mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::shared_lock::of_reader;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -32,11 +31,7 @@ impl LockKind for NoMode {
         super::promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let mode = mode(stage);
         let (kind, rule) = match mode {

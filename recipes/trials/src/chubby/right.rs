@@ -3,7 +3,6 @@
 use super::{mode, presents};
 use crate::common::Stop;
 use crate::lock::{LOCK, LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{ExclusionAtFencedResource, ExclusionAtUnfencedResource, TokensIncrease};
 use crate::trial::{About, Bounds, Reductions};
@@ -36,11 +35,7 @@ impl LockKind for Right {
         all
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         let mode = mode(stage);
         let mut handle = Handle::open(zk.clone(), &stage.lock(), &stage.guid()).await.map_err(stop)?;

@@ -4,7 +4,6 @@ use super::presents;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
 use zk_api::{Local, ZPath, ZooKeeper};
@@ -42,11 +41,7 @@ impl LockKind for StaleCheck {
         FoundBy::Model
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
         plain::turn(&zk, &lock, &own).await?;

@@ -4,12 +4,24 @@ pub mod plain;
 pub mod rounds;
 
 use crate::event::End;
+use crate::probe::Probe;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use zk_api::{Call, Error, KeeperState, Local, Pending, Request, SessionId, Text, ZooKeeper};
 use zk_recipes::RecipeError;
+
+/// A session, whatever its engine.
+pub type AnyZooKeeper = Arc<dyn ZooKeeper>;
+/// What an actor tells its promises by, whatever its engine.
+pub type AnyProbe = Arc<dyn Probe>;
+
+/// An actor's session and probe without their types, so that no variant has them.
+pub fn erased(zk: impl ZooKeeper + 'static, probe: impl Probe + 'static) -> (AnyZooKeeper, AnyProbe) {
+    (Arc::new(zk), Arc::new(probe))
+}
 
 /// Why an actor cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]

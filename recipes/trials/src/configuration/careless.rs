@@ -3,7 +3,6 @@
 
 use super::stage::{ConfigKind, Stage};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{Data, Error, ErrorCode, EventType, Local, Stat, Watch, ZooKeeper};
 
@@ -80,19 +79,11 @@ impl ConfigKind for Careless {
         }
     }
 
-    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
         stage.replaces().await.map(|_| ())
     }
 
-    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         stage.follows();
         let mut seen: Option<Option<i32>> = None;
@@ -135,11 +126,7 @@ type Read = (Option<(Data, Stat)>, Option<Watch>);
 
 impl Careless {
     /// Reads, as carelessly as it is.
-    async fn look<Z, P>(self, stage: &Stage<Z, P>, seen: Option<Option<i32>>) -> Result<Read, Error>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn look(self, stage: &Stage, seen: Option<Option<i32>>) -> Result<Read, Error> {
         let (zk, name) = (stage.zk(), stage.name());
         let text = |seen: Option<Option<i32>>| match seen {
             None => -2,
@@ -168,11 +155,7 @@ impl Careless {
     }
 
     /// Waits for an event that nobody will tell; the end of the session it would notice.
-    async fn never_told<Z, P>(self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn never_told(self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         loop {
             let change = zk.state_change();

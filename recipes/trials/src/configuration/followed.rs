@@ -2,9 +2,7 @@
 
 use super::stage::{ConfigKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Configuration, Setting};
 
 /// [`zk_recipes::Configuration`]: two values that are always alike, published by process 0 and followed by the others.
@@ -23,19 +21,11 @@ impl ConfigKind for Whole {
         }
     }
 
-    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
         stage.publishes().await
     }
 
-    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
         stage.follows();
         let mut config = Configuration::new(stage.zk(), &stage.config());
         while !stage.sees(&config.changed().await?.values) {}
@@ -60,19 +50,11 @@ impl ConfigKind for Named {
         }
     }
 
-    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
         stage.replaces().await.map(|_| ())
     }
 
-    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
         stage.follows();
         let mut setting = Setting::new(stage.zk(), &stage.name());
         while !stage.sees_value(setting.changed().await?.as_ref()) {}

@@ -3,7 +3,6 @@
 
 use super::stage::{CONFIG, ConfigKind, Stage, promises};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{Of, Undisturbed, Views};
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
@@ -76,22 +75,14 @@ impl ConfigKind for Told {
         all
     }
 
-    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
         let version = stage.sets().await?;
         stage.zk().checkpoint("told/tells", &[Local::Number(version.to_i64())]);
         stage.tells(version).await;
         stage.pauses().await
     }
 
-    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
         stage.follows();
         let mut setting = Setting::new(stage.zk(), &stage.name());
         let first = setting.changed().await?;
@@ -113,11 +104,7 @@ impl ConfigKind for Told {
 }
 
 /// The value, from wherever it is asked for; `None` if there is none.
-async fn read<Z, P>(stage: &Stage<Z, P>) -> Result<Option<Data>, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn read(stage: &Stage) -> Result<Option<Data>, Stop> {
     let (zk, name) = (stage.zk(), stage.name());
     loop {
         zk.checkpoint("told/read", &[]);
@@ -130,11 +117,7 @@ where
 }
 
 /// Syncs, however often it takes.
-async fn sync<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn sync(stage: &Stage) -> Result<(), Stop> {
     let (zk, name) = (stage.zk(), stage.name());
     loop {
         zk.checkpoint("told/sync", &[]);

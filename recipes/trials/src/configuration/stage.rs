@@ -1,7 +1,7 @@
 //! What all configurations on trial have in common: one who writes, and readers that follow.
 
 use crate::common::rounds::{ended, rounds};
-use crate::common::{InRound, Stop, plain};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased, plain};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -42,16 +42,10 @@ pub trait ConfigKind: Send + Sync + 'static {
     }
 
     /// What process 0 does in a round.
-    fn write<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn write(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 
     /// What another process does in a round.
-    fn read<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn read(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
 /// What every configuration promises to who follows it.
@@ -97,6 +91,7 @@ impl<K: ConfigKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let turn = |zk, round| {
             let stage = Stage { zk, probe: probe.clone(), is_last: round + 1 == part.rounds };
             async move {
@@ -112,20 +107,16 @@ impl<K: ConfigKind> Trial for OnTrial<K> {
 }
 
 /// One round of an actor.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     is_last: bool,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 

@@ -2,7 +2,6 @@
 
 use super::stage::{ConfigKind, Stage};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use std::collections::BTreeMap;
 use zk_api::{Data, Error, ErrorCode, Text, Watch, ZooKeeper};
@@ -30,19 +29,11 @@ impl ConfigKind for Torn {
         &[("rounds", "20")]
     }
 
-    async fn write<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
         stage.publishes().await
     }
 
-    async fn read<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         stage.follows();
         loop {
@@ -63,11 +54,7 @@ impl ConfigKind for Torn {
 }
 
 /// One value after the other, and the watch of the version they had before.
-async fn all<Z, P>(stage: &Stage<Z, P>) -> Result<(BTreeMap<Text, Data>, Watch), Error>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn all(stage: &Stage) -> Result<(BTreeMap<Text, Data>, Watch), Error> {
     let (zk, config) = (stage.zk(), stage.config());
     let (_, watch) = zk.data_watch(&config).await?;
     let mut values = BTreeMap::new();

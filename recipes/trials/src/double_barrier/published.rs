@@ -3,9 +3,7 @@
 use super::stage::{DoubleBarrierKind, Stage};
 use super::steps::{SOUND, Steps, tutorial};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// One edition, or one reading, of the published steps.
 #[derive(Clone, Copy, Debug)]
@@ -39,11 +37,7 @@ impl DoubleBarrierKind for Published {
         clients.saturating_sub(self.spare).max(1)
     }
 
-    async fn round<Z, P>(&self, stage: &Stage<Z, P>) -> Result<bool, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn round(&self, stage: &Stage) -> Result<bool, Stop> {
         match self.steps {
             How::Steps(steps) => steps.round(stage).await,
             How::Tutorial => tutorial(stage).await,

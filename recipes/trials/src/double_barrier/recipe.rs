@@ -2,9 +2,7 @@
 
 use super::stage::{DoubleBarrierKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::DoubleBarrier;
 
 /// [`zk_recipes::DoubleBarrier`], with as many members as there are clients.
@@ -23,11 +21,7 @@ impl DoubleBarrierKind for Recipe {
         }
     }
 
-    async fn round<Z, P>(&self, stage: &Stage<Z, P>) -> Result<bool, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn round(&self, stage: &Stage) -> Result<bool, Stop> {
         enter_and_leave(stage).await
     }
 }
@@ -50,20 +44,12 @@ impl DoubleBarrierKind for Newcomers {
         clients.saturating_sub(1).max(1)
     }
 
-    async fn round<Z, P>(&self, stage: &Stage<Z, P>) -> Result<bool, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn round(&self, stage: &Stage) -> Result<bool, Stop> {
         enter_and_leave(stage).await
     }
 }
 
-async fn enter_and_leave<Z, P>(stage: &Stage<Z, P>) -> Result<bool, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn enter_and_leave(stage: &Stage) -> Result<bool, Stop> {
     let (zk, parent, guid) = (stage.zk(), stage.barrier(), stage.guid());
     let mut barrier = DoubleBarrier::new(zk, &parent, &guid, stage.size()).expect("a guid is fit for a name");
     let inside = barrier.enter().await?;

@@ -1,7 +1,7 @@
 //! What all double barriers on trial have in common: members that enter, work and leave, round after round.
 
 use crate::common::rounds::rounds;
-use crate::common::{InRound, Stop};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -37,10 +37,7 @@ pub trait DoubleBarrierKind: Send + Sync + 'static {
     }
 
     /// Enters, goes through [`Stage::inside`], and leaves. `false` if it gave up waiting.
-    fn round<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<bool, Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn round(&self, stage: &Stage) -> impl Future<Output = Result<bool, Stop>> + Send;
 }
 
 /// A kind of double barrier as a trial: all clients are members.
@@ -95,6 +92,7 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let size = self.0.size(part.clients);
         let turn = |zk, _| {
             let stage = Stage { zk, probe: probe.clone(), part, size };
@@ -112,21 +110,17 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
 }
 
 /// One round of a member.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     part: Part,
     size: u16,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 

@@ -2,7 +2,6 @@
 
 use super::stage::{BARRIER, Stage};
 use crate::common::{InRound, Stop, plain};
-use crate::probe::Probe;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, Either, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper, race};
 
@@ -53,11 +52,7 @@ pub(super) const SOUND: Steps = Steps {
 
 impl Steps {
     /// Enters, works and leaves.
-    pub(super) async fn round<Z, P>(self, stage: &Stage<Z, P>) -> Result<bool, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    pub(super) async fn round(self, stage: &Stage) -> Result<bool, Stop> {
         let zk = stage.zk();
         let own = plain::child(&stage.barrier(), &stage.name());
         if !self.enter(stage, &zk, &own).await? {
@@ -69,11 +64,7 @@ impl Steps {
     }
 
     /// `false` if it gave up.
-    async fn enter<Z, P>(self, stage: &Stage<Z, P>, zk: &impl ZooKeeper, own: &ZPath) -> Result<bool, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn enter(self, stage: &Stage, zk: &impl ZooKeeper, own: &ZPath) -> Result<bool, Stop> {
         let ready = plain::child(&stage.barrier(), "ready");
         let before =
             if self.looks_first { Some(plain::exists(zk, &ready, own.as_str()).await?.1) } else { None };
@@ -169,11 +160,7 @@ async fn list(zk: &impl ZooKeeper) -> Result<Vec<Text>, Stop> {
 
 /// A barrier by the list of children alone, as a tutorial has it: enters when the list is long enough, leaves when it
 /// is empty.
-pub(super) async fn tutorial<Z, P>(stage: &Stage<Z, P>) -> Result<bool, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+pub(super) async fn tutorial(stage: &Stage) -> Result<bool, Stop> {
     let zk = stage.zk();
     let own = plain::child(&barrier(), &stage.name());
     make(&zk, &own, CreateMode::Ephemeral, false).await?;

@@ -3,7 +3,6 @@
 use super::stage::{ELECTION, ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::OneTermPerElection;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -38,11 +37,7 @@ impl ElectionKind for DuplicateStart {
         all
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         let own = stage.stand(&stage.guid()).await?;
         loop {

@@ -2,11 +2,9 @@
 
 use super::stage::{ELECTION, ElectionKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtLoss};
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Election, OnDisconnect, leader};
 
 /// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
@@ -40,11 +38,7 @@ impl ElectionKind for Epochs {
         promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, parent, guid) = (stage.zk(), stage.election(), stage.guid());
         let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
         let leadership = election.lead().await?;

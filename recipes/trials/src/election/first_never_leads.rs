@@ -3,9 +3,7 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// Looks whether it leads only when it is told of a deletion, as the published steps have it.
 ///
@@ -25,11 +23,7 @@ impl ElectionKind for FirstNeverLeads {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let own = stage.stand(&stage.guid()).await?;
         let mut notified = false;
         loop {

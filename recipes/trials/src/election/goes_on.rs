@@ -3,10 +3,8 @@
 use super::epochs;
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::Election;
 
 /// Elects as [`Election`] does, but the leader does its work to the end, whatever it is told meanwhile.
@@ -31,11 +29,7 @@ impl ElectionKind for GoesOn {
         epochs::promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let mut election =
             Election::new(stage.zk(), &stage.election(), &stage.guid()).expect("a guid is fit for a name");
         let leadership = election.lead().await?;

@@ -3,9 +3,7 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// Knows its candidate by the process's name alone, also when that has a new session.
 ///
@@ -30,11 +28,7 @@ impl ElectionKind for AdoptsGhost {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, election) = (stage.zk(), stage.election());
         let me = format!("process{}", stage.part().me.process);
         let names = plain::children(&zk, &election, &me).await?;

@@ -3,7 +3,6 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, Either, ZooKeeper, race};
 
@@ -26,11 +25,7 @@ impl ElectionKind for CloseRace {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, guid) = (stage.zk(), stage.guid());
         let created = zk.create(&stage.prefix(&guid), Data::NULL, CreateMode::EphemeralSequential);
         let own = match race(created, stage.point()).await {

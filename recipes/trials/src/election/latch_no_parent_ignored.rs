@@ -3,7 +3,6 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 
@@ -34,11 +33,7 @@ impl ElectionKind for NoParentIgnored {
         &[("clients", "2"), ("rounds", "10")]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         if stage.part().me.process == 0 {
             return tidies_up(stage).await;
         }
@@ -62,11 +57,7 @@ impl ElectionKind for NoParentIgnored {
 }
 
 /// Removes the election's znode when nobody stands.
-async fn tidies_up<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn tidies_up(stage: &Stage) -> Result<(), Stop> {
     let zk = stage.zk();
     for look in 0..LOOKS {
         zk.checkpoint("latch/tidy", &[Local::Number(look.into())]);

@@ -3,7 +3,6 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZPath, ZooKeeper};
 
@@ -30,11 +29,7 @@ impl ElectionKind for ResetRace {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, guid) = (stage.zk(), stage.guid());
         let mut own = stage.stand(&guid).await?;
         loop {
@@ -60,11 +55,7 @@ impl ElectionKind for ResetRace {
 }
 
 /// Looks, deletes the candidate and makes another, all asked for at once.
-async fn reset<Z, P>(stage: &Stage<Z, P>, guid: &str, own: ZPath) -> Result<ZPath, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn reset(stage: &Stage, guid: &str, own: ZPath) -> Result<ZPath, Stop> {
     let (zk, election) = (stage.zk(), stage.election());
     let listed = zk.children(&election);
     let deleted = zk.delete(&own, -1);
@@ -87,17 +78,13 @@ where
 }
 
 /// The new candidate, however often it takes.
-async fn settled<Z, P>(
-    stage: &Stage<Z, P>,
+async fn settled(
+    stage: &Stage,
     guid: &str,
     own: &ZPath,
     gone: Result<(), zk_api::Error>,
     made: Result<zk_api::Text, zk_api::Error>,
-) -> Result<ZPath, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+) -> Result<ZPath, Stop> {
     let zk = stage.zk();
     if let Err(e) = gone
         && e.code != ErrorCode::NoNode

@@ -3,9 +3,7 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// Takes the least name for the first candidate; with a guid before the number, that is the least guid.
 ///
@@ -25,11 +23,7 @@ impl ElectionKind for NameOrder {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, election) = (stage.zk(), stage.election());
         let own = stage.stand(&stage.guid()).await?;
         loop {

@@ -3,7 +3,6 @@
 use super::stage::{ELECTION, ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 
@@ -25,11 +24,7 @@ impl ElectionKind for NoGuid {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
         loop {
             match stage.place(&own).await? {

@@ -3,9 +3,7 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// Watches its predecessor without looking whether it is still there.
 ///
@@ -25,11 +23,7 @@ impl ElectionKind for NoNullCheck {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         let own = stage.stand(&stage.guid()).await?;
         loop {

@@ -4,10 +4,9 @@ use super::epochs;
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{ZooKeeper, sequence_of};
+use zk_api::sequence_of;
 use zk_recipes::{Election, OnDisconnect};
 
 /// Elects as [`Election`] does, but whoever asks who leads is given the smallest candidate.
@@ -33,11 +32,7 @@ impl ElectionKind for NodeIsLeader {
         epochs::promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, parent) = (stage.zk(), stage.election());
         let mut election =
             Election::new(zk.clone(), &parent, &stage.guid()).expect("a guid is fit for a name");

@@ -3,9 +3,8 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{ZooKeeper, sequence_of};
+use zk_api::sequence_of;
 
 /// All watch the candidate with the smallest number, which an older edition of the recipe asks for.
 ///
@@ -25,11 +24,7 @@ impl ElectionKind for SmallestWatched {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, election) = (stage.zk(), stage.election());
         let own = stage.stand(&stage.guid()).await?;
         loop {

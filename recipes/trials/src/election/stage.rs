@@ -2,7 +2,7 @@
 
 use crate::common::plain::{self, Place};
 use crate::common::rounds::attempts;
-use crate::common::{InRound, Stop};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -40,10 +40,7 @@ pub trait ElectionKind: Send + Sync + 'static {
     }
 
     /// Comes to lead, goes through [`Stage::term`], and resigns.
-    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
 /// What every election promises whose leaders have no epochs and are not announced.
@@ -92,6 +89,7 @@ impl<K: ElectionKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let turn = |zk, _| {
             let stage = Stage { zk, probe: probe.clone(), part };
             async move { self.0.turn(&stage).await }
@@ -101,20 +99,16 @@ impl<K: ElectionKind> Trial for OnTrial<K> {
 }
 
 /// One round of an actor.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     part: Part,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 

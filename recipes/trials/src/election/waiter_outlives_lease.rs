@@ -3,9 +3,8 @@
 use super::stage::{ElectionKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{EventType, ZooKeeper};
+use zk_api::EventType;
 
 /// Waits for the deletion of its predecessor and for nothing else, also when its own session has ended.
 ///
@@ -25,11 +24,7 @@ impl ElectionKind for WaiterOutlivesLease {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let own = stage.stand(&stage.guid()).await?;
         loop {
             match stage.place(&own).await? {

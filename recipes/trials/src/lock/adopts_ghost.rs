@@ -3,11 +3,9 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// The lock with guids, but a process has one guid for all its lives, and takes up whatever znode bears it.
 ///
@@ -36,11 +34,7 @@ impl LockKind for AdoptsGhost {
         promises::of_fair_lock(LOCK)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let guid = format!("process{}", stage.part().me.process);
         let names = plain::children(&zk, &lock, "").await?;

@@ -3,7 +3,6 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::plain::{self, Place};
 use crate::common::{InRound, Stop};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -32,11 +31,7 @@ impl LockKind for FailsAtLoss {
         promises::of_fair_lock(LOCK)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend(&zk, &lock, &stage.guid()).await?;
         loop {

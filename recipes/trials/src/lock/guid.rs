@@ -2,11 +2,9 @@
 
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Lock, OnDisconnect};
 
 /// [`zk_recipes::Lock`].
@@ -54,11 +52,7 @@ impl LockKind for Guid {
         promises::of_fenced_lock(LOCK)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let guid = stage.guid();
         let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
         let held = lock.acquire().await?;

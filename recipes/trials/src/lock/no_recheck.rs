@@ -3,11 +3,9 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// The lock with guids, but for one arrow: after the event, the list is not looked at again.
 ///
@@ -36,11 +34,7 @@ impl LockKind for NoRecheck {
         promises::of_fair_lock(LOCK)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend(&zk, &lock, &stage.guid()).await?;
         loop {

@@ -3,7 +3,6 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
@@ -55,11 +54,7 @@ impl LockKind for NoSync {
         FoundBy::Model
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let prefix = plain::child(&lock, &format!("{}-lock-", stage.guid()));
         let own = self.acquire(&zk, &lock, &prefix).await?;

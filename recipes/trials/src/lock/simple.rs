@@ -3,7 +3,6 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Measured, NoForeignDelete, NoOrphanZnode,
@@ -38,11 +37,7 @@ impl LockKind for Simple {
         promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, holder) = (stage.zk(), holder(&stage.lock()));
         while !create(&zk, &holder).await? {
             let (_, watch) = plain::exists(&zk, &holder, "").await?;

@@ -4,10 +4,8 @@ use super::simple;
 use super::stage::{LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// The simple lock with its gap closed: where the znode is gone as it is looked for, it tries to create it again.
 ///
@@ -32,11 +30,7 @@ impl LockKind for SimpleLooped {
         simple::promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, holder) = (stage.zk(), simple::holder(&stage.lock()));
         while !simple::create(&zk, &holder).await? {
             if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {

@@ -1,7 +1,7 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
 use crate::common::rounds::attempts;
-use crate::common::{InRound, Stop, Unmarked, both};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Unmarked, both, erased};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -49,10 +49,7 @@ pub trait LockKind: Send + Sync + 'static {
     }
 
     /// Acquires the lock, goes through [`Stage::section`], and releases it.
-    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
 /// A kind of lock as a trial: each actor takes as many turns as it has rounds.
@@ -60,11 +57,7 @@ pub trait LockKind: Send + Sync + 'static {
 pub struct OnTrial<K>(pub K);
 
 impl<K: LockKind> OnTrial<K> {
-    async fn turns<Z, P>(&self, zk: &Z, probe: &P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turns(&self, zk: &AnyZooKeeper, probe: &AnyProbe, part: Part) -> End {
         let turn = |zk, round| {
             let stage = Stage::new(zk, probe, part, round);
             async move { self.0.turn(&stage).await }
@@ -103,10 +96,11 @@ impl<K: LockKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         if !self.0.has_two_threads() {
             return self.turns(&zk, &probe, part).await;
         }
-        let (zk, another) = (Unmarked(zk), probe.thread(1));
+        let (zk, another) = erased(Unmarked(zk), probe.thread(1));
         let second = async {
             probe.point().await;
             self.turns(&zk, &another, part).await
@@ -120,26 +114,22 @@ impl<K: LockKind> Trial for OnTrial<K> {
 }
 
 /// One round of an actor.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     part: Part,
     round: u8,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// A round of an actor.
-    pub(crate) fn new(zk: InRound<Z>, probe: &P, part: Part, round: u8) -> Stage<Z, P> {
+    pub(crate) fn new(zk: InRound<AnyZooKeeper>, probe: &AnyProbe, part: Part, round: u8) -> Stage {
         Stage { zk, probe: probe.clone(), part, round }
     }
 
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 

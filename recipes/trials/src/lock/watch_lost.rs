@@ -3,11 +3,10 @@
 use super::stage::{LOCK, LockKind, Stage};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{EventType, Watch, ZooKeeper};
+use zk_api::{EventType, Watch};
 
 /// The lock with guids, but only a deletion makes it look again.
 ///
@@ -40,11 +39,7 @@ impl LockKind for WatchLost {
         &[("faults.admin-writes", "12")]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend(&zk, &lock, &stage.guid()).await?;
         loop {

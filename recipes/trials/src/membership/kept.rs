@@ -1,8 +1,7 @@
 //! `membership/kept` and `membership/watch-not-rearmed`: somebody writes to a member's znode and then deletes it.
 
 use super::stage::{GroupKind, Stage, name};
-use crate::common::{InRound, Stop, plain};
-use crate::probe::Probe;
+use crate::common::{AnyZooKeeper, InRound, Stop, plain};
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use std::pin::pin;
 use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
@@ -46,19 +45,11 @@ impl GroupKind for Kept {
         false
     }
 
-    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
         operates(stage).await
     }
 
-    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
         let member = stage.member();
         let over = over(stage).await?;
         stage.joins(member.node());
@@ -98,19 +89,11 @@ impl GroupKind for WatchNotRearmed {
         false
     }
 
-    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
         operates(stage).await
     }
 
-    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, member) = (stage.zk(), stage.member());
         let over = over(stage).await?;
         stage.joins(member.node());
@@ -134,30 +117,18 @@ impl GroupKind for WatchNotRearmed {
 }
 
 /// The znode that the operator makes in the end.
-fn end<Z, P>(stage: &Stage<Z, P>) -> ZPath
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+fn end(stage: &Stage) -> ZPath {
     plain::child(&stage.group(), OVER)
 }
 
 /// A watch for the operator's end, unless it has come.
-async fn over<Z, P>(stage: &Stage<Z, P>) -> Result<Option<Watch>, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn over(stage: &Stage) -> Result<Option<Watch>, Stop> {
     let (stat, watch) = plain::exists(&stage.zk(), &end(stage), "").await?;
     Ok(stat.is_none().then_some(watch))
 }
 
 /// Once everybody is there, writes to the first member's znode and deletes it, and ends when it is there again.
-async fn operates<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn operates(stage: &Stage) -> Result<(), Stop> {
     let (zk, group) = (stage.zk(), stage.group());
     let first = plain::child(&group, &name(1, true));
     if over(stage).await?.is_none() {
@@ -177,11 +148,7 @@ where
 }
 
 /// Waits until everybody is there, in this part of the round.
-async fn full<Z, P>(stage: &Stage<Z, P>, part: u8) -> Result<(), RecipeError>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn full(stage: &Stage, part: u8) -> Result<(), RecipeError> {
     stage.follows();
     let mut roster = Roster::new(InRound::new(stage.zk(), part), &stage.group());
     loop {
@@ -194,11 +161,11 @@ where
 }
 
 /// Does something, however often it takes; that the znode is not there, or there already, is as good.
-async fn tolerant<Z: ZooKeeper>(
-    zk: &Z,
+async fn tolerant(
+    zk: &InRound<AnyZooKeeper>,
     label: &'static str,
     path: &ZPath,
-    request: impl Fn(&Z, &ZPath) -> zk_api::Reply<()>,
+    request: impl Fn(&InRound<AnyZooKeeper>, &ZPath) -> zk_api::Reply<()>,
 ) -> Result<(), Stop> {
     loop {
         zk.checkpoint(label, &[Local::Text(path.as_str())]);

@@ -2,7 +2,6 @@
 
 use super::stage::{GroupKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{Either, Outcome, ZooKeeper, race};
 
@@ -29,11 +28,7 @@ impl GroupKind for LeavesOnce {
         &[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")]
     }
 
-    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
         let member = stage.member();
         stage.joins(member.node());
         member.join().await?;

@@ -3,7 +3,6 @@
 use super::stage::{GroupKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use std::collections::BTreeSet;
 use zk_api::{Local, Text, ZooKeeper};
@@ -26,11 +25,7 @@ impl GroupKind for ListThenWatch {
         }
     }
 
-    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, group) = (stage.zk(), stage.group());
         stage.follows();
         loop {

@@ -2,7 +2,6 @@
 
 use super::stage::{GroupKind, Stage};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use std::collections::BTreeSet;
 use zk_api::{Local, Text, ZooKeeper};
@@ -23,11 +22,7 @@ impl GroupKind for NeverForgets {
         }
     }
 
-    async fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, group) = (stage.zk(), stage.group());
         stage.follows();
         let mut known: BTreeSet<Text> = BTreeSet::new();

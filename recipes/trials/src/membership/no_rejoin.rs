@@ -2,9 +2,7 @@
 
 use super::stage::{GroupKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// So many pieces of work it does as a member.
 const WORKS: u8 = 4;
@@ -32,11 +30,7 @@ impl GroupKind for NoRejoin {
         &[("rounds", "1"), ("work-ms", "[2000, 8000]"), ("faults.expiries", "12")]
     }
 
-    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
         let member = stage.member();
         stage.joins(member.node());
         member.join().await?;

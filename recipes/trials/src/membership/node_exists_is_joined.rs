@@ -3,7 +3,6 @@
 use super::stage::{GroupKind, Stage};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
 
@@ -35,11 +34,7 @@ impl GroupKind for NodeExistsIsJoined {
         &[("rounds", "1"), ("faults.client-crashes", "8")]
     }
 
-    async fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, member) = (stage.zk(), stage.member());
         let node = member.node().clone();
         stage.joins(&node);

@@ -1,7 +1,7 @@
 //! What all groups on trial have in common: one who watches, and members who come and go.
 
 use crate::common::rounds::{ended, rounds};
-use crate::common::{InRound, Stop};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -19,7 +19,7 @@ use zk_recipes::{Ghost, Membership, Roster};
 pub const GROUP: &str = "/group";
 
 /// The recipe's member; it replaces what a former session has left.
-pub type Member<Z> = Membership<InRound<InRound<Z>>>;
+pub type Member = Membership<InRound<InRound<AnyZooKeeper>>>;
 
 /// A kind of group: what its members and who watches them do.
 pub trait GroupKind: Send + Sync + 'static {
@@ -42,21 +42,13 @@ pub trait GroupKind: Send + Sync + 'static {
     }
 
     /// What process 0 does in a round: by default it watches the group until everybody is there to stay.
-    fn watch<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    fn watch(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
         stage.watches()
     }
 
     /// What another process does in a round: by default it joins, works while it keeps listed, and leaves, but for the
     /// last round, after which it stays.
-    fn belong<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    fn belong(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
         stage.belongs()
     }
 }
@@ -105,6 +97,7 @@ impl<K: GroupKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let turn = |zk, round| {
             let stage = Stage { zk, probe: probe.clone(), part, is_last: round + 1 == part.rounds };
             async move {
@@ -120,21 +113,17 @@ impl<K: GroupKind> Trial for OnTrial<K> {
 }
 
 /// One round of an actor.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     part: Part,
     is_last: bool,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 
@@ -154,12 +143,12 @@ where
     }
 
     /// The recipe's member of this process.
-    pub fn member(&self) -> Member<Z> {
+    pub fn member(&self) -> Member {
         self.member_in(0)
     }
 
     /// The same in a later part of the round.
-    pub fn member_in(&self, part: u8) -> Member<Z> {
+    pub fn member_in(&self, part: u8) -> Member {
         let name = name(self.part.me.process, self.is_last);
         let data = zk_api::Data::NULL;
         Membership::new(InRound::new(self.zk(), part), &self.group(), &name, data, Ghost::Replace)

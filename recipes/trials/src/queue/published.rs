@@ -4,9 +4,8 @@ use super::recipe;
 use super::stage::{Item, QueueKind, Stage};
 use super::steps::{self, Prefix, SOUND, Steps};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
-use zk_api::{CreateMode, ZooKeeper};
+use zk_api::CreateMode;
 use zk_recipes::queue::Delivery::{self, AtLeastOnce, AtMostOnce};
 
 /// One edition, or one reading, of the published steps.
@@ -65,11 +64,7 @@ impl QueueKind for Published {
         self.scenario
     }
 
-    async fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn produce(&self, stage: &Stage) -> Result<(), Stop> {
         match self.put {
             Put::Recipe => recipe::produce(stage).await,
             Put::Plain(mode, prefix) => steps::produce(stage, (mode, prefix), true).await,
@@ -77,11 +72,7 @@ impl QueueKind for Published {
         }
     }
 
-    async fn consume<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn consume(&self, stage: &Stage) -> Result<(), Stop> {
         match self.take {
             Take::Recipe => recipe::consume(stage, self.delivery).await,
             Take::Steps(steps) => steps.consume(stage).await,

@@ -2,7 +2,6 @@
 
 use super::stage::{Item, QueueKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
 use zk_api::{ZPath, ZooKeeper};
 use zk_recipes::queue::{Consumer, Delivery, Producer};
@@ -65,29 +64,17 @@ impl QueueKind for Recipe {
         *self == Recipe::Priorities
     }
 
-    async fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn produce(&self, stage: &Stage) -> Result<(), Stop> {
         produce(stage).await
     }
 
-    async fn consume<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn consume(&self, stage: &Stage) -> Result<(), Stop> {
         consume(stage, self.delivery()).await
     }
 }
 
 /// Puts all items as it should be done.
-pub(super) async fn produce<Z, P>(stage: &Stage<Z, P>) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+pub(super) async fn produce(stage: &Stage) -> Result<(), Stop> {
     let mut producer =
         Producer::new(stage.zk(0), &stage.queue(), &stage.guid()).expect("a guid is fit for a name");
     for item in stage.items() {
@@ -100,11 +87,7 @@ where
 }
 
 /// Takes an item in each round as it should be done.
-pub(super) async fn consume<Z, P>(stage: &Stage<Z, P>, delivery: Delivery) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+pub(super) async fn consume(stage: &Stage, delivery: Delivery) -> Result<(), Stop> {
     for round in 0..stage.rounds() {
         let zk = stage.zk(round);
         zk.checkpoint("trial/round", &[]);

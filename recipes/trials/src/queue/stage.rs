@@ -1,6 +1,6 @@
 //! What all queues on trial have in common: process 0 puts, the others take and work.
 
-use crate::common::{InRound, Stop};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -47,16 +47,10 @@ pub trait QueueKind: Send + Sync + 'static {
     }
 
     /// Puts all items of the [stage](Stage::items).
-    fn produce<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn produce(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 
     /// Takes an item in each round, and works it off.
-    fn consume<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn consume(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
 /// A kind of queue as a trial.
@@ -99,6 +93,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         let stage = Stage { zk, probe, part, has_priorities: self.0.has_priorities() };
         let done = match part.me.process {
             0 => self.0.produce(&stage).await,
@@ -109,10 +104,10 @@ impl<K: QueueKind> Trial for OnTrial<K> {
 }
 
 /// One life of a producer or consumer.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: Z,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: AnyZooKeeper,
+    probe: AnyProbe,
     part: Part,
     has_priorities: bool,
 }
@@ -130,13 +125,9 @@ pub struct Item {
     pub is_last: bool,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self, round: impl Into<i64>) -> InRound<Z> {
+    pub fn zk(&self, round: impl Into<i64>) -> InRound<AnyZooKeeper> {
         InRound::new(self.zk.clone(), round)
     }
 
@@ -161,7 +152,7 @@ where
     }
 
     /// One item for each consumer and round.
-    pub fn items(&self) -> impl Iterator<Item = Item> + use<Z, P> {
+    pub fn items(&self) -> impl Iterator<Item = Item> + use<> {
         let (each, me, has_priorities) =
             (self.part.clients.saturating_sub(1).max(1), self.part.me, self.has_priorities);
         (0..u16::from(self.part.rounds).saturating_mul(each)).map(move |nth| {

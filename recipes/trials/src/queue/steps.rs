@@ -1,8 +1,7 @@
 //! The published steps, decent in everything but what a variant asks for.
 
 use super::stage::{Item, Stage};
-use crate::common::{InRound, Stop, plain};
-use crate::probe::Probe;
+use crate::common::{AnyZooKeeper, InRound, Stop, plain};
 use zk_api::{
     CreateMode, Data, Either, ErrorCode, Local, Outcome, Text, ZPath, ZooKeeper, race, sequence_of,
 };
@@ -39,11 +38,7 @@ pub(super) const SOUND: Steps = Steps {
 
 impl Steps {
     /// Takes an item in each round, and makes no new list until the old one is used up.
-    pub(super) async fn consume<Z, P>(self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    pub(super) async fn consume(self, stage: &Stage) -> Result<(), Stop> {
         let mut list = Vec::new();
         for round in 0..stage.rounds() {
             let zk = stage.zk(round);
@@ -58,16 +53,12 @@ impl Steps {
         Ok(())
     }
 
-    async fn take<Z, P>(
+    async fn take(
         self,
-        zk: &InRound<Z>,
-        stage: &Stage<Z, P>,
+        zk: &InRound<AnyZooKeeper>,
+        stage: &Stage,
         list: &mut Vec<Text>,
-    ) -> Result<ZPath, Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    ) -> Result<ZPath, Stop> {
         loop {
             zk.checkpoint("steps/take", &[Local::Text(&list.join(" "))]);
             let Some(head) = list.first().cloned() else {
@@ -155,15 +146,11 @@ impl Steps {
 pub(super) type Prefix = fn(&Item) -> String;
 
 /// Puts all items by creates that are simply repeated when their answers are lost, or taken for done.
-pub(super) async fn produce<Z, P>(
-    stage: &Stage<Z, P>,
+pub(super) async fn produce(
+    stage: &Stage,
     (mode, prefix): (CreateMode, Prefix),
     repeats: bool,
-) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+) -> Result<(), Stop> {
     for item in stage.items() {
         stage.puts(&item);
         let (zk, path) = (stage.zk(item.nth), plain::child(&stage.parent(), &prefix(&item)));

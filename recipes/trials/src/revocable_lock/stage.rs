@@ -1,7 +1,7 @@
 //! What all revocable locks on trial have in common: one process asks, the others hold until they are asked.
 
 use crate::common::rounds::attempts;
-use crate::common::{InRound, Stop, plain};
+use crate::common::{AnyZooKeeper, InRound, Stop, erased, plain};
 use crate::event::End;
 use crate::lock::{LOCK, Stage};
 use crate::probe::Probe;
@@ -88,6 +88,7 @@ impl<K: Revocable> Trial for OnRevocation<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         if part.me.process == 0 {
             return self.asks(&zk, part).await.into();
         }
@@ -101,7 +102,7 @@ impl<K: Revocable> Trial for OnRevocation<K> {
 
 impl<K: Revocable> OnRevocation<K> {
     /// The part of process 0.
-    async fn asks<Z: ZooKeeper + Clone>(&self, zk: &Z, part: Part) -> Result<(), Stop> {
+    async fn asks(&self, zk: &AnyZooKeeper, part: Part) -> Result<(), Stop> {
         let sign =
             ZPath::parse(&format!("{REVOKERS}/{}", part.me)).expect("an actor's name is fit for a znode");
         loop {
@@ -134,11 +135,7 @@ impl<K: Revocable> OnRevocation<K> {
     }
 
     /// A round of another process.
-    async fn holds<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn holds(&self, stage: &Stage) -> Result<(), Stop> {
         let guid = stage.guid();
         let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
         let (mode, held) = match (stage.part().me.process + u16::from(stage.round())) % 2 {

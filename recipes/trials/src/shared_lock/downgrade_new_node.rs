@@ -4,10 +4,8 @@ use super::stage::promises_without_tokens;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::Mode;
 
 /// A writer that is to go on as a reader asks for a reader's znode like any other, and deletes its own then.
@@ -33,11 +31,7 @@ impl LockKind for DowngradeNewNode {
         promises_without_tokens()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let guid = stage.guid();
         let own = plain::contend_as(&zk, &lock, &guid, "write").await?;

@@ -5,7 +5,6 @@ use super::stage::{of_reader, promises_without_tokens};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
@@ -32,11 +31,7 @@ impl LockKind for GuidDirectory {
         promises_without_tokens()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         let guid = stage.guid();
         let directory = plain::child(&stage.lock(), &format!("{guid}-"));

@@ -4,7 +4,6 @@ use super::stage::{Role, role};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::{LOCK, LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
@@ -56,11 +55,7 @@ impl LockKind for Java {
         ]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         let (readers, writers) =
             (plain::child(&stage.lock(), "readers"), plain::child(&stage.lock(), "writers"));

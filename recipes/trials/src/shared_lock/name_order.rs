@@ -4,10 +4,9 @@ use super::stage::{promises_without_tokens, round};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{Text, ZPath, ZooKeeper};
+use zk_api::{Text, ZPath};
 
 /// Stands in order of names, and each kind has another: every `read-` comes before every `write-`.
 ///
@@ -32,11 +31,7 @@ impl LockKind for NameOrder {
         promises_without_tokens()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         round(stage, of_name, of_name).await
     }
 }

@@ -3,10 +3,8 @@
 use super::stage::{Role, promises, role};
 use crate::common::Stop;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Mode, OnDisconnect, RecipeError, SharedLock};
 
 /// [`zk_recipes::SharedLock`], with its downgrade.
@@ -29,11 +27,7 @@ impl LockKind for Right {
         promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let guid = stage.guid();
         let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
         let role = role(stage);

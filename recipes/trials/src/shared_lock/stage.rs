@@ -3,10 +3,9 @@
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{LOCK, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
-use zk_api::{Text, ZPath, ZooKeeper, sequence_of};
+use zk_api::{Text, ZPath, sequence_of};
 use zk_recipes::Mode;
 
 /// What an actor does in a round.
@@ -21,11 +20,7 @@ pub(super) enum Role {
 }
 
 /// By turns: of three clients in a round, one downgrades, one reads, one writes.
-pub(super) fn role<Z, P>(stage: &Stage<Z, P>) -> Role
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+pub(super) fn role(stage: &Stage) -> Role {
     match (stage.part().me.process + u16::from(stage.round())) % 3 {
         0 => Role::Downgrades,
         1 => Role::Reads,
@@ -61,15 +56,11 @@ pub(super) fn behind_writers(lock: &ZPath, names: &[Text], mine: i32) -> Place {
 }
 
 /// A round of a variant: a znode of its kind, a turn by its rule, the critical section, the release. Nobody downgrades.
-pub(super) async fn round<Z, P>(
-    stage: &Stage<Z, P>,
+pub(super) async fn round(
+    stage: &Stage,
     reader: fn(&ZPath, &[Text], &ZPath) -> Place,
     writer: fn(&ZPath, &[Text], &ZPath) -> Place,
-) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
     let (mode, kind, rule) = match role(stage) {
         Role::Reads => (Mode::Shared, "read", reader),

@@ -3,10 +3,8 @@
 use super::stage::{of_reader, promises_without_tokens, round};
 use crate::common::Stop;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 
 /// A writer waits for the next lower writer, as a reader does, and enters beside readers that came before it (S-123).
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +26,7 @@ impl LockKind for WriterWatchesWriters {
         promises_without_tokens()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         // The rule of a reader for both.
         round(stage, of_reader, of_reader).await
     }

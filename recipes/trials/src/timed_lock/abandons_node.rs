@@ -4,7 +4,6 @@ use super::LIMIT;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{LOCK, LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -33,11 +32,7 @@ impl LockKind for AbandonsNode {
         super::promises(promises::of_fair_lock(LOCK))
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let end = zk.sleep(LIMIT);
         let own = match race(acquire(&zk, &lock, &stage.guid()), end).await {

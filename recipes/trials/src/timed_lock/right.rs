@@ -3,11 +3,9 @@
 use super::LIMIT;
 use crate::common::Stop;
 use crate::lock::{LOCK, LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Lock, OnDisconnect};
 
 /// [`zk_recipes::Lock::acquire_within`], and then [`zk_recipes::Lock::abandon`] for those who did not get it.
@@ -30,11 +28,7 @@ impl LockKind for Right {
         super::promises(promises::of_fenced_lock(LOCK))
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let guid = stage.guid();
         let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
         if let Some(held) = lock.acquire_within(LIMIT).await? {

@@ -3,7 +3,6 @@
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Breaks, Reductions};
 use zk_api::ZooKeeper;
@@ -34,11 +33,7 @@ impl LockKind for Orphan {
         all
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let own = plain::contend(&zk, &lock, &stage.guid()).await?;
         let names = plain::children(&zk, &lock, own.as_str()).await?;

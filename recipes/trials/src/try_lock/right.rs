@@ -2,10 +2,8 @@
 
 use crate::common::Stop;
 use crate::lock::{LockKind, Stage};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Lock, OnDisconnect};
 
 /// [`zk_recipes::Lock::try_acquire`]: each round is one try.
@@ -28,11 +26,7 @@ impl LockKind for Right {
         super::promises()
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let guid = stage.guid();
         let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
         let Some(held) = lock.try_acquire().await? else {

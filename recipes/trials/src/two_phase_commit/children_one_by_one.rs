@@ -3,7 +3,6 @@
 use super::published::{appears, by_votes, create};
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -35,11 +34,7 @@ impl CommitKind for ChildrenOneByOne {
         false
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, transaction) = (stage.zk(), stage.transaction());
         let own = plain::child(&transaction, &stage.name());
         if stage.is_coordinator() {

@@ -2,7 +2,6 @@
 
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -30,11 +29,7 @@ impl CommitKind for CleanupIsAbort {
         promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
             stage.does(Verdict::Abort);
@@ -51,11 +46,7 @@ impl CommitKind for CleanupIsAbort {
 }
 
 /// Removes the transaction with all that is in it.
-async fn remove<Z, P>(zk: &impl ZooKeeper, stage: &Stage<Z, P>) -> Result<(), Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+async fn remove(zk: &impl ZooKeeper, stage: &Stage) -> Result<(), Stop> {
     let transaction = stage.transaction();
     let names = stage.sites().into_iter().chain(["decision".into()]);
     let below = names.map(|name| plain::child(&transaction, &name).text());

@@ -3,11 +3,10 @@
 use super::published::by_votes;
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{Data, ZooKeeper};
+use zk_api::Data;
 use zk_recipes::{Verdict, Watching};
 
 /// Sites that watch each other, and look for a vote to abort: whatever is not one is taken for a vote to commit.
@@ -36,11 +35,7 @@ impl CommitKind for EmptyIsVote {
         false
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
             transaction.vote(stage.considers().await).await?;

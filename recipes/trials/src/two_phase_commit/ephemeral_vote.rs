@@ -3,7 +3,6 @@
 use super::published::{appears, create};
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -33,11 +32,7 @@ impl CommitKind for EphemeralVote {
         promises::of_published_commitment(TRANSACTIONS, SITES)
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, transaction, site) = (stage.zk(), stage.transaction(), stage.site());
         if stage.is_coordinator() {
             // As long as it takes: who decides without one that is late is wrong in another way.

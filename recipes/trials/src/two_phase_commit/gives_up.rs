@@ -2,7 +2,6 @@
 
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -34,11 +33,7 @@ impl CommitKind for GivesUp {
         false
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
             transaction.vote(stage.considers().await).await?;

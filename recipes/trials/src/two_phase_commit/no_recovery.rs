@@ -3,11 +3,9 @@
 use super::published::{Shown, read};
 use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Verdict, Watching};
 
 /// The recipe, but a site that has voted waits for its coordinator's word and for nothing else, and a coordinator that
@@ -46,11 +44,7 @@ impl CommitKind for NoRecovery {
         SAFE
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, site) = (stage.zk(), stage.site());
         let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
         transaction.vote(stage.considers().await).await?;

@@ -2,9 +2,7 @@
 
 use super::stage::{CommitKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::Watching;
 
 /// [`zk_recipes::Participant`], either way.
@@ -33,11 +31,7 @@ impl CommitKind for Ours {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         let Some(transaction) = stage.begin(&site, self.0).await? else {
             stage.is_over();
@@ -54,11 +48,7 @@ impl CommitKind for Ours {
         Ok(())
     }
 
-    async fn again<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn again(&self, stage: &Stage) -> Result<(), Stop> {
         stage.acknowledges().await
     }
 }

@@ -3,7 +3,6 @@
 
 use super::stage::Stage;
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use zk_api::{CreateMode, Data, ErrorCode, Local, Text, Watch, ZPath, ZooKeeper};
 use zk_recipes::Verdict;
 
@@ -49,15 +48,11 @@ pub async fn appears(zk: &impl ZooKeeper, node: &ZPath) -> Result<(), Stop> {
 
 /// Decides by the votes of these sites: waits for one after the other, until one is to abort or all are to commit. `vote`
 /// tells what a znode's data are, `None` for what is to be waited for.
-pub async fn by_votes<Z, P>(
-    stage: &Stage<Z, P>,
+pub async fn by_votes(
+    stage: &Stage,
     sites: &[Text],
     vote: fn(&Data) -> Option<Verdict>,
-) -> Result<Verdict, Stop>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+) -> Result<Verdict, Stop> {
     let (zk, transaction, alive) = (stage.zk(), stage.transaction(), sites.join(" "));
     for site in sites {
         let node = plain::child(&transaction, site);

@@ -2,9 +2,7 @@
 
 use super::stage::{CommitKind, Stage};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::trial::{About, Bounds, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Verdict, Watching};
 
 /// [`zk_recipes::Participant`], where a site that is not ready does not vote, though it lives: nothing but a timer can
@@ -26,11 +24,7 @@ impl CommitKind for Silent {
         }
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
             stage.is_over();
@@ -57,11 +51,7 @@ impl CommitKind for Silent {
         Ok(())
     }
 
-    async fn again<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn again(&self, stage: &Stage) -> Result<(), Stop> {
         stage.acknowledges().await
     }
 }

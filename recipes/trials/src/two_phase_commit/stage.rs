@@ -1,6 +1,6 @@
 //! What all two-phase commits on trial have in common: the sites, how they come to their votes, and what they tell.
 
-use crate::common::{InRound, Stop};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -54,17 +54,10 @@ pub trait CommitKind: Send + Sync + 'static {
     }
 
     /// Takes part in one transaction.
-    fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 
     /// What a site that comes back does about the transaction that its former life did last.
-    fn again<Z, P>(&self, _stage: &Stage<Z, P>) -> impl Future<Output = Result<(), Stop>> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    fn again(&self, _stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
         async { Ok(()) }
     }
 }
@@ -75,11 +68,7 @@ pub trait CommitKind: Send + Sync + 'static {
 pub struct OnTrial<K>(pub K);
 
 impl<K: CommitKind> OnTrial<K> {
-    async fn life<Z, P>(&self, zk: Z, probe: P, part: Part) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn life(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), Stop> {
         let stage = |left: u8| Stage {
             zk: InRound::new(zk.clone(), left),
             probe: probe.clone(),
@@ -137,6 +126,7 @@ impl<K: CommitKind> Trial for OnTrial<K> {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
+        let (zk, probe) = erased(zk, probe);
         match self.life(zk, probe.clone(), part).await {
             Ok(()) => End::Done,
             Err(stop) => {
@@ -149,32 +139,28 @@ impl<K: CommitKind> Trial for OnTrial<K> {
 }
 
 /// One site in one transaction.
-#[derive(Clone, Debug)]
-pub struct Stage<Z, P> {
-    zk: InRound<Z>,
-    probe: P,
+#[derive(Clone)]
+pub struct Stage {
+    zk: InRound<AnyZooKeeper>,
+    probe: AnyProbe,
     part: Part,
     left: u8,
     joins: bool,
 }
 
-impl<Z, P> Stage<Z, P>
-where
-    Z: ZooKeeper + Clone + 'static,
-    P: Probe + Clone + 'static,
-{
+impl Stage {
     /// The session. Checkpoints made with it know which round it is.
-    pub fn zk(&self) -> InRound<Z> {
+    pub fn zk(&self) -> InRound<AnyZooKeeper> {
         self.zk.clone()
     }
 
     /// The engine's other side.
-    pub fn probe(&self) -> &P {
+    pub fn probe(&self) -> &AnyProbe {
         &self.probe
     }
 
     /// This site as the recipe has it.
-    pub fn site(&self) -> Participant<InRound<Z>> {
+    pub fn site(&self) -> Participant<InRound<AnyZooKeeper>> {
         let path = |text| ZPath::parse(text).expect("a constant");
         Participant::new(self.zk(), &path(TRANSACTIONS), &path(SITES), &self.name()).expect("a fit name")
     }
@@ -224,9 +210,9 @@ where
     /// of it. Who has waited long enough proposes whatever the others do. `None` if it is over.
     pub async fn begin<'p>(
         &self,
-        site: &'p Participant<InRound<Z>>,
+        site: &'p Participant<InRound<AnyZooKeeper>>,
         watching: Watching,
-    ) -> Result<Option<Transaction<'p, InRound<Z>>>, Stop> {
+    ) -> Result<Option<Transaction<'p, InRound<AnyZooKeeper>>>, Stop> {
         if !self.is_coordinator() {
             if let Some(transaction) = self.in_time(site.hear_of(&self.id())).await? {
                 return Ok(Some(transaction));

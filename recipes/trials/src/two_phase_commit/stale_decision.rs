@@ -43,11 +43,7 @@ impl CommitKind for StaleDecision {
         &[("servers", "3")]
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
         transaction.vote(stage.considers().await).await?;

@@ -38,11 +38,7 @@ impl CommitKind for VolatileDecision {
         FoundBy::Model
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let (zk, site, node) = (stage.zk(), stage.site(), stage.transaction());
         let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
         let coordinator = Text::from(transaction.coordinator());

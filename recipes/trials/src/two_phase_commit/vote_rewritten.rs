@@ -3,7 +3,6 @@
 use super::published::by_votes;
 use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
 use crate::common::{Stop, plain};
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, Reductions};
@@ -37,11 +36,7 @@ impl CommitKind for VoteRewritten {
         false
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         if stage.begin(&site, Watching::EachOther).await?.is_some() {
             let (zk, own) = (stage.zk(), plain::child(&stage.transaction(), &stage.name()));

@@ -3,11 +3,9 @@
 use super::published::by_votes;
 use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
 use crate::common::Stop;
-use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
-use zk_api::ZooKeeper;
 use zk_recipes::{Verdict, Watching};
 
 /// Sites that watch each other, as published, with all znodes made at once and each vote written once: what they do is
@@ -46,11 +44,7 @@ impl CommitKind for WaitsForEver {
         SAFE
     }
 
-    async fn turn<Z, P>(&self, stage: &Stage<Z, P>) -> Result<(), Stop>
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
         let site = stage.site();
         if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
             transaction.vote(stage.considers().await).await?;
