@@ -92,6 +92,12 @@ impl<P: Probe> Probe for OfThread<P> {
 }
 
 impl<P: Probe + ?Sized> Probe for Arc<P> {
+    fn observe(&self, what: Observation) {
+        (**self).observe(what);
+    }
+    fn write(&self, resource: Resource, token: Option<Zxid>) -> Pending<bool> {
+        (**self).write(resource, token)
+    }
     fn observe_of(&self, thread: u8, what: Observation) {
         (**self).observe_of(thread, what);
     }
