@@ -216,8 +216,8 @@ impl RecipeModel {
         }
         // Once its server knows that the session is over, a drop can only lose what came before the news, or lead to a
         // server that does not know it. To one that is done, only the loss of a write can matter.
-        let has_to_lose =
-            client.served || client.inbox.len() > 1 || state.service.can_go_back(usize::from(me));
+        let comes_before = client.inbox.iter().any(|letter| !letter.message.is_news());
+        let has_to_lose = client.served || comes_before || state.service.can_go_back(usize::from(me));
         let connected = client.state == KeeperState::SyncConnected && has_to_lose;
         // A client that finds no server fails what was asked of it. After a first connection, that is the same as a
         // connection which drops at once, but for who waits for its state to change, and for one whose session has ended:
@@ -226,7 +226,7 @@ impl RecipeModel {
         let is_refused = client.state == KeeperState::Disconnected
             && tells
             && client.inbox.is_empty()
-            && !client.node.waits.calls.is_empty();
+            && !(client.node.waits.calls.is_empty() && client.queue.is_empty());
         if left.drops > 0 && client.node.ready.is_empty() && (connected || is_refused) {
             let writes = if client.lives && connected { client.queued_writes() as u8 } else { 0 };
             let most = if is_done { writes } else { writes + 1 };
@@ -261,8 +261,7 @@ fn is_stamped(request: &Request) -> bool {
 /// Whether the next message is news of the connection. It comes when the code has done with what it was given before: a
 /// promise takes what the client knows then for what its code was told.
 fn is_lost(client: &Client) -> bool {
-    let message = client.inbox.first().map(|letter| &letter.message);
-    matches!(message, Some(Message::Lost | Message::Refused))
+    client.inbox.first().is_some_and(|letter| letter.message.is_news())
 }
 
 /// Numbers of messages that may be there together when the code looks: the last of them, and one before, are for what
@@ -270,7 +269,6 @@ fn is_lost(client: &Client) -> bool {
 fn together(client: &Client) -> impl Iterator<Item = u8> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
-    let is_news = |message: &Message| matches!(message, Message::Lost | Message::Refused);
     let is_looked_at = move |message: &Message| match message {
         Message::Answer { .. } if given_up > 0 => {
             given_up -= 1;
@@ -284,7 +282,7 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
         Message::Lost | Message::Refused => false,
     };
     let messages = client.inbox.iter().map(|letter| &letter.message);
-    let before_a_loss = messages.take_while(|message| !is_news(message));
+    let before_a_loss = messages.take_while(|message| !message.is_news());
     let looked_at: Vec<bool> = before_a_loss.map(is_looked_at).collect();
     let mut before = 0;
     (1..=u8::MAX).zip(looked_at).filter_map(move |(many, is_looked_at)| {

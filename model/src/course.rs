@@ -77,7 +77,7 @@ fn renewed(client: &Client) -> Vec<CourseStep> {
 /// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for it.
 fn told_of_connection(client: &Client, step: CourseStep) -> Vec<CourseStep> {
     let p = client.actor().process;
-    match client.node.may_be_late() {
+    match client.may_be_late() {
         true => vec![CourseStep::Busy(p), step, CourseStep::Stand(p)],
         false => vec![step],
     }

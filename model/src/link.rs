@@ -16,7 +16,7 @@ use crate::symmetry::{Eyes, session_of};
 use proven::proven_by;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use zk_api::{ErrorCode, Identity, KeeperState, Request, Response, SessionId, Zxid};
+use zk_api::{Identity, KeeperState, Request, Response, SessionId, Zxid};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 
 /// A client process and its connection.
@@ -184,6 +184,18 @@ impl Client {
         }
     }
 
+    /// Whether it waits for answers or events, or has asked for something that it has given up: some may have come when it
+    /// comes to the news of its connection.
+    pub fn may_be_late(&self) -> bool {
+        let waits = &self.node.waits;
+        !(waits.calls.is_empty() && waits.watches.is_empty() && self.queue.is_empty())
+    }
+
+    /// Whether it has asked for the end of its session, and was not answered.
+    fn closes(&self) -> bool {
+        self.queue.iter().any(|sent| sent.request == Request::CloseSession)
+    }
+
     /// How many of the next answers are for calls that were given up.
     pub fn given_up(&self) -> usize {
         usize::from(self.outstanding).saturating_sub(self.node.waits.calls.len())
@@ -313,7 +325,7 @@ impl At<'_> {
     fn settle(&mut self) {
         let client = &mut self.client;
         if !client.served {
-            client.queue.clear();
+            client.queue.retain(|request| request.request == Request::CloseSession);
         }
         if !client.lives {
             client.ghosts.clear();
@@ -327,7 +339,7 @@ impl At<'_> {
             if let Message::Answer { sets, .. } = &letter.message {
                 self.unwatched.extend(sets.clone());
             }
-            client.state = last_state(&letter.message).unwrap_or(client.state);
+            client.state = letter.message.last_state().unwrap_or(client.state);
         }
         client.credentials.clear();
         client.outstanding = 0;
@@ -436,7 +448,7 @@ impl At<'_> {
 
     fn receive(&mut self, post: &Arc<Post>) {
         if self.client.node.is_done {
-            let last = post.letters.iter().find_map(|letter| last_state(&letter.message));
+            let last = post.letters.iter().find_map(|letter| letter.message.last_state());
             self.client.state = last.unwrap_or(self.client.state);
             return;
         }
@@ -457,7 +469,7 @@ impl At<'_> {
     /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
     /// some of these are there.
     fn connected(&mut self, news: &Input) {
-        self.busy = self.client.node.may_be_late();
+        self.busy = self.client.may_be_late();
         self.feed(news);
         self.busy = false;
     }
@@ -469,9 +481,7 @@ impl At<'_> {
         let outstanding = asked.and_then(|asked| self.client.outstanding.checked_add(asked));
         self.client.outstanding = outstanding.expect("at most 255 answers are outstanding");
         self.keep_credentials(&out.requests);
-        if self.client.served {
-            self.client.queue.extend(out.requests.iter().cloned());
-        }
+        self.client.queue.extend(out.requests.iter().cloned());
         let write = |&(thread, resource, token): &_| Write { thread, resource, token, arrived: None };
         self.client.writes.extend(out.writes.iter().map(write));
         let rounds = out.events.iter().filter(|event| ends_round(event)).count() as u8;
@@ -491,7 +501,7 @@ impl At<'_> {
             Message::Answer { answer, sets } => {
                 let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
-                let last = last_state(&letter.message);
+                let last = letter.message.last_state();
                 self.client.state = last.unwrap_or(self.client.state);
                 if heard {
                     self.feed(&Input::Answer(answer.clone()));
@@ -505,6 +515,8 @@ impl At<'_> {
             }
             Message::Event(event) => self.feed(&Input::Event(event.clone())),
             Message::Refused => self.end_session(KeeperState::AuthFailed, true),
+            // Its session is over for it, and ends by silence if it has not ended.
+            Message::Lost if self.client.closes() => self.end_session(KeeperState::Closed, true),
             Message::Lost => {
                 self.client.outstanding = 0;
                 let knew = self.client.state == KeeperState::Disconnected;
@@ -536,8 +548,7 @@ impl At<'_> {
             Message::Answer { answer, .. } => matches!(**answer, Ok(Response::Closed)),
             Message::Event(_) | Message::Lost | Message::Refused => false,
         };
-        let closes = self.client.queue.iter().any(|sent| sent.request == Request::CloseSession);
-        let closes = closes || self.client.inbox.iter().any(is_closed);
+        let closes = self.client.closes() || self.client.inbox.iter().any(is_closed);
         self.leave_in_flight(ghosts);
         self.client.inbox.clear();
         if closes {
@@ -570,19 +581,6 @@ impl At<'_> {
         }
         self.client.writes.remove(at);
         self.feed(&Input::Written { nth, accepted });
-    }
-}
-
-/// What a client believes for good, once it has this message.
-fn last_state(message: &Message) -> Option<KeeperState> {
-    match message {
-        Message::Answer { answer, .. } => match **answer {
-            Ok(Response::Closed) => Some(KeeperState::Closed),
-            Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
-            Ok(_) | Err(_) => None,
-        },
-        Message::Refused => Some(KeeperState::AuthFailed),
-        Message::Event(_) | Message::Lost => None,
     }
 }
 

@@ -5,7 +5,7 @@ use crate::orders;
 use crate::shell::Watching;
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{ErrorCode, Response, Text, WatchedEvent};
+use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent};
 use zk_trials::event::Event;
 
 /// From the service to a client, first in, first out. No numbers in it: an answer is for the oldest call.
@@ -19,6 +19,26 @@ pub enum Message {
     Lost,
     /// So it does, as the server refuses credentials that the client has repeated.
     Refused,
+}
+
+impl Message {
+    /// Whether it is news of the connection.
+    pub fn is_news(&self) -> bool {
+        matches!(self, Message::Lost | Message::Refused)
+    }
+
+    /// What a client believes for good, once it has it.
+    pub fn last_state(&self) -> Option<KeeperState> {
+        match self {
+            Message::Answer { answer, .. } => match **answer {
+                Ok(Response::Closed) => Some(KeeperState::Closed),
+                Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
+                Ok(_) | Err(_) => None,
+            },
+            Message::Refused => Some(KeeperState::AuthFailed),
+            Message::Event(_) | Message::Lost => None,
+        }
+    }
 }
 
 /// A list with its digest.

@@ -131,11 +131,6 @@ impl Node {
         }
     }
 
-    /// Whether it waits for answers or events, so that some may be there when it comes to the news of its connection.
-    pub fn may_be_late(&self) -> bool {
-        !(self.waits.calls.is_empty() && self.waits.watches.is_empty())
-    }
-
     /// Its history, oldest first.
     fn inputs(&self) -> Vec<Arc<History>> {
         let mut items: Vec<_> =

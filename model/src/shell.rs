@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use zk_api::{
     AddWatchMode, Call, Completer, Error, ErrorCode, KeeperState, Local, Pending, Request, Response,
-    SessionId, StatReads, Text, Watch, WatchedEvent,
+    SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind,
 };
 use zk_trials::event::{ActorId, Event, Observation, Resource};
 use zk_trials::probe::{ASKS_PER_TURN, Task};
@@ -206,7 +206,7 @@ impl Shell {
                 inner.answer(answer);
                 // Who is told of its session's end has lost everything else as well by then.
                 if matches!(**answer, Ok(Response::Closed) | Err(ErrorCode::AuthFailed)) {
-                    inner.over(state);
+                    inner.over(state, true);
                 }
             }
             Input::Event(event) => inner.event(event),
@@ -216,7 +216,7 @@ impl Shell {
             }
             Input::NoServer => inner.fail_calls(ErrorCode::ConnectionLoss),
             Input::Connected => inner.change(state),
-            Input::Over => inner.over(state),
+            Input::Over => inner.over(state, false),
             Input::Renewed => {
                 inner.sessions += 1;
                 inner.change(state);
@@ -443,6 +443,9 @@ impl Inner {
                 Ok(response) => Ok((response.clone(), self.new_watch(&request.request, response))),
                 Err(code) => Err(error(&request.request, *code)),
             };
+            if let (Request::RemoveWatches { path, kind }, Ok(_)) = (&request.request, answer) {
+                self.forget(path, *kind);
+            }
             slot.send(result);
             let digest = StatReads::unnoted(|| digest_of(1, answer));
             self.filled.push((digest, Held::Call(slot)));
@@ -455,6 +458,14 @@ impl Inner {
         let (completer, pending) = Pending::slot();
         self.watches.push((watching, completer));
         Some(pending)
+    }
+
+    /// Watches that were removed hear of nothing any more, not even of the session's end: who waits for one waits on.
+    fn forget(&mut self, path: &Text, kind: WatcherKind) {
+        let is_gone = |(w, _): &(Watching, _)| w.path == *path && w.kind.is_removed_by(kind);
+        let (gone, kept): (Vec<_>, _) = std::mem::take(&mut self.watches).into_iter().partition(is_gone);
+        self.watches = kept;
+        self.filled.extend(gone.into_iter().map(|(w, slot)| (digest_of(6, &w), Held::Watch(slot))));
     }
 
     fn event(&mut self, event: &WatchedEvent) {
@@ -481,11 +492,12 @@ impl Inner {
     }
 
     /// What was asked before the session's end was, and that itself, may have happened; what came later did not.
-    fn over(&mut self, state: KeeperState) {
+    /// `answered`: the request for that end was, with all before it.
+    fn over(&mut self, state: KeeperState, answered: bool) {
         // How it ended is told by how calls fail.
         self.looked = true;
         let is_end = |(request, _): &(Arc<Req>, _)| request.request == Request::CloseSession;
-        let end = self.calls.iter().position(is_end).filter(|_| state == KeeperState::Closed);
+        let end = self.calls.iter().position(is_end).filter(|_| state == KeeperState::Closed && !answered);
         let later = self.calls.split_off(end.map_or(0, |end| end + 1));
         self.fail_calls(ErrorCode::ConnectionLoss);
         self.calls = later;

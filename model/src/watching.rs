@@ -1,6 +1,6 @@
 //! Watches as the client knows them.
 
-use zk_api::{EventType, Text, WatchedEvent};
+use zk_api::{EventType, Text, WatchedEvent, WatcherKind};
 use zk_proto::watch::OneShot;
 
 /// A watch of the client.
@@ -28,6 +28,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether it is among what a request removes.
+    pub fn is_removed_by(self, removed: WatcherKind) -> bool {
+        match removed {
+            WatcherKind::Children => self == Kind::Child,
+            WatcherKind::Data => matches!(self, Kind::Data | Kind::Exist),
+            WatcherKind::Any => true,
+            WatcherKind::Persistent => self == Kind::Persistent,
+            WatcherKind::PersistentRecursive => self == Kind::Recursive,
+        }
+    }
+
     /// The one-shot watch that the server keeps for it.
     pub fn one_shot(self) -> Option<OneShot> {
         match self {

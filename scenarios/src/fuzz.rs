@@ -58,6 +58,7 @@ one, 3 if more than one program in ten had a run that was not compared.";
 #[derive(Args, Debug)]
 pub(crate) struct FuzzArguments {
     /// Compare this program and no generated ones
+    #[arg(conflicts_with_all = ["programs", "seed", "without"])]
     file: Option<PathBuf>,
     /// How many programs
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "300", value_parser = whole(1..=10_000_000u64))]
@@ -127,9 +128,6 @@ pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
         let _ = write!(text, "\n{}{}", file, told(&difference));
         kept.get_or_insert(file);
     }
-    if let (Some(file), Some(kept)) = (&arguments.keep, &kept) {
-        write_whole(file, kept.as_bytes())?;
-    }
     let answer = match (found.len(), tally.excluded * EXCLUDED_ONE_IN > tally.programs) {
         (0, false) => {
             text.push_str("no difference\n");
@@ -145,6 +143,9 @@ pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
         }
     };
     print(&text)?;
+    if let (Some(file), Some(kept)) = (&arguments.keep, &kept) {
+        write_whole(file, kept.as_bytes())?;
+    }
     Ok(answer)
 }
 
@@ -155,8 +156,10 @@ type Found = Vec<(Arc<Program>, Difference)>;
 fn one(file: &std::path::Path, plan: &Plan) -> Result<(Tally, Found), BadInput> {
     let name = file.display();
     let text = std::fs::read_to_string(file).map_err(|why| BadInput::new(format!("{name}: {why}")))?;
-    let program = Arc::new(parse::parse(&text).map_err(|why| BadInput::new(format!("{name}: {why}")))?);
-    let (tally, difference) = compare(&program, parse::seed(&text).unwrap_or(0), plan);
+    let bad = |why: BadInput| BadInput::new(format!("{name}: {why}"));
+    let program = Arc::new(parse::parse(&text).map_err(bad)?);
+    let seed = parse::seed(&text).map_err(bad)?;
+    let (tally, difference) = compare(&program, seed.unwrap_or(0), plan);
     Ok((tally, difference.map(|difference| (program, difference)).into_iter().collect()))
 }
 

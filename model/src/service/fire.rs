@@ -23,7 +23,8 @@ impl At<'_> {
             let is_here = view.connected && view.registers.is_none();
             let before = if is_here { None } else { Some(view.now.watches.clone()) };
             let View { identities, now, .. } = view;
-            let may_read = |_, list: &AclList| acl::check(list, Perms::READ, identities).is_ok();
+            // Who comes back is told of what it has missed whether it may read it or not.
+            let may_read = |_, list: &AclList| !is_here || acl::check(list, Perms::READ, identities).is_ok();
             let fired = now.watches.fire_for(std::slice::from_ref(change), may_read);
             let session = view.session;
             for (_, event) in fired {

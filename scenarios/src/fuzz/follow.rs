@@ -70,14 +70,14 @@ fn with_all_that_is_read<T>(
     program: &Arc<Program>,
     like: Like,
     look: impl Fn(&RecipeModel) -> T,
-    is_final: impl Fn(&T) -> bool,
+    is_cut: impl Fn(&T) -> bool,
 ) -> T {
     let mut varied = Reads::default();
     loop {
         let model = model(program, like, varied);
         let found = look(&model);
         let read = model.reads().without(like.blind.map_or(Reads::default(), Blind::unread));
-        if is_final(&found) || varied.has(read) {
+        if is_cut(&found) || varied.has(read) {
             return found;
         }
         varied = varied.and(read);
@@ -92,7 +92,7 @@ pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind:
     let with_drops = |more: u8| {
         let in_order = |model: &RecipeModel| Search::new(model, seen, more > 0, blind).run(effort);
         let bounds = Bounds { drops: seen.bounds.drops.saturating_add(more), ..seen.bounds };
-        with_all_that_is_read(program, Like { bounds, blind }, in_order, |answer| *answer == Answer::Shown)
+        with_all_that_is_read(program, Like { bounds, blind }, in_order, |_| false)
     };
     match with_drops(0) {
         Answer::NotShown { .. } if seen.is_faulty => with_drops(UNHEARD_DROPS),

@@ -4,6 +4,10 @@ use super::program::{Acl, Ask, Change, Mode, Path, Process, Program, Read, Slot,
 use crate::BadInput;
 use std::str::{FromStr, SplitWhitespace};
 
+/// No program has more: bounds of models count in bytes, and so do the tasks of a process.
+const MOST_PROCESSES: usize = 16;
+const MOST_LINES: usize = 500;
+
 /// Reads a program. A line that begins with `#` says something about it.
 pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
     let mut program = Program { processes: Vec::new() };
@@ -37,12 +41,18 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
     if program.processes.is_empty() {
         return Err(BadInput::new("a program has a process at least"));
     }
+    if program.processes.len() > MOST_PROCESSES || text.lines().count() > MOST_LINES {
+        let most = format!("a program has at most {MOST_PROCESSES} processes and {MOST_LINES} lines");
+        return Err(BadInput::new(most));
+    }
     Ok(program)
 }
 
 /// The seed of the world that a file names.
-pub(crate) fn seed(text: &str) -> Option<u64> {
-    text.lines().find_map(|line| line.strip_prefix("# world "))?.trim().parse().ok()
+pub(crate) fn seed(text: &str) -> Result<Option<u64>, BadInput> {
+    let Some(named) = text.lines().find_map(|line| line.strip_prefix("# world ")) else { return Ok(None) };
+    let bad = || BadInput::new(format!("# world {named}: expected the seed of a run, a number"));
+    named.trim().parse().map(Some).map_err(|_| bad())
 }
 
 fn word<T: Words>(words: &mut SplitWhitespace<'_>) -> Option<T> {
@@ -178,10 +188,16 @@ mod tests {
 
     #[test]
     fn what_is_no_step_is_named_with_its_line() {
-        let error = |text| parse(text).expect_err("it is wrong").to_string();
+        let error = |text: &str| parse(text).expect_err("it is wrong").to_string();
         assert_eq!(error("process\n  crate /t/a"), "line 2: crate /t/a: no such step");
         assert_eq!(error("process\n  await a b"), "line 2: await a b: no such step");
         assert_eq!(error("  await a"), "line 1: await a: no process has begun");
         assert_eq!(error("# nothing"), "a program has a process at least");
+        let most = "a program has at most 16 processes and 500 lines";
+        assert_eq!(error(&"process\n".repeat(17)), most);
+        assert_eq!(error(&format!("process\n{}", "state\n".repeat(500))), most);
+        assert_eq!(seed("# world 12\nprocess").expect("a number"), Some(12));
+        let error = seed("# world 1x").expect_err("it is no number").to_string();
+        assert_eq!(error, "# world 1x: expected the seed of a run, a number");
     }
 }
