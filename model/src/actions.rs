@@ -265,7 +265,7 @@ fn is_lost(client: &Client) -> bool {
 }
 
 /// Numbers of messages that may be there together when the code looks: the last of them, and one before, are for what
-/// its tasks have polled. What they have not polled is the same to them whenever it comes.
+/// its tasks have polled. A race that prefers what was not polled can tell more, which is to be mended.
 fn together(client: &Client) -> impl Iterator<Item = u8> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
