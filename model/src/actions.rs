@@ -5,6 +5,7 @@ use crate::message::Message;
 use crate::model::RecipeModel;
 use crate::process::Node;
 use crate::reads::Reads;
+use crate::shell::Watching;
 use crate::state::State;
 use zk_api::{KeeperState, Op, Request};
 use zk_trials::event::ActorId;
@@ -264,31 +265,38 @@ fn is_lost(client: &Client) -> bool {
     client.inbox.first().is_some_and(|letter| letter.message.is_news())
 }
 
-/// Numbers of messages that may be there together when the code looks: the last of them, and one before, are for what
-/// its tasks have polled. A race that prefers what was not polled can tell more, which is to be mended.
+/// Numbers of messages that may be there together when the code looks: it has polled what one of them is for, and has not
+/// come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what woke it.
 fn together(client: &Client) -> impl Iterator<Item = u8> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
-    let is_looked_at = move |message: &Message| match message {
-        Message::Answer { .. } if given_up > 0 => {
-            given_up -= 1;
-            false
-        }
-        Message::Answer { .. } => calls.next() == Some(&true),
-        Message::Event(event) => {
-            let mut watches = waits.watches.iter().zip(&polled.watches);
-            watches.any(|(watching, is_polled)| *is_polled && watching.sees(event))
-        }
-        Message::Lost | Message::Refused => false,
-    };
-    let messages = client.inbox.iter().map(|letter| &letter.message);
-    let before_a_loss = messages.take_while(|message| !message.is_news());
-    let looked_at: Vec<bool> = before_a_loss.map(is_looked_at).collect();
-    let mut before = 0;
-    (1..=u8::MAX).zip(looked_at).filter_map(move |(many, is_looked_at)| {
-        before += u32::from(is_looked_at);
-        (is_looked_at && before > 1).then_some(many)
-    })
+    let (mut to_be_set, mut is_woken): (Vec<&Watching>, bool) = (Vec::new(), false);
+    let messages = client.inbox.iter().map(|letter| &letter.message).take_while(|message| !message.is_news());
+    let may_be_last = messages.map(move |message| {
+        let was_woken = is_woken;
+        let is_awaited = match message {
+            Message::Answer { .. } if given_up > 0 => {
+                given_up -= 1;
+                false
+            }
+            Message::Answer { sets, .. } => {
+                to_be_set.extend(sets);
+                is_woken |= calls.next() == Some(&true);
+                true
+            }
+            Message::Event(event) => {
+                let watches = waits.watches.iter().zip(&polled.watches);
+                let mut sees = watches.filter(|(watching, _)| watching.sees(event)).peekable();
+                let is_awaited = sees.peek().is_some() || to_be_set.iter().any(|set| set.sees(event));
+                is_woken |= sees.any(|(_, is_polled)| *is_polled);
+                is_awaited
+            }
+            Message::Lost | Message::Refused => false,
+        };
+        was_woken && is_awaited
+    });
+    let may_be_last: Vec<bool> = may_be_last.collect();
+    (1..=u8::MAX).zip(may_be_last).filter_map(|(many, may_be_last)| may_be_last.then_some(many))
 }
 
 /// Whether nothing keeps its session alive, so that it expires by itself.

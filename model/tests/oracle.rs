@@ -17,17 +17,25 @@ use zk_model::Verdict;
 /// A contender's znode, by what its name tells: the number, and whose it is.
 type Node = (u8, usize);
 
+/// A list, until the next checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Seen {
+    nodes: BTreeSet<Node>,
+    /// It was there when the place in the order of writes was looked at.
+    at_once: bool,
+}
+
 /// Where a contender is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum At {
     /// Its code is to begin.
     Unbegun,
     /// It has asked for a znode; after a look at this list, which is known until the next checkpoint.
-    Creating { seen: Option<BTreeSet<Node>> },
+    Creating { seen: Option<Seen> },
     /// It has asked for the list; while it does not know its znode, for a place in the order of writes before it.
     Listing { own: Option<Node>, ordered: bool },
     /// It has found a znode of its own in this list, and asks whose it is.
-    Adopting { own: Node, seen: BTreeSet<Node> },
+    Adopting { own: Node, seen: Seen },
     /// It has asked for the znode before its own.
     Watching { own: Node, before: Node },
     /// It has asked for its own.
@@ -172,12 +180,13 @@ impl Contender {
     }
 
     /// What it does with a list in which its own znode is `own`, as far as it knew it already or not.
-    fn takes_list(&mut self, known: Option<Node>, me: usize, nodes: BTreeSet<Node>) {
+    fn takes_list(&mut self, known: Option<Node>, me: usize, seen: Seen) {
+        let nodes = &seen.nodes;
         let mine: Vec<Node> = nodes.iter().filter(|(_, whose)| *whose == me).copied().collect();
         let before = |own: Node| nodes.range(..own).next_back().copied();
         match (&*mine, known) {
-            ([], None) => self.goes(At::Creating { seen: Some(nodes) }),
-            ([own], None) => self.goes(At::Adopting { own: *own, seen: nodes }),
+            ([], None) => self.goes(At::Creating { seen: Some(seen) }),
+            ([own], None) => self.goes(At::Adopting { own: *own, seen }),
             ([own], Some(known)) if *own == known => self.goes(match before(known) {
                 Some(before) => At::Watching { own: known, before },
                 None => At::Claiming { own: known },
@@ -217,6 +226,11 @@ impl World {
             }
             if !contender.inbox.is_empty() {
                 add(&|next| next.deliver(who));
+            }
+            if let (Some(Letter::Ordered), Some(Letter::Listed(nodes))) =
+                (contender.inbox.front(), contender.inbox.get(1))
+            {
+                add(&|next| next.deliver_both(who, nodes));
             }
             let waits = |ask: &Ask| owes_end && is_write(*ask);
             if !contender.ghosts.is_empty() && owes_end {
@@ -361,6 +375,13 @@ impl World {
         contender.ends(At::Crashed);
     }
 
+    /// The list is there as well when the contender comes to look.
+    fn deliver_both(&mut self, who: usize, nodes: &BTreeSet<Node>) {
+        let contender = &mut self.contenders[who];
+        contender.inbox.drain(..2);
+        contender.takes_list(None, who, Seen { nodes: nodes.clone(), at_once: true });
+    }
+
     fn deliver(&mut self, who: usize) {
         let contender = &mut self.contenders[who];
         let letter = contender.inbox.pop_front().expect("there is one");
@@ -369,9 +390,11 @@ impl World {
             (Letter::Ordered, At::Listing { own: None, ordered: false }) => {
                 contender.at = At::Listing { own: None, ordered: true };
             }
-            (Letter::Listed(nodes), At::Listing { own, .. }) => contender.takes_list(own, who, nodes),
+            (Letter::Listed(nodes), At::Listing { own, .. }) => {
+                contender.takes_list(own, who, Seen { nodes, at_once: false });
+            }
             (Letter::Looked { there: true }, At::Adopting { own, seen }) => {
-                contender.goes(match seen.range(..own).next_back() {
+                contender.goes(match seen.nodes.range(..own).next_back() {
                     Some(&before) => At::Watching { own, before },
                     None => At::Holding { own },
                 });
