@@ -1,5 +1,6 @@
 //! What ever happened in an ensemble: a history that no peer keeps, for invariants that speak of the past.
 
+use super::aside::Aside;
 use super::message::Packet;
 use super::{Note, Output, Peer, RecoveredHistory, State, Write};
 use crate::mutant::Mutant;
@@ -57,36 +58,39 @@ pub struct Ghost {
     /// Which planted bugs have made a difference.
     pub deviated: BTreeSet<Mutant>,
     /// How often what had been kept was changed, and not only added to.
-    pub(super) rewrites: Rewrites,
+    pub(super) rewrites: Aside<u64>,
+    /// What was found on each peer's disk, if that is kept.
+    pub(super) found: Aside<Option<BTreeMap<ServerId, Found>>>,
 }
 
-/// A count that makes no two histories of what is the same.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rewrites(u64);
-
-impl Rewrites {
-    pub(super) fn count(self) -> u64 {
-        self.0
-    }
-
-    fn add(&mut self) {
-        self.0 += 1;
-    }
-}
-
-impl PartialEq for Rewrites {
-    fn eq(&self, _: &Rewrites) -> bool {
-        true
-    }
-}
-
-impl Eq for Rewrites {}
-
-impl std::hash::Hash for Rewrites {
-    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+/// How much of a peer's log was found on its disk: true for as long as that is only added to, and so is the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    /// The log's, which nothing was forgotten of since.
+    base: Zxid,
+    /// How often the log had been rewritten.
+    rewrites: u64,
+    /// Where the disk's log goes on behind `base`.
+    behind: usize,
+    /// So many transactions from there are the first of the log.
+    count: usize,
 }
 
 impl Ghost {
+    /// From now on keeps how far each peer's log was found on its disk, so that an acknowledgement is compared with what
+    /// is new. Only where one ensemble is followed: a model puts together what is equal, whatever came before it.
+    pub fn remember(&mut self) {
+        self.found.0.get_or_insert_default();
+    }
+
+    /// A peer's disk is not only added to.
+    fn rewritten(&mut self, id: ServerId) {
+        self.rewrites.0 += 1;
+        if let Some(found) = &mut self.found.0 {
+            found.remove(&id);
+        }
+    }
+
     /// A peer starts, with a state that shows everything up to `base`.
     pub fn started(&mut self, peer: &Peer) {
         let id = peer.config().id;
@@ -94,7 +98,7 @@ impl Ghost {
         let disk = self.disks.entry(id).or_default();
         disk.accepted_epoch = disk.accepted_epoch.max(peer.accepted_epoch());
         (disk.log, disk.current_epoch, disk.writing) = (log, peer.current_epoch(), None);
-        self.rewrites.add();
+        self.rewritten(id);
         self.show(id, peer.history().base());
     }
 
@@ -103,7 +107,7 @@ impl Ghost {
     pub fn spoil(&mut self, id: ServerId) {
         self.spoiled.insert(id);
         self.most_delivered.remove(&id);
-        self.rewrites.add();
+        self.rewrites.0 += 1;
     }
 
     /// A peer is down, and this is what it would find. Nobody has to tell: what a crash left of the write under
@@ -113,7 +117,7 @@ impl Ghost {
         let log = shown.chain(&disk.log).cloned().collect();
         let (accepted_epoch, current_epoch) = (disk.accepted_epoch, disk.current_epoch);
         self.disks.insert(id, OnDisk { log, accepted_epoch, current_epoch, writing: None });
-        self.rewrites.add();
+        self.rewritten(id);
     }
 
     /// Takes what a peer wanted done in one step. `peer` is as it is after that step.
@@ -156,7 +160,7 @@ impl Ghost {
                 let last = history.last().map_or(Zxid::ZERO, |txn| txn.zxid);
                 self.stood.insert(*epoch, last);
                 if self.initial.insert(*epoch, history).is_some() {
-                    self.rewrites.add();
+                    self.rewrites.0 += 1;
                 }
             }
             Note::Proposed(txn) => {
@@ -214,12 +218,12 @@ impl Ghost {
             Some(Write::Append(txns)) => disk.log.extend(txns),
             Some(Write::Truncate { to }) => {
                 disk.log.retain(|txn| txn.zxid <= to);
-                self.rewrites.add();
+                self.rewritten(id);
             }
             Some(Write::Restart(snapshot)) => {
                 let shown = self.committed.range(..=snapshot.zxid).map(|(_, txn)| txn.clone());
                 disk.log = shown.collect();
-                self.rewrites.add();
+                self.rewritten(id);
             }
             Some(Write::AcceptedEpoch(epoch)) => disk.accepted_epoch = epoch,
             Some(Write::CurrentEpoch(epoch)) => {
@@ -232,10 +236,33 @@ impl Ghost {
 
     /// Whether a peer's log, up to there, is on its disk.
     pub(super) fn is_on_disk(&self, peer: &Peer, up_to: Zxid) -> bool {
-        let base = peer.history().base();
-        let Some(disk) = self.disks.get(&peer.config().id) else { return up_to == base };
-        let behind = disk.log.partition_point(|txn| txn.zxid <= base);
-        disk.log[behind..].starts_with(peer.history().between(base, up_to))
+        self.look_on_disk(peer, up_to).is_some()
+    }
+
+    /// What is found if it is.
+    fn look_on_disk(&self, peer: &Peer, up_to: Zxid) -> Option<Found> {
+        let (id, history) = (peer.config().id, peer.history());
+        let (base, rewrites) = (history.base(), history.rewrites());
+        let Some(OnDisk { log, .. }) = self.disks.get(&id) else {
+            return (up_to == base).then_some(Found { base, rewrites, behind: 0, count: 0 });
+        };
+        let behind = log.partition_point(|txn| txn.zxid <= base);
+        let wanted = history.between(base, up_to);
+        let before = self.found.0.as_ref().and_then(|found| found.get(&id));
+        let still = before.filter(|was| (was.base, was.rewrites, was.behind) == (base, rewrites, behind));
+        let known = still.map_or(0, |was| was.count);
+        let rest = &wanted[known.min(wanted.len())..];
+        let is_there = rest.is_empty() || log[behind + known..].starts_with(rest);
+        is_there.then(|| Found { base, rewrites, behind, count: known.max(wanted.len()) })
+    }
+
+    /// The same, and keeps it.
+    fn finds_on_disk(&mut self, peer: &Peer, up_to: Zxid) -> bool {
+        let now = self.look_on_disk(peer, up_to);
+        if let (Some(now), Some(found)) = (now, &mut self.found.0) {
+            found.insert(peer.config().id, now);
+        }
+        now.is_some()
     }
 
     /// A peer sends a packet.
@@ -248,7 +275,7 @@ impl Ghost {
             State::Settling | State::Looking(_) | State::Leading(_) => None,
         };
         match (packet, learner) {
-            (Packet::Ack { zxid }, _) if !self.is_on_disk(peer, *zxid) => {
+            (Packet::Ack { zxid }, _) if !self.finds_on_disk(peer, *zxid) => {
                 self.acknowledged_early.insert((id, *zxid));
             }
             (Packet::AckNewLeader { epoch }, Some(learner)) => {
@@ -278,7 +305,7 @@ impl Ghost {
     pub fn show(&mut self, id: ServerId, up_to: Zxid) {
         let shown = self.committed.range(..=up_to).map(|(_, txn)| txn.clone()).collect();
         self.delivered.insert(id, shown);
-        self.rewrites.add();
+        self.rewrites.0 += 1;
         self.keep_most(id);
     }
 
@@ -300,7 +327,8 @@ impl Ghost {
             of_peers.values_mut().for_each(forget);
         }
         self.disks.values_mut().for_each(|disk| forget(&mut disk.log));
-        self.rewrites.add();
+        self.found.0.iter_mut().for_each(BTreeMap::clear);
+        self.rewrites.0 += 1;
     }
 
     fn keep_most(&mut self, id: ServerId) {
@@ -311,3 +339,6 @@ impl Ghost {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

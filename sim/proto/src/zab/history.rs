@@ -1,5 +1,6 @@
 //! A peer's history in memory: a snapshot it begins at, and every transaction since.
 
+use super::aside::Aside;
 use crate::txn::Txn;
 use std::sync::Arc;
 use zk_api::Zxid;
@@ -14,6 +15,8 @@ pub struct History {
     base: Zxid,
     /// Strictly ascending, and all behind `base`.
     log: Vec<Arc<Txn>>,
+    /// How often the log was cut or begun anew. Between two of these it is added to at its end, and forgotten up to `base`.
+    rewrites: Aside<u64>,
 }
 
 /// How a learner catches up: where its history leaves the leader's.
@@ -32,7 +35,7 @@ impl History {
     pub fn new(base: Zxid, log: Vec<Arc<Txn>>) -> History {
         let ascends = log.iter().try_fold(base, |last, txn| (last < txn.zxid).then_some(txn.zxid));
         assert!(ascends.is_some(), "a log ascends from its snapshot");
-        History { base, log }
+        History { base, log, rewrites: Aside::default() }
     }
 
     /// The last transaction of the snapshot.
@@ -43,6 +46,11 @@ impl History {
     /// Everything behind the snapshot.
     pub fn log(&self) -> &[Arc<Txn>] {
         &self.log
+    }
+
+    /// How often that was cut or begun anew.
+    pub(super) fn rewrites(&self) -> u64 {
+        self.rewrites.0
     }
 
     /// The last transaction; `base` if there is none behind it.
@@ -95,12 +103,14 @@ impl History {
     /// Cuts the log behind `to`, which it has, and gives what was cut off.
     pub(super) fn truncate(&mut self, to: Zxid) -> Vec<Arc<Txn>> {
         debug_assert_eq!(self.floor(to), Some(to), "a log is cut where it has a transaction");
+        self.rewrites.0 += 1;
         self.log.split_off(self.log.partition_point(|txn| txn.zxid <= to))
     }
 
     /// Begins anew at a snapshot.
     pub(super) fn restart_at(&mut self, base: Zxid) {
         self.base = base;
+        self.rewrites.0 += 1;
         self.log.clear();
     }
 

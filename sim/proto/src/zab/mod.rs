@@ -28,6 +28,7 @@
 //!
 //! **No clock.** Limits are counted in fired ticks, so that a model has no time in its state.
 
+mod aside;
 mod broadcast;
 mod config;
 mod deviate;

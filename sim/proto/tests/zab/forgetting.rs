@@ -27,6 +27,7 @@ fn shown_everywhere(rig: &Rig) -> Option<Zxid> {
 /// Steps two runs of a seed, of which one forgets, until something breaks. Gives what does, and how much was forgotten.
 fn compare(seed: u64, mutant: Option<Mutant>) -> (BTreeSet<&'static str>, usize) {
     let (mut keeps, mut forgets) = (Run::new(seed, mutant), Run::new(seed, mutant));
+    forgets.rig.ghost.remember();
     let mut forgotten = 0;
     for step in 0..keeps.steps {
         // A planted bug may end a run.

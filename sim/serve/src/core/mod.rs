@@ -160,6 +160,7 @@ impl Core {
 
     /// Starts all servers from their disks.
     pub(crate) fn start_all(&mut self, now: Nanos) {
+        self.zab.ghost.remember();
         (0..self.hosts.len() as u8).for_each(|id| self.start(now, id));
     }
 

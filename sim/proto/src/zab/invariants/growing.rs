@@ -82,8 +82,8 @@ impl Checker {
         peers: &'a [&'a Peer],
         ghost: &'a Ghost,
     ) -> impl Iterator<Item = Broken> + 'a {
-        if self.rewrites != ghost.rewrites.count() {
-            *self = Checker { seen: Seen::default(), rewrites: ghost.rewrites.count() };
+        if self.rewrites != ghost.rewrites.0 {
+            *self = Checker { seen: Seen::default(), rewrites: ghost.rewrites.0 };
         }
         self.seen.look(ghost);
         let follows = |name: &str| {
