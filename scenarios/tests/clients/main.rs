@@ -24,9 +24,13 @@ impl Served {
 
     /// So many servers.
     fn several(servers: &str, tick_ms: &str) -> Served {
+        Served::with(&["--servers", servers, "--tick-ms", tick_ms])
+    }
+
+    fn with(arguments: &[&str]) -> Served {
         let mut process = Command::new(env!("CARGO_BIN_EXE_zoocheck"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--until-stdin-closes", "--tick-ms", tick_ms])
-            .args(["--servers", servers])
+            .args(["serve", "--listen", "127.0.0.1:0", "--until-stdin-closes"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -71,15 +75,16 @@ fn skip(why: &str) {
     eprintln!("skipped: {why}");
 }
 
-/// The Python that has kazoo, if there is one.
+/// The Python that has kazoo, and what kazoo's own tests need, if there is one.
 fn python() -> Option<String> {
     let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let found = Command::new(&python).args(["-c", "import kazoo"]).stderr(Stdio::null()).status();
+    let found =
+        Command::new(&python).args(["-c", "import kazoo, objgraph, pytest"]).stderr(Stdio::null()).status();
     if found.is_ok_and(|status| status.success()) {
         return Some(python);
     }
     skip(&format!(
-        "{python} has no kazoo; `pip install kazoo`, and ZOOCHECK_PYTHON names the Python that has it"
+        "{python} has no kazoo; `pip install` requirements.txt, and ZOOCHECK_PYTHON names the Python that has it"
     ));
     None
 }
@@ -135,6 +140,22 @@ fn kazoos_lock_excludes_whoever_lives_while_the_leaders_of_three_servers_crash()
     assert!(summary["entered"].as_u64() >= Some(600), "{summary}");
     assert!(summary["faults"]["leader-crash"].as_u64() >= Some(2), "{summary}");
     served.finish();
+}
+
+/// `ZOOCHECK_KAZOO_ROUNDS` says how often, each time on an ensemble of its own.
+#[test]
+fn kazoos_own_tests_pass_on_three_servers_and_raise_no_false_alarm() {
+    let Some(python) = python() else { return };
+    let rounds = std::env::var("ZOOCHECK_KAZOO_ROUNDS").map_or(1, |rounds| rounds.parse().expect("a number"));
+    for _ in 0..rounds {
+        let super_digest = "super:D/InIHSb7yEEbrWz8b9l71RjZJU="; // as their own servers have it
+        let served =
+            Served::with(&["--servers", "3", "--list-order", "real", "--super-digest", super_digest]);
+        let summary = summary(&python, "kazoos_own_tests.py", &served, &[]);
+        assert_eq!(summary["failed"], serde_json::json!({}), "{summary}");
+        assert!(summary["passed"].as_u64() >= Some(230) && summary["stopped"] == 3, "{summary}");
+        served.finish();
+    }
 }
 
 #[test]

@@ -1,0 +1,85 @@
+"""kazoo's own tests of its client and its recipes, on a `zoocheck serve` in the place of the servers that they start.
+
+    kazoos_own_tests.py HOST:PORT,HOST:PORT,… CONTROL_URL [PYTEST_ARGUMENT…]
+
+Where they stop a server and start it again, its process dies and starts. Prints which tests failed, as one line of JSON
+with how many passed. The last line on stdout; the rest goes to stderr.
+"""
+
+import json
+import sys
+import types
+from pathlib import Path
+
+# What kazoo makes certificates with, for servers that it starts itself.
+for name in ["OpenSSL", "jks"]:
+    sys.modules[name] = types.ModuleType(name)
+
+import pytest  # noqa: E402
+from kazoo import tests  # noqa: E402
+from kazoo.testing import harness  # noqa: E402
+
+from faults import Control  # noqa: E402
+
+ADDRESSES, CONTROL = sys.argv[1].split(","), Control(sys.argv[2])
+
+# What asks for servers, and for nothing that is left out: TLS, SASL, read-only mode, reconfiguration.
+FILES = "barrier cache client connection counter election interrupt lease lock partitioner party queue watchers".split()
+LEFT_OUT = ["TestSSLClient", "TestReadOnlyMode", "TestReconfig", "TestAuthentication and sasl"]
+
+
+class Server:
+    def __init__(self, number, address):
+        self.number, self.address, self.running = number, address, True
+        self.client_port = int(address.rsplit(":", 1)[1])
+
+    def stop(self):
+        if self.running:
+            CONTROL.ask("/faults", {"server-crash": {"server": self.number, "down-ms": 600_000}})
+            self.running = False
+            STOPS.append(self.number)
+
+    def run(self):
+        if not self.running:
+            CONTROL.ask("/faults", {"server-start": {"server": self.number}})
+            self.running = True
+
+
+class Cluster(list):
+    def start(self):
+        for server in self:
+            server.run()
+
+    def terminate(self):
+        """Nothing: others go on with it."""
+
+    def get_logs(self):
+        return []
+
+
+STOPS = []
+CLUSTER = Cluster(Server(number, address) for number, address in enumerate(ADDRESSES))
+harness.get_global_cluster = lambda: CLUSTER
+
+
+class Results:
+    def __init__(self):
+        self.passed, self.failed = 0, {}
+
+    def pytest_runtest_logreport(self, report):
+        self.passed += report.when == "call" and report.passed
+        if report.failed:
+            self.failed[report.nodeid.rsplit("/", 1)[-1]] = str(report.longrepr)[-2000:]
+
+
+def main():
+    results, stdout = Results(), sys.stdout
+    sys.stdout = sys.stderr
+    folder = Path(tests.__file__).parent
+    files = [str(folder / f"test_{name}.py") for name in FILES]
+    chosen = " and ".join(f"not ({name})" for name in LEFT_OUT)
+    pytest.main(["-q", "-p", "no:cacheprovider", "-k", chosen, *files, *sys.argv[3:]], plugins=[results])
+    print(json.dumps({"passed": results.passed, "failed": results.failed, "stopped": len(STOPS)}), file=stdout)
+
+
+main()
