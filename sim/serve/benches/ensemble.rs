@@ -1,5 +1,5 @@
 //! Three servers beside a real ensemble of three, in turns in one run: creates a second while there are so many znodes,
-//! and memory behind so many short-lived ones.
+//! what each takes of the processor, whatever else runs, and memory behind so many short-lived ones.
 //!
 //! `cargo bench -p zk-serve --bench ensemble`. The real one is started by `sim/conform/real-zookeeper`; without it, ours
 //! is measured alone. Neither forces its writes to a disk: ours has none, the real one runs with `forceSync=no`.
@@ -67,15 +67,20 @@ impl Running {
         addresses
     }
 
-    /// Resident memory of all servers in MiB.
-    fn memory(&self) -> Outcome<f64> {
+    /// Of all servers together.
+    fn sum(&self, of: fn(u32) -> Outcome<f64>) -> Outcome<f64> {
         match self {
-            Running::Ours { process, .. } => memory(process.id()),
+            Running::Ours { process, .. } => of(process.id()),
             Running::Real { folder, .. } => (1..=3).try_fold(0.0, |sum, server| {
                 let pid = std::fs::read_to_string(folder.path().join(format!("{server}/pid")))?;
-                Ok(sum + memory(pid.trim().parse()?)?)
+                Ok(sum + of(pid.trim().parse()?)?)
             }),
         }
+    }
+
+    /// Resident memory in MiB.
+    fn memory(&self) -> Outcome<f64> {
+        self.sum(memory)
     }
 }
 
@@ -130,7 +135,10 @@ fn measure(running: &Running) -> Outcome<Vec<(String, f64)>> {
             client.all(names.map(|path| create(&path, CreateMode::Persistent)))?;
             there += more;
         }
+        let before = running.sum(processor)?;
         figures.push((format!("creates/s at {znodes} znodes"), creates(running, &folder)?));
+        let each = (running.sum(processor)? - before) / (CLIENTS * CREATES) as f64;
+        figures.push(("  µs of the processor for each".to_owned(), each));
         there += CLIENTS * CREATES;
     }
     Ok(figures)
@@ -166,6 +174,13 @@ fn serve() -> Outcome<()> {
         let verdict = running.stop().await;
         if verdict.held { Ok(()) } else { Err(verdict.to_string().into()) }
     })
+}
+
+/// Processor time of a process in µs. Source: `proc_pid_stat(5)`; a tick of these is a hundredth of a second.
+fn processor(pid: u32) -> Outcome<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let fields: Vec<&str> = stat.rsplit(')').next().ok_or("a name")?.split_whitespace().collect();
+    Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) * 10_000.0)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

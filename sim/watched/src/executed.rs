@@ -61,6 +61,9 @@ pub struct History {
 /// and few, so that nobody waits for it.
 const FORGOTTEN_AT_ONCE: usize = 2;
 
+/// So many of the last are looked at one by one.
+const RECENT: usize = 32;
+
 impl History {
     pub fn push(&mut self, executed: Executed) {
         self.executed.push_back(executed);
@@ -86,6 +89,11 @@ impl History {
 
     /// What comes behind `zxid`.
     pub fn after(&self, zxid: Zxid) -> Option<&Executed> {
+        // Where most look, and what is at hand.
+        let recent = self.executed.len().saturating_sub(RECENT);
+        if self.executed.get(recent).is_some_and(|executed| executed.txn.zxid <= zxid) {
+            return self.executed.range(recent..).find(|executed| executed.txn.zxid > zxid);
+        }
         self.executed.get(self.executed.partition_point(|executed| executed.txn.zxid <= zxid))
     }
 

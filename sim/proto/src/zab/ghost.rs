@@ -246,11 +246,11 @@ impl Ghost {
         let Some(OnDisk { log, .. }) = self.disks.get(&id) else {
             return (up_to == base).then_some(Found { base, rewrites, behind: 0, count: 0 });
         };
-        let behind = log.partition_point(|txn| txn.zxid <= base);
-        let wanted = history.between(base, up_to);
+        let wanted = history.up_to(up_to);
         let before = self.found.0.as_ref().and_then(|found| found.get(&id));
-        let still = before.filter(|was| (was.base, was.rewrites, was.behind) == (base, rewrites, behind));
-        let known = still.map_or(0, |was| was.count);
+        let still = before.filter(|was| (was.base, was.rewrites) == (base, rewrites));
+        let look = || (log.partition_point(|txn| txn.zxid <= base), 0);
+        let (behind, known) = still.map_or_else(look, |was| (was.behind, was.count));
         let rest = &wanted[known.min(wanted.len())..];
         let is_there = rest.is_empty() || log[behind + known..].starts_with(rest);
         is_there.then(|| Found { base, rewrites, behind, count: known.max(wanted.len()) })

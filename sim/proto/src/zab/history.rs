@@ -58,21 +58,36 @@ impl History {
         self.log.last().map_or(self.base, |txn| txn.zxid)
     }
 
+    /// How many come up to and with `zxid`. Looked for from the end, which is where most look, and which is at hand.
+    fn count(&self, zxid: Zxid) -> usize {
+        let all = self.log.len();
+        let mut near = 1;
+        while near < all && self.log[all - near].zxid > zxid {
+            near *= 2;
+        }
+        let from = all.saturating_sub(near);
+        from + self.log[from..].partition_point(|txn| txn.zxid <= zxid)
+    }
+
+    /// What comes up to and with `zxid`.
+    pub(super) fn up_to(&self, zxid: Zxid) -> &[Arc<Txn>] {
+        &self.log[..self.count(zxid)]
+    }
+
     /// What comes behind `zxid`.
     pub fn after(&self, zxid: Zxid) -> &[Arc<Txn>] {
-        &self.log[self.log.partition_point(|txn| txn.zxid <= zxid)..]
+        &self.log[self.count(zxid)..]
     }
 
     /// What comes behind `from`, up to and with `to`.
     pub fn between(&self, from: Zxid, to: Zxid) -> &[Arc<Txn>] {
-        let behind = self.after(from);
-        &behind[..behind.partition_point(|txn| txn.zxid <= to)]
+        let begin = self.count(from);
+        &self.log[begin..self.count(to).max(begin)]
     }
 
     /// The last transaction up to and with `zxid`; `None` if that is further back than the log.
     pub fn floor(&self, zxid: Zxid) -> Option<Zxid> {
-        let at = self.log.partition_point(|txn| txn.zxid <= zxid);
-        match at.checked_sub(1) {
+        match self.count(zxid).checked_sub(1) {
             Some(before) => Some(self.log[before].zxid),
             None => (self.base <= zxid).then_some(self.base),
         }
@@ -104,7 +119,7 @@ impl History {
     pub(super) fn truncate(&mut self, to: Zxid) -> Vec<Arc<Txn>> {
         debug_assert_eq!(self.floor(to), Some(to), "a log is cut where it has a transaction");
         self.rewrites.0 += 1;
-        self.log.split_off(self.log.partition_point(|txn| txn.zxid <= to))
+        self.log.split_off(self.count(to))
     }
 
     /// Begins anew at a snapshot.
@@ -174,6 +189,18 @@ mod tests {
         assert!(history.goes_on_with(Zxid::new(1, 3)) && history.goes_on_with(Zxid::new(4, 1)));
         for wrong in [Zxid::new(1, 2), Zxid::new(1, 4), Zxid::new(2, 2), Zxid::new(0, 1)] {
             assert!(!history.goes_on_with(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_found_in_logs_of_every_length() {
+        for length in 0..20 {
+            let zxids: Vec<(u32, u32)> = (1..=length).map(|n| (1, 2 * n)).collect();
+            let log = history((0, 0), &zxids);
+            for zxid in (0..2 * length + 2).map(|n| Zxid::new(1, n)) {
+                let naive: Vec<_> = log.log().iter().filter(|txn| txn.zxid <= zxid).cloned().collect();
+                assert_eq!(log.up_to(zxid), naive);
+            }
         }
     }
 
