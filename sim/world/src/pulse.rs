@@ -19,7 +19,12 @@ pub const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Shared by a run and who waits for it.
 #[derive(Clone, Debug, Default)]
-pub struct Pulse(Arc<Mutex<Beat>>);
+pub struct Pulse {
+    beat: Arc<Mutex<Beat>>,
+    /// Whose steps do not end.
+    #[cfg(test)]
+    endless: Option<Acting>,
+}
 
 /// Steps are counted, so that one is told from the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +65,12 @@ impl fmt::Display for Acting {
 }
 
 impl Pulse {
+    /// Of a run in which somebody's steps do not end.
+    #[cfg(test)]
+    pub fn endless(acting: Acting) -> Pulse {
+        Pulse { endless: Some(acting), ..Pulse::default() }
+    }
+
     /// The run begins in this thread.
     pub fn begin(&self) {
         self.beat().thread = std::fs::read_link("/proc/thread-self").ok();
@@ -69,11 +80,17 @@ impl Pulse {
     pub fn acts(&self, acts: Acting) -> Acting {
         let mut beat = self.beat();
         beat.count += 1;
-        std::mem::replace(&mut beat.acts, acts)
+        let former = std::mem::replace(&mut beat.acts, acts);
+        drop(beat);
+        #[cfg(test)]
+        while self.endless == Some(acts) {
+            std::hint::spin_loop();
+        }
+        former
     }
 
     fn beat(&self) -> std::sync::MutexGuard<'_, Beat> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.beat.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -125,7 +125,17 @@ pub fn run_schedule(
     if let Err(error) = scenario.validate() {
         panic!("a scenario to run is valid, but {error}");
     }
-    let pulse = Pulse::default();
+    run_watched(trial, scenario, seed, schedule, options, Pulse::default())
+}
+
+fn run_watched(
+    trial: &Arc<dyn AnyTrial>,
+    scenario: &Scenario,
+    seed: u64,
+    schedule: &Schedule,
+    options: &RunOptions,
+    pulse: Pulse,
+) -> Run {
     let (sender, ended) = mpsc::channel();
     let given = (trial.clone(), scenario.clone(), schedule.clone(), options.clone(), pulse.clone());
     let run = move || {
@@ -209,5 +219,21 @@ fn run_here(
         granted,
         visible: world.visible.unwrap_or_default(),
         choices: world.choices.into_record(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_ends_its_step_is_found_and_named() {
+        let lock = zk_trials::catalogue().remove(0);
+        let scenario = Scenario { servers: 3, ..Scenario::default() };
+        let pulse = Pulse::endless(Acting::Server(1));
+        let (schedule, options) = (Schedule::draw(&scenario, 1), RunOptions::default());
+        let run = run_watched(&lock, &scenario, 1, &schedule, &options, pulse);
+        let [only] = &run.violations[..] else { panic!("{:?}", run.violations) };
+        assert_eq!((only.promise, &*only.what), ("every-step-ends", "s1 does not end its step"));
     }
 }

@@ -133,9 +133,11 @@ impl World<'_> {
     pub fn start_server(&mut self, id: u8) {
         let now = self.now;
         self.starts_spoiled(id);
+        let former = self.pulse.acts(Acting::Server(id));
         let host = self.host(id);
         host.incarnation += 1;
         let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
+        self.pulse.acts(former);
         match started {
             Ok((server, mut out)) => {
                 let zxid = server.tree().last_zxid();
