@@ -37,12 +37,13 @@ pub struct Disk {
     current_epoch: u32,
     snapshot: Snapshot,
     log: Vec<Arc<Txn>>,
+    doubt: Doubt,
 }
 
 impl Disk {
     pub fn empty() -> Disk {
         let snapshot = Snapshot { zxid: Zxid::ZERO, image: encode(&[]) };
-        Disk { accepted_epoch: 0, current_epoch: 0, snapshot, log: Vec::new() }
+        Disk { accepted_epoch: 0, current_epoch: 0, snapshot, log: Vec::new(), doubt: Doubt::Nothing }
     }
 
     pub fn recover(&self) -> (RecoveredHistory, Machine) {
@@ -58,7 +59,7 @@ impl Disk {
             current_epoch: self.current_epoch,
             base: self.snapshot.zxid,
             log,
-            doubt: Doubt::Nothing,
+            doubt: self.doubt,
         };
         (recovered, decode(&self.snapshot.image))
     }
@@ -73,8 +74,14 @@ impl Disk {
                 self.log.clear();
             }
             Write::AcceptedEpoch(epoch) => self.accepted_epoch = *epoch,
-            Write::CurrentEpoch(epoch) => self.current_epoch = *epoch,
+            Write::CurrentEpoch(epoch) => (self.current_epoch, self.doubt) = (*epoch, Doubt::Nothing),
         }
+    }
+
+    /// Everything but its epochs is lost.
+    pub fn lose(&mut self) {
+        let (accepted_epoch, current_epoch) = self.epochs();
+        *self = Disk { accepted_epoch, current_epoch, doubt: Doubt::Everything, ..Disk::empty() };
     }
 
     /// In how many ways a crash can leave a write.
