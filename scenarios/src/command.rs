@@ -204,10 +204,7 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
 
 /// Set when somebody wants the search to end: it tells then what it has come to.
 fn stop() -> Result<Option<Arc<AtomicBool>>, BadInput> {
-    #[cfg(feature = "run")]
-    return Ok(Some(crate::run::Interrupt::watch()?.flag()));
-    #[cfg(not(feature = "run"))]
-    return Ok(None);
+    Ok(Some(crate::interrupt::Interrupt::watch()?.flag()))
 }
 
 /// How far a search is.
@@ -369,7 +366,7 @@ mod chaos {
         let seed = target.seed(arguments.seed)?;
         let file = &arguments.output;
         run::new_scenario_file(file)?;
-        let stop = run::Interrupt::watch()?.flag();
+        let stop = crate::interrupt::Interrupt::watch()?.flag();
         let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit, stop };
         let mut progress = Progress::new(Format::Human, None);
         let shrunk = run::shrink(&target, seed, arguments.promise.as_deref(), effort, &mut |tried, best| {

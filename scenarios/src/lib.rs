@@ -39,6 +39,7 @@
 //! | `fuzz` | generated programs in both engines (feature `run`) |
 //! | `github` | what a build on GitHub is told |
 //! | `ensemble` | checks of an ensemble |
+//! | `interrupt` | somebody wants the command to end |
 //! | `judge` | every trial by both engines, against the catalogue |
 //! | `mutate` | how strong a recipe's promises are (feature `run`) |
 //! | `list` | what there is |
@@ -62,6 +63,7 @@ mod ensemble;
 mod fuzz;
 #[cfg(feature = "run")]
 mod github;
+mod interrupt;
 #[cfg(feature = "run")]
 mod judge;
 mod list;

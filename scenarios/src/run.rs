@@ -4,7 +4,6 @@ mod build;
 mod covered;
 mod exhaust;
 mod export;
-mod interrupt;
 #[cfg(feature = "live")]
 mod live;
 mod logs;
@@ -24,7 +23,6 @@ mod timeline;
 
 pub(crate) use exhaust::{Exhaust, exhaust};
 pub(crate) use export::export;
-pub(crate) use interrupt::Interrupt;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;

@@ -3,6 +3,7 @@
 #[cfg(feature = "run")]
 mod schedule;
 
+use crate::interrupt::Interrupt;
 use crate::output::print;
 use crate::typed::{address, whole};
 use crate::{Answer, BadInput};
@@ -245,6 +246,8 @@ struct Told {
 
 impl Told {
     fn new(until_stdin_closes: bool) -> Result<Told, BadInput> {
+        // It leaves even if a step of the servers does not end.
+        Interrupt::watch()?;
         let listen =
             |kind| signal(kind).map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")));
         let stdin = until_stdin_closes.then(|| {

@@ -174,6 +174,24 @@ fn it_leaves_when_it_is_told_to_while_it_waits_for_a_file() {
     }
 }
 
+/// Who was to read the record has stopped, and its pipe is full: the record cannot be ended.
+#[test]
+fn it_leaves_when_it_is_told_to_though_something_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("it is there").success());
+    let mut full = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).expect("a pipe");
+    full.write_all(&[0; 65_536]).expect("as much as a pipe holds");
+    let serving = Serving::new(&format!("--record {}", pipe.display()));
+    let began = std::time::Instant::now();
+    let (status, stdout, stderr) = serving.leave(|child| {
+        let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(told.expect("kill is there").success());
+    });
+    assert_eq!(status, Some(128 + 15), "{stdout}{stderr}");
+    assert!(began.elapsed().as_secs() < 60);
+}
+
 #[test]
 fn its_help_says_that_it_is_no_server_for_production() {
     let ran = zoocheck("serve --help");

@@ -2,8 +2,9 @@
 
 use super::arguments::{ReportArguments, RunArguments};
 use super::{Answer, BadInput, Format, Zoo, paint, print};
+use crate::interrupt::Interrupt;
 use crate::progress::Progress;
-use crate::run::{self, How, Interrupt, Pace, Saving, SeedRange, Target};
+use crate::run::{self, How, Pace, Saving, SeedRange, Target};
 use std::io::Write;
 use std::ops::ControlFlow;
 use zk_reports::{

@@ -12,6 +12,7 @@ const GRACE: Duration = Duration::from_secs(20);
 
 /// Whether Ctrl-C was pressed, or the machine that runs this is taken away.
 pub(crate) struct Interrupt {
+    #[cfg(feature = "run")]
     signal: Arc<AtomicUsize>,
     seen: Arc<AtomicBool>,
 }
@@ -37,7 +38,11 @@ impl Interrupt {
             std::thread::sleep(GRACE);
             std::process::exit(128 + sent.load(Ordering::Relaxed) as i32);
         });
-        Ok(Interrupt { signal, seen: again })
+        Ok(Interrupt {
+            #[cfg(feature = "run")]
+            signal,
+            seen: again,
+        })
     }
 
     /// Set when it comes, for who looks at that alone.
@@ -46,6 +51,7 @@ impl Interrupt {
     }
 
     /// The signal's name.
+    #[cfg(feature = "run")]
     pub(crate) fn seen(&self) -> Option<&'static str> {
         match i32::try_from(self.signal.load(Ordering::Relaxed)) {
             Ok(SIGINT) => Some("SIGINT"),

@@ -1,0 +1,78 @@
+//! Whoever is told to end does so in time, though something hangs. A program of its own, as the command that hangs is this
+//! one again, with a recipe that never ends its turn.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+use zoocheck::Zoo;
+use zoocheck::api::{Text, ZooKeeper};
+use zoocheck::trials::event::End;
+use zoocheck::trials::probe::Probe;
+use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises::ExclusionAmongLiveSessions;
+use zoocheck::trials::trial::{About, Part, Trial};
+
+struct Endless;
+
+/// What it says before it hangs.
+const HANGS: &str = "it hangs now";
+
+impl Trial for Endless {
+    fn about(&self) -> About {
+        About::new("endless", "Never ends its turn.")
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        Vec::new()
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        vec![Box::new(ExclusionAmongLiveSessions::of("/"))]
+    }
+
+    async fn actor<Z, P>(&self, _: Z, _: P, _: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        eprintln!("{HANGS}");
+        loop {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Starts this program as a command, waits until it hangs, and tells it to end. Gives its stderr, which stays open.
+fn told(arguments: &str) -> (Child, impl BufRead) {
+    let mut child = Command::new(std::env::current_exe().expect("it runs"))
+        .args(arguments.split(' '))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));
+    assert!((&mut stderr).lines().any(|line| line.is_ok_and(|line| line.contains(HANGS))), "{arguments}");
+    let told = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(told.expect("kill is there").success());
+    (child, stderr)
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).is_some_and(|what| ["run", "check"].contains(&what.as_str())) {
+        return Zoo::empty().with(Endless).main();
+    }
+    let until = Instant::now() + Duration::from_secs(60);
+    let commands = ["run endless --seeds 1000 --jobs 1", "check endless"];
+    for ((mut child, _stderr), command) in commands.map(|command| (told(command), command)) {
+        let status = loop {
+            match child.try_wait().expect("a child") {
+                None if Instant::now() < until => std::thread::sleep(Duration::from_millis(50)),
+                status => break status,
+            }
+        };
+        let _ = child.kill();
+        assert!(status.is_some_and(|status| !status.success()), "{command} goes on: {status:?}");
+        println!("{command}: told to end, it does");
+    }
+    ExitCode::SUCCESS
+}
