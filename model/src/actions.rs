@@ -27,12 +27,12 @@ pub enum Action {
     Arrive(u8, u8),
     /// It learns that its write of this number has arrived.
     Take(u8, u8),
-    /// It connects: again, or for the first time.
-    Reconnect(u8),
+    /// It connects: again, or for the first time. It is told what it has missed in the order of this number.
+    Reconnect(u8, u8),
     /// Its client, which knows that its session is over, is given a new one.
     Renew(u8),
-    /// The watches that it registers again come to its server.
-    Register(u8),
+    /// The watches that it registers again come to its server, likewise.
+    Register(u8, u8),
     /// Its server applies one transaction more.
     CatchUp(u8),
     /// It goes on after a pause.
@@ -174,13 +174,16 @@ impl RecipeModel {
         let has_work = !client.queue.is_empty() || client.is_early();
         let unfinished = client.runs() || (client.phase == Phase::Running && has_work);
         if unfinished && client.node.ready.is_empty() && client.state == KeeperState::Disconnected {
-            actions.push(Action::Reconnect(me));
+            let missed = state.service.orders_of_missed(nth, &client.node.waits.watches);
+            let orders = if client.served && !client.is_early() { missed } else { 1 };
+            actions.extend((0..orders).map(|order| Action::Reconnect(me, order)));
         }
         if self.renews && client.may_renew() && !self.owes_end(client) {
             actions.push(Action::Renew(me));
         }
         if state.service.registers(nth) {
-            actions.push(Action::Register(me));
+            let orders = state.service.orders_of_missed(nth, &[]);
+            actions.extend((0..orders).map(|order| Action::Register(me, order)));
         }
         if state.service.lags(nth) {
             actions.push(Action::CatchUp(me));

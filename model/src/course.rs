@@ -29,19 +29,22 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
             None => CourseStep::ServeLost(me.into()),
         },
         Action::Point(me, nth) => CourseStep::Point(me.into(), nth),
-        Action::Timer(me, nth) => CourseStep::Timer(me.into(), nth),
+        Action::Timer(me, nth) => {
+            let may_stand = before.clients[usize::from(me)].node.may_outlast_timers();
+            return stepped(me.into(), CourseStep::Timer(me.into(), nth), may_stand);
+        }
         Action::Arrive(me, nth) => {
             let actor = before.clients[usize::from(me)].actor();
             CourseStep::Arrive(actor.process, earlier_lives(before, actor) + of_its_kind(before, me, nth))
         }
         Action::Take(me, nth) => CourseStep::Learn(me.into(), of_its_kind(before, me, nth)),
-        Action::Reconnect(me) => {
+        Action::Reconnect(me, _) => {
             let client = &before.clients[usize::from(me)];
             let step = CourseStep::Reconnect(me.into());
             return if client.served { told_of_connection(client, step) } else { vec![step] };
         }
         Action::Renew(me) => return renewed(&before.clients[usize::from(me)]),
-        Action::Register(me) => CourseStep::Register(me.into()),
+        Action::Register(me, _) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
         Action::Clock(shows) => CourseStep::Clock(shows),
@@ -76,8 +79,12 @@ fn renewed(client: &Client) -> Vec<CourseStep> {
 
 /// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for it.
 fn told_of_connection(client: &Client, step: CourseStep) -> Vec<CourseStep> {
-    let p = client.actor().process;
-    match client.may_be_late() {
+    stepped(client.actor().process, step, client.may_be_late())
+}
+
+/// A step after which whom it wakes waits for a step of its own, where it `may_stand`.
+fn stepped(p: u16, step: CourseStep, may_stand: bool) -> Vec<CourseStep> {
+    match may_stand {
         true => vec![CourseStep::Busy(p), step, CourseStep::Stand(p)],
         false => vec![step],
     }

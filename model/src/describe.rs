@@ -56,9 +56,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
             format!("{}'s write{token} reaches the {kind} resource", client(me).actor())
         }
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
-        Action::Reconnect(me) => reconnected(client(me)),
+        Action::Reconnect(me, _) => reconnected(client(me)),
         Action::Renew(me) => format!("{} is connected with a new session", client(me).actor()),
-        Action::Register(me) => format!("{}'s watches reach its server", client(me).actor()),
+        Action::Register(me, _) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Clock(shows) => {
             let ms = TIMES_MS[usize::from(shows)] - TIMES_MS[1];

@@ -364,7 +364,11 @@ impl At<'_> {
             Op::Deliver => self.deliver(),
             Op::Sorted(letters) => self.client.inbox[..letters.len()].clone_from_slice(letters),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
-            Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
+            Op::Timer(nth) => {
+                self.busy = self.client.node.may_outlast_timers();
+                self.feed(&Input::Timer(*nth));
+                self.busy = false;
+            }
             Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
             Op::Take(nth) => {
                 let write = self.client.writes.remove(usize::from(*nth));

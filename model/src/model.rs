@@ -19,6 +19,7 @@ use crate::state::{Left, State};
 use crate::stop::Stop;
 use crate::watching::Watching;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zk_api::{Data, Identity, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
@@ -58,6 +59,8 @@ pub struct RecipeModel {
     seen: Memo<(Arc<Monitors>, Arc<Findings>)>,
     /// Which lives begin in two ways, and which say something as they begin.
     starts: Memo<bool>,
+    /// A list has come to code that reads the order of its names, which were too many for all of their orders.
+    has_left_out_orders: AtomicBool,
 }
 
 struct Start {
@@ -133,6 +136,7 @@ impl RecipeModel {
             moves: Memo::new(memo),
             seen: Memo::new(memo),
             starts: Memo::new(true),
+            has_left_out_orders: AtomicBool::new(false),
         }
     }
 
@@ -152,10 +156,16 @@ impl RecipeModel {
         orders::as_they_come(&mut names);
         let orders = orders::orders_of(&names);
         match *answers {
-            [] => Vec::new(),
-            [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => Vec::new(),
-            _ => orders,
+            [] => return Vec::new(),
+            [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => {
+                return Vec::new();
+            }
+            _ => {}
         }
+        if orders::are_too_many(&names) {
+            self.has_left_out_orders.store(true, Ordering::Relaxed);
+        }
+        orders
     }
 
     /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
@@ -170,8 +180,14 @@ impl RecipeModel {
 
     /// What the model cannot show of the world, though it would take it to say that anything holds.
     pub fn leaves_out(&self) -> Option<String> {
-        let what = "containers and znodes with a time to live are never deleted in a model";
-        self.replayer.needs_upkeep().then(|| what.to_owned())
+        let upkeep = "containers and znodes with a time to live are never deleted in a model";
+        let orders =
+            "lists of more than five names, whose order the code reads, come in some of their orders";
+        let left_out = [
+            (self.replayer.needs_upkeep(), upkeep),
+            (self.has_left_out_orders.load(Ordering::Relaxed), orders),
+        ];
+        left_out.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
     }
 
     /// Whether the audit of checkpoints left out histories.
@@ -332,9 +348,9 @@ impl Turn<'_> {
             Action::Timer(me, nth) => self.go(me, &Op::Timer(nth)),
             Action::Arrive(me, nth) => self.arrive(me, nth),
             Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
-            Action::Reconnect(me) => self.reconnect(me),
+            Action::Reconnect(me, nth) => self.reconnect(me, nth),
             Action::Renew(me) => self.renew(me),
-            Action::Register(me) => self.register(me),
+            Action::Register(me, nth) => self.register(me, nth),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
             Action::Run(me, nth) => {
@@ -523,7 +539,7 @@ impl Turn<'_> {
         self.go(me, &Op::Arrive { nth, accepted });
     }
 
-    fn reconnect(&mut self, me: u8) {
+    fn reconnect(&mut self, me: u8, nth: u8) {
         let client = &self.state.clients[usize::from(me)];
         if !client.served {
             self.go(me, &Op::LearnExpiry);
@@ -533,7 +549,7 @@ impl Turn<'_> {
             return self.connect(me);
         }
         let (node, identities) = (client.node.clone(), client.repeated());
-        let post = self.order_connection(me, &node.waits.watches, identities);
+        let post = self.order_connection(me, &node.waits.watches, nth, identities);
         self.go(me, &Op::Reconnected(post));
     }
 
@@ -542,10 +558,11 @@ impl Turn<'_> {
         &mut self,
         me: u8,
         watches: &[Watching],
+        nth: u8,
         identities: Option<Arc<[Identity]>>,
     ) -> Option<Arc<Post>> {
-        let digest = digest_of(6, &(me, watches, &identities));
-        self.order(&Order::Reconnect { client: me, watches, identities }, digest, Some(me))
+        let digest = digest_of(6, &(me, watches, nth, &identities));
+        self.order(&Order::Reconnect { client: me, watches, nth, identities }, digest, Some(me))
     }
 
     fn administer(&mut self, request: &Request) {
@@ -554,8 +571,9 @@ impl Turn<'_> {
         self.order(&Order::Administer { request }, digest, None);
     }
 
-    fn register(&mut self, me: u8) {
-        self.plain(me, 10, &Order::Register { client: me });
+    fn register(&mut self, me: u8, nth: u8) {
+        let digest = digest_all(10, [me.into(), nth.into()]);
+        self.order(&Order::Register { client: me, nth }, digest, None);
     }
 
     fn expire(&mut self, me: u8) {

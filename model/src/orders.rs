@@ -5,9 +5,9 @@
 //! tells all that matters, they are forgotten. Where one does something else, the order is read ([`Reads::ORDER`]), and
 //! the search begins anew: then an answer may come in each order.
 //!
-//! Up to four names come in every order. Of more, those in which each comes first, each last, and each two both ways:
-//! the list as it is and reversed, each turned round to begin with each name. More would be 120 orders and more for each
-//! list, and code that tells names apart by their order does so by the first, the last, or by comparing two.
+//! Up to five names come in every order. Of more, those in which any two come first and last, with the others between
+//! them forwards or backwards, and a search in which such a list has come to code that reads the order says that it left out
+//! orders. Twins are given fewer ([`probes_of`]), as one that differs is enough.
 //!
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
 
@@ -18,7 +18,10 @@ use zk_proto::order::Listed;
 pub type Order = Vec<Text>;
 
 /// So many names come in every order.
-const NAMES_MAX: usize = 4;
+const NAMES_MAX: usize = 5;
+
+/// Twins are given so many names in every order.
+const PROBED_MAX: usize = 4;
 
 /// The names in an answer's lists, if one has two or more; in the order in which they are there.
 pub fn names_in(answer: &Result<Response, ErrorCode>) -> Order {
@@ -56,11 +59,37 @@ pub fn in_order(answer: &Result<Response, ErrorCode>, order: &[Text]) -> Result<
     answer
 }
 
-/// The orders of names that are looked at, beginning with the one they are in.
+/// Whether so many names have more orders than are gone through.
+pub fn are_too_many(names: &Order) -> bool {
+    names.len() > NAMES_MAX
+}
+
+/// The orders of names that are gone through, beginning with the one they are in.
+pub fn orders_of(names: &Order) -> Vec<Order> {
+    if !are_too_many(names) {
+        return permutations(names);
+    }
+    let between = |first: usize, last: usize| {
+        let others = (0..names.len()).filter(move |nth| *nth != first && *nth != last);
+        let others: Order = others.map(|nth| names[nth].clone()).collect();
+        let reversed: Order = others.iter().rev().cloned().collect();
+        [others, reversed].map(|others| {
+            let (first, last) = (&names[first..=first], &names[last..=last]);
+            [first, &*others, last].concat()
+        })
+    };
+    let ends =
+        |first| (0..names.len()).rev().filter(move |last| *last != first).map(move |last| (first, last));
+    let orders = (0..names.len()).flat_map(ends).flat_map(|(first, last)| between(first, last));
+    orders.take(u8::MAX.into()).collect()
+}
+
+/// The orders of names that are tried to find out whether code reads them, beginning with the one they are in: of more than
+/// a few, those in which each comes first, each last, and each two both ways.
 ///
 /// Those of fewer of the names are what is left of these where the others are left out.
-pub fn orders_of(names: &Order) -> Vec<Order> {
-    if names.len() <= NAMES_MAX {
+pub fn probes_of(names: &Order) -> Vec<Order> {
+    if names.len() <= PROBED_MAX {
         return permutations(names);
     }
     let mut reversed = names.clone();
@@ -98,9 +127,9 @@ mod tests {
 
     #[test]
     fn a_few_names_come_in_every_order_and_many_first_last_and_both_ways() {
-        let all: BTreeSet<Order> = orders_of(&names("abcd")).into_iter().collect();
+        let all: BTreeSet<Order> = probes_of(&names("abcd")).into_iter().collect();
         assert_eq!(all.len(), 24);
-        let some = orders_of(&names("abcdef"));
+        let some = probes_of(&names("abcdef"));
         assert_eq!(some[0], names("abcdef"));
         for a in names("abcdef") {
             assert!(some.iter().any(|order| order[0] == a) && some.iter().any(|order| order[5] == a));
@@ -112,7 +141,17 @@ mod tests {
         // What is left of them is among the orders of those that are left.
         for order in some {
             let left: Order = order.into_iter().filter(|name| **name != *"f").collect();
-            assert!(orders_of(&names("abcde")).contains(&left), "{left:?}");
+            assert!(probes_of(&names("abcde")).contains(&left), "{left:?}");
         }
+    }
+
+    #[test]
+    fn any_two_of_many_come_first_and_last() {
+        let all: BTreeSet<Order> = orders_of(&names("abcde")).into_iter().collect();
+        assert_eq!(all.len(), 120);
+        let some = orders_of(&names("abcdef"));
+        assert_eq!((some.len(), &some[0]), (60, &names("abcdef")));
+        let ends: BTreeSet<_> = some.iter().map(|order| (&order[0], &order[5])).collect();
+        assert_eq!(ends.len(), 30);
     }
 }

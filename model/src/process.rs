@@ -75,6 +75,8 @@ pub struct Node {
     pub polled: Polled,
     /// Its tasks that could run and do not yet, by their numbers, ascending. Which of them is next is a choice.
     pub ready: Vec<u8>,
+    /// It has more than one task.
+    crowded: bool,
     /// How its main task ended.
     pub end: Option<End>,
     /// None of its tasks is left.
@@ -109,6 +111,7 @@ impl Node {
             waits: Waits::default(),
             polled: Polled::default(),
             ready: Vec::new(),
+            crowded: false,
             end: None,
             is_done: true,
             trouble: None,
@@ -129,6 +132,12 @@ impl Node {
             Input::Renewed | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
             Input::Run(task) => self.ready.contains(task),
         }
+    }
+
+    /// Whether a task that a timer wakes may stand still until another timer, one that is over later for certain, is over:
+    /// as that wakes another task, it is not the same as a timer that is late.
+    pub fn may_outlast_timers(&self) -> bool {
+        self.crowded && self.waits.timers.len() > 1
     }
 
     /// Its history, oldest first.
@@ -415,7 +424,7 @@ impl Replayer {
 
     /// The process as it is after a step.
     fn after(&self, before: &Node, now: Option<&Given>, ran: Ran) -> Step {
-        let Ran { mut out, waits, polled, mark, looked, ready, end, is_done, came_of_it } = ran;
+        let Ran { mut out, waits, polled, mark, looked, ready, crowded, end, is_done, came_of_it } = ran;
         let actor = before.actor;
         if out.requests.iter().any(|asked| asked.is_for_upkeep()) {
             self.needs_upkeep.store(true, Ordering::Relaxed);
@@ -469,6 +478,7 @@ impl Replayer {
             waits,
             polled,
             ready,
+            crowded,
             end,
             is_done,
             trouble,
@@ -531,6 +541,7 @@ struct Ran {
     mark: Option<Mark>,
     looked: bool,
     ready: Vec<u8>,
+    crowded: bool,
     end: Option<End>,
     is_done: bool,
     /// The digest of all that others can tell of it.
@@ -541,10 +552,11 @@ impl Ran {
     /// Ends a step.
     fn of(tasks: &mut Tasks, shell: &Shell) -> Ran {
         let (out, waits, polled, mark, looked) = shell.end();
-        let (ready, end, is_done) = (tasks.ready(), tasks.end.take(), tasks.is_empty());
+        let (ready, end) = (tasks.ready(), tasks.end.take());
+        let (crowded, is_done) = (tasks.left() > 1, tasks.left() == 0);
         let rest = digest_of(11, &(&waits, &ready, end, is_done));
         let came_of_it = digest_all(11, [digest_of_emitted(&out, 0, 0), rest]);
-        Ran { out, waits, polled, mark, looked, ready, end, is_done, came_of_it }
+        Ran { out, waits, polled, mark, looked, ready, crowded, end, is_done, came_of_it }
     }
 }
 

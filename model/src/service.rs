@@ -34,7 +34,7 @@ use stamp::{SET_UP, takes_number};
 use std::collections::VecDeque;
 use std::hash::Hash;
 use std::sync::Arc;
-use view::{Moment, View, Woken, listed};
+use view::{Moment, View, Woken, in_orders, listed};
 use zk_api::{Data, ErrorCode, EventType, Identity, Request, Response, SessionId, Text, WatchedEvent, Zxid};
 use zk_proto::message::Xid;
 use zk_proto::order::NameOrder;
@@ -77,10 +77,11 @@ pub enum Order<'a> {
     Expire { client: u8 },
     /// A connection breaks, and these events with it. The client still has these watches.
     Cut { client: u8, lost: Vec<Arc<WatchedEvent>>, watches: &'a [Watching] },
-    /// A client is back, with these watches, and says again who it is; with `None`, what is refused.
-    Reconnect { client: u8, watches: &'a [Watching], identities: Option<Arc<[Identity]>> },
+    /// A client is back, with these watches, in the order of this number, and says again who it is; with `None`, what is
+    /// refused.
+    Reconnect { client: u8, watches: &'a [Watching], nth: u8, identities: Option<Arc<[Identity]>> },
     /// They have come to its server.
-    Register { client: u8 },
+    Register { client: u8, nth: u8 },
     /// A client's server applies one transaction more.
     CatchUp { client: u8 },
     /// Time passes, or another leader's clock is another one: see [`TIMES_MS`].
@@ -192,10 +193,10 @@ impl Service {
             }
             Order::Expire { client } => at.expire(usize::from(*client)),
             Order::Cut { client, lost, watches } => at.cut(usize::from(*client), lost, watches),
-            Order::Reconnect { client, watches, identities } => {
-                at.reconnect(usize::from(*client), watches, identities.clone());
+            Order::Reconnect { client, watches, nth, identities } => {
+                at.reconnect(usize::from(*client), watches, *nth, identities.clone());
             }
-            Order::Register { client } => at.take_watches(usize::from(*client)),
+            Order::Register { client, nth } => at.take_watches(usize::from(*client), *nth),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Clock { shows } => at.service.clock = *shows,
             Order::Administer { request } => {
@@ -259,6 +260,15 @@ impl Service {
     /// Whether a client is connected, and its watches are still on their way to its server.
     pub fn registers(&self, client: usize) -> bool {
         self.views[client].registers.is_some()
+    }
+
+    /// In how many orders the next server of a client, which registers these watches or has sent them before, may tell what
+    /// has been missed.
+    pub fn orders_of_missed(&self, client: usize, watches: &[Watching]) -> u8 {
+        let View { registers, now, .. } = &self.views[client];
+        let watches = registers.as_deref().unwrap_or(watches);
+        let missed: Vec<_> = watches.iter().filter(|w| now.has_missed(w)).cloned().collect();
+        if missed.len() < 2 { 1 } else { in_orders(&missed).len() as u8 }
     }
 
     /// Whom a client's server takes it for.
@@ -552,7 +562,13 @@ impl At<'_> {
     }
 
     /// Where views lag, its watches come to its new server some time after the news that it is connected.
-    fn reconnect(&mut self, client: usize, watches: &[Watching], identities: Option<Arc<[Identity]>>) {
+    fn reconnect(
+        &mut self,
+        client: usize,
+        watches: &[Watching],
+        nth: u8,
+        identities: Option<Arc<[Identity]>>,
+    ) {
         let mut watches = watches.to_vec();
         watches.sort();
         watches.dedup();
@@ -564,24 +580,23 @@ impl At<'_> {
         view.identities = identities;
         (view.connected, view.registers) = (true, Some(watches));
         if !is_late {
-            self.take_watches(client);
+            self.take_watches(client, nth);
         }
     }
 
     /// What it has missed it is told by its new server, as far as that one knows.
-    fn take_watches(&mut self, client: usize) {
+    fn take_watches(&mut self, client: usize, nth: u8) {
         let name = client as u8;
         let Service { moments, views, .. } = &mut self.service;
         let View { registers, now, .. } = &mut views[client];
         let tree = &moments[now.at].tree;
         let watches = registers.take().unwrap_or_default();
-        let missed = std::mem::take(&mut now.missed);
+        let (changed, intact): (Vec<_>, Vec<_>) = watches.into_iter().partition(|w| now.has_missed(w));
+        let changed = in_orders(&changed).swap_remove(nth.into());
+        now.missed.clear();
         now.watches.forget(name);
-        let has_missed =
-            |w: &Watching| w.kind.one_shot().is_some_and(|kind| missed.contains(&(w.path.clone(), kind)));
-        let (changed, intact): (Vec<_>, Vec<_>) = watches.into_iter().partition(has_missed);
         // Since the beginning, something has happened to all of the one; since now, to none of the other.
-        let mut events = now.watches.set_watches(tree, name, Zxid::ZERO, &listed(&changed));
+        let mut events = now.watches.set_watches(tree, name, Zxid::ZERO, &changed);
         events.extend(now.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
         events.into_iter().for_each(|event| self.send(client, Message::Event(Arc::new(event))));
     }

@@ -520,8 +520,8 @@ impl<'a> Judge<'a> {
         self.clients[me].state = State::Connected;
         self.clients[me].watches = watches.clone();
         // Its credentials it repeats in requests of the record.
-        let order =
-            Order::Reconnect { client: me as u8, watches: &watches, identities: Some(Arc::default()) };
+        let (client, identities) = (me as u8, Some(Arc::default()));
+        let order = Order::Reconnect { client, watches: &watches, nth: 0, identities };
         match self.rules.registers_late {
             true => self.order(&order, None, MISSED),
             false => self.takes_watches(me, &order),
@@ -535,7 +535,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let before = self.view(me);
-        self.takes_watches(me, &Order::Register { client: me as u8 });
+        self.takes_watches(me, &Order::Register { client: me as u8, nth: 0 });
         self.accepted.registered_late += usize::from(self.view(me) > before);
     }
 

@@ -62,7 +62,7 @@ impl Turn<'_> {
         let (actor, session) = (client.actor(), client.node.life.session());
         let identities = (!client.credentials.is_empty()).then(|| client.repeated());
         self.see(&List::new(opened(session, actor).to_vec()));
-        let first = identities.and_then(|identities| self.order_connection(me, &[], identities));
+        let first = identities.and_then(|identities| self.order_connection(me, &[], 0, identities));
         self.go(me, &Op::Renewed { session, first });
     }
 

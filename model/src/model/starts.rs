@@ -95,7 +95,8 @@ impl RecipeModel {
         open.extend(reach(&first, 0, &mut known));
         while let Some((node, losses)) = open.pop() {
             for input in self.inputs_before_connection(&node, losses) {
-                let given = Given { input, state: KeeperState::Disconnected, busy: false };
+                let busy = matches!(input, Input::Timer(_)) && node.may_outlast_timers();
+                let given = Given { input, state: KeeperState::Disconnected, busy };
                 let losses = losses + u8::from(given.input == Input::NoServer);
                 let step = self.replayer.remembered(&node, &given);
                 if self.can_tell(&step, losses) || known.len() > STEPS_MAX {

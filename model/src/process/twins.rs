@@ -49,7 +49,7 @@ impl Replayer {
         let mut names = [node.twins.names.clone(), new].concat();
         orders::as_they_come(&mut names);
         let mut all = Vec::new();
-        for order in orders::orders_of(&names).into_iter().skip(1) {
+        for order in orders::probes_of(&names).into_iter().skip(1) {
             let mut given = given.clone();
             if let Input::Answer(answer) = &mut given.input {
                 *answer = Arc::new(orders::in_order(answer, &order));

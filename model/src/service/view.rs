@@ -1,6 +1,7 @@
 //! What the ensemble knows of a client, and how far the client's server is.
 
 use crate::digest::{Digest, Digester, digest_all, digest_of};
+use crate::orders::orders_of;
 use crate::shell::{Kind, Watching};
 use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
@@ -101,6 +102,12 @@ impl Sight {
         let Some(kind) = watching.kind.one_shot() else { return };
         self.watches.remove(&watching.path, name, kind_of(kind));
         self.missed.remove(&(watching.path.clone(), kind));
+    }
+
+    /// Whether it has noted that this fired.
+    pub fn has_missed(&self, watching: &Watching) -> bool {
+        let kind = watching.kind.one_shot();
+        kind.is_some_and(|kind| self.missed.contains(&(watching.path.clone(), kind)))
     }
 
     /// Keeps of what is armed what the client still has.
@@ -254,4 +261,22 @@ pub fn listed(watches: &[Watching]) -> WatchList {
         persistent: of(Kind::Persistent),
         recursive: of(Kind::Recursive),
     }
+}
+
+/// The same with the one-shot watches of each kind in their orders, as a client keeps them by their hash; beginning with
+/// this one, and no more of them than an action can count.
+pub fn in_orders(watches: &[Watching]) -> Vec<WatchList> {
+    let list = listed(watches);
+    let mut all = Vec::new();
+    for data in orders_of(&list.data) {
+        for exist in orders_of(&list.exist) {
+            for child in orders_of(&list.child) {
+                if all.len() == usize::from(u8::MAX) {
+                    return all;
+                }
+                all.push(WatchList { data: data.clone(), exist: exist.clone(), child, ..list.clone() });
+            }
+        }
+    }
+    all
 }

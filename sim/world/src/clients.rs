@@ -197,6 +197,12 @@ impl World<'_> {
     ) {
         let p = &mut self.processes[usize::from(process)];
         let Some(completer) = p.calls.remove(&call.0) else { return };
+        if completer.is_abandoned() {
+            // Nor will anybody wait for its watch, which is not to be registered again.
+            return watch
+                .into_iter()
+                .for_each(|watch| self.client_event(process, ClientEvent::Abandon { watch }));
+        }
         let result = result.map(|response| {
             let watch = watch.map(|id| {
                 let (completer, watch) = Pending::slot();
