@@ -29,8 +29,8 @@ pub enum Action {
     Take(u8, u8),
     /// It connects: again, or for the first time. It is told what it has missed in the order of this number.
     Reconnect(u8, u8),
-    /// Its client, which knows that its session is over, is given a new one.
-    Renew(u8),
+    /// Its client, which knows that its session is over, is given a new one, of this rank.
+    Renew(u8, u16),
     /// The watches that it registers again come to its server, likewise.
     Register(u8, u8),
     /// Its server applies one transaction more.
@@ -50,10 +50,11 @@ pub enum Action {
     Crash(u8),
     /// Of those processes whose sessions' ids have no place in the order of all yet, this one has the lowest.
     Rank(u8),
-    /// Its code begins with a new session: another life after a crash or the loss of its session, or its first one.
-    Begin(u8),
+    /// Its code begins with a new session, of this rank: another life after a crash or the loss of its session, or its first
+    /// one.
+    Begin(u8, u16),
     /// The same before it has a session.
-    Early(u8),
+    Early(u8, u16),
     /// It is paused.
     Pause(u8),
     /// Of its tasks that are ready, the one of this number runs.
@@ -85,7 +86,9 @@ impl RecipeModel {
             let comes_back = client.may_come_back() && !self.owes_end(client);
             if nth < self.clients() && state.left.restarts > 0 && comes_back {
                 let next = ActorId { life: client.actor().life + 1, ..client.actor() };
-                self.begins(nth as u8, next, client.rounds_left, actions);
+                for rank in self.ranks_to_come(state) {
+                    self.begins(nth as u8, next, rank, client.rounds_left, actions);
+                }
             }
             if self.false_ends && can_be_misled(state, client) {
                 actions.push(Action::FalseEnd(nth as u8));
@@ -131,7 +134,7 @@ impl RecipeModel {
     fn free(&self, state: &State, nth: usize, client: &Client, actions: &mut Vec<Action>) {
         let me = nth as u8;
         if client.phase == Phase::Unbegun {
-            self.begins(me, client.actor(), self.bounds.rounds, actions);
+            self.begins(me, client.actor(), client.rank, self.bounds.rounds, actions);
         }
         let connected = client.served && client.state == KeeperState::SyncConnected;
         // A server that takes a dead session for alive answers its reads; the leader refuses its writes.
@@ -179,7 +182,7 @@ impl RecipeModel {
             actions.extend((0..orders).map(|order| Action::Reconnect(me, order)));
         }
         if self.renews && client.may_renew() && !self.owes_end(client) {
-            actions.push(Action::Renew(me));
+            actions.extend(self.ranks_to_come(state).into_iter().map(|rank| Action::Renew(me, rank)));
         }
         if state.service.registers(nth) {
             let orders = state.service.orders_of_missed(nth, &[]);

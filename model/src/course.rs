@@ -43,7 +43,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
             let step = CourseStep::Reconnect(me.into());
             return if client.served { told_of_connection(client, step) } else { vec![step] };
         }
-        Action::Renew(me) => return renewed(&before.clients[usize::from(me)]),
+        Action::Renew(me, _) => return renewed(&before.clients[usize::from(me)]),
         Action::Register(me, _) => CourseStep::Register(me.into()),
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
@@ -57,8 +57,8 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Crash(me) => CourseStep::Crash(me.into()),
         // Sessions have the order of the processes in a course.
         Action::Rank(_) => return Vec::new(),
-        Action::Begin(me) => CourseStep::Begin(me.into()),
-        Action::Early(me) => CourseStep::Early(me.into()),
+        Action::Begin(me, _) => CourseStep::Begin(me.into()),
+        Action::Early(me, _) => CourseStep::Early(me.into()),
         Action::Pause(me) => CourseStep::Pause(me.into()),
         Action::Run(me, nth) => CourseStep::Run(me.into(), nth),
         Action::Delete(nth) => CourseStep::Delete(administered(nth)),
@@ -119,13 +119,17 @@ fn heard(model: &RecipeModel, before: &State, me: u8, many: u8, nth: u8) -> Vec<
     [CourseStep::Busy(me.into())].into_iter().chain(heard).chain([CourseStep::GoOn(me.into())]).collect()
 }
 
-/// Whether a message is an event that nobody waits for any more, which is no step elsewhere.
+/// Whether a message is an event that nobody waits for any more, nor will by an answer before it, which is no step elsewhere.
 fn is_nobodys(state: &State, me: u8, nth: u8) -> bool {
     let client = &state.clients[usize::from(me)];
-    match &client.inbox[usize::from(nth)].message {
-        Message::Event(event) => !client.node.minds(&Input::Event(event.clone())),
-        Message::Answer { .. } | Message::Lost | Message::Refused => false,
-    }
+    let (before, after) = client.inbox.split_at(nth.into());
+    let Message::Event(event) = &after[0].message else { return false };
+    let sets = before.iter().filter_map(|letter| match &letter.message {
+        Message::Answer { sets, .. } => Some(sets),
+        Message::Event(_) | Message::Lost | Message::Refused => None,
+    });
+    let mut sets = sets.skip(client.given_up()).flatten();
+    !client.node.minds(&Input::Event(event.clone())) && !sets.any(|set| set.sees(event))
 }
 
 /// The number of a write among those that have arrived, or among those that have not, as it has or has not.

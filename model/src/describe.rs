@@ -57,7 +57,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
         Action::Reconnect(me, _) => reconnected(client(me)),
-        Action::Renew(me) => format!("{} is connected with a new session", client(me).actor()),
+        Action::Renew(me, _) => format!("{} is connected with a new session", client(me).actor()),
         Action::Register(me, _) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Clock(shows) => {
@@ -84,10 +84,10 @@ fn step(before: &State, action: Action, after: &State) -> String {
                 client(me).actor()
             )
         }
-        Action::Begin(me) => {
+        Action::Begin(me, _) => {
             format!("{} begins, {} with a new session", who(after, me), life(client(me)))
         }
-        Action::Early(me) => {
+        Action::Early(me, _) => {
             format!("{} begins, {} that has no session yet", who(after, me), life(client(me)))
         }
         Action::Delete(_) => "an administrator deletes ".to_owned() + &changed(before, after),

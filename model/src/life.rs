@@ -2,7 +2,9 @@
 
 use crate::model::RecipeModel;
 use crate::reads::Reads;
+use crate::state::State;
 use crate::symmetry::session_of;
+use std::collections::BTreeSet;
 use zk_api::{KeeperState, SessionId};
 use zk_trials::event::ActorId;
 
@@ -15,8 +17,8 @@ pub struct Life {
     pub rounds: u8,
     /// Its code begins before it has a session.
     pub early: bool,
-    /// The place of its process's session ids among those of all, from 1; 0 where nobody looks at their order.
-    pub rank: u8,
+    /// The place of its first session's id among those of all; 0 where nobody looks at their order.
+    pub rank: u16,
 }
 
 impl Life {
@@ -27,12 +29,7 @@ impl Life {
 
     /// Its first session.
     pub fn session(&self) -> SessionId {
-        self.session_after(0)
-    }
-
-    /// The one that it has after so many.
-    pub fn session_after(&self, before: u8) -> SessionId {
-        session_of(self.actor, self.rank, before)
+        session_of(self.actor, self.rank, 0)
     }
 
     /// The state in which it begins.
@@ -42,9 +39,20 @@ impl Life {
 }
 
 impl RecipeModel {
-    /// Whether every order of the processes' session ids is explored, as somebody looks at it. The ids of one process keep
-    /// their rank through all of its lives.
+    /// Whether every order of session ids is explored, as somebody looks at it.
     pub fn ranks_sessions(&self) -> bool {
         self.varied.has(Reads::SESSIONS)
+    }
+
+    /// The ranks that a session may have which is opened now: one between any two of those that are there, and one at each
+    /// end. Of one that is gone for good it may be on one side alone.
+    pub fn ranks_to_come(&self, state: &State) -> Vec<u16> {
+        if !self.ranks_sessions() {
+            return vec![0];
+        }
+        let taken: BTreeSet<u16> = state.clients.iter().map(|client| client.rank).collect();
+        let ends = taken.iter().copied().chain([u16::MAX]);
+        let between = |(low, high): (u16, u16)| (high - low > 1).then(|| low + (high - low) / 2);
+        [0].into_iter().chain(taken.iter().copied()).zip(ends).filter_map(between).collect()
     }
 }

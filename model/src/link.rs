@@ -12,7 +12,7 @@ use crate::orders;
 use crate::process::{Answer, Given, Input, Node, Replayer, Req, Step};
 use crate::reads::Reads;
 use crate::shell::Watching;
-use crate::symmetry::{Eyes, session_of};
+use crate::symmetry::{Eyes, rank_of, session_of};
 use proven::proven_by;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Client {
     /// How many rounds it has still to do, where a next life would have to know; else none.
     pub rounds_left: u8,
     /// See [`Life::rank`].
-    pub rank: u8,
+    pub rank: u16,
     /// How it fares.
     pub phase: Phase,
     /// What the client knows of its session.
@@ -118,7 +118,7 @@ impl Client {
     }
 
     /// A client whose process is to begin. `rank`: see [`Life::rank`]; 0 while it has none yet.
-    pub fn unbegun(actor: ActorId, rank: u8, symmetry: bool) -> Arc<Client> {
+    pub fn unbegun(actor: ActorId, rank: u16, symmetry: bool) -> Arc<Client> {
         let blank = Client::blank(Arc::new(Node::unbegun(actor)));
         Arc::new(Client { session: session_of(actor, rank, 0), rank, ..blank }.sealed(symmetry))
     }
@@ -266,7 +266,7 @@ impl Client {
         let unheard = self.given_up() as u8;
         (self.phase, self.state, self.lives, self.served, unheard, &self.writes).hash(hasher);
         (self.queue.len(), self.inbox.len(), self.rounds_left).hash(hasher);
-        (self.session, self.rank, self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
+        (self.session, u32::from(self.rank), self.ghosts.len(), &self.identities, &self.proven).hash(hasher);
     }
 
     fn sealed(mut self, symmetry: bool) -> Client {
@@ -401,11 +401,11 @@ impl At<'_> {
                     true => self.client.identities = self.client.repeated().unwrap_or_default(),
                     false => self.forget_who_it_is(),
                 }
-                self.client.session = *session;
+                (self.client.session, self.client.rank) = (*session, rank_of(*session));
                 (self.client.lives, self.client.served) = (true, true);
                 self.client.ghosts.clear();
                 self.client.state = KeeperState::SyncConnected;
-                self.connected(&Input::Renewed);
+                self.connected(&Input::Renewed(*session));
                 first.iter().for_each(|post| self.receive(post));
             }
             Op::Stands { served } => self.client.served = *served,

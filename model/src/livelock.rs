@@ -59,13 +59,13 @@ pub fn label(action: Action) -> u16 {
         Action::Resume(me) => (9, me, 0),
         Action::Expire(me) => (10, me, 0),
         Action::Register(me, _) => (11, me, 0),
-        Action::Renew(me) => (12, me, 0),
+        Action::Renew(me, _) => (12, me, 0),
         Action::Run(me, nth) => (13, me, nth),
         Action::Together(me, many) | Action::Order(me, many, _) => (14, me, many),
         // A fault is no free action, and not recorded.
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
         // A first life begins sooner or later, one way or the other.
-        Action::Rank(me) | Action::Begin(me) | Action::Early(me) => (15, me, 1),
+        Action::Rank(me) | Action::Begin(me, _) | Action::Early(me, _) => (15, me, 1),
         Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)

@@ -1,5 +1,6 @@
 //! A recipe model: replayed processes, the ensemble and the promises, as one state machine.
 
+mod lists;
 mod lives;
 mod starts;
 
@@ -11,7 +12,6 @@ use crate::link::{Client, Moved, Op, Phase};
 use crate::memo::Memo;
 use crate::message::{Events, Letter, List, Message, Post};
 use crate::monitors::{Findings, Monitors};
-use crate::orders::{self, Order as Names};
 use crate::process::{Replayer, Setup, Trouble};
 use crate::reads::Reads;
 use crate::service::{Order, Rules, Served, Service};
@@ -143,29 +143,6 @@ impl RecipeModel {
     /// What the actors have read by now.
     pub fn reads(&self) -> Reads {
         self.replayer.noted.reads()
-    }
-
-    /// The orders in which the names of a client's next so many messages can come; none where that is the same to it.
-    pub fn orders(&self, state: &State, me: u8, many: u8) -> Vec<Names> {
-        if !self.replayer.varies(Reads::ORDER) {
-            return Vec::new();
-        }
-        let client = &state.clients[usize::from(me)];
-        let answers: Vec<_> = client.lists_to_come(many).collect();
-        let mut names = answers.iter().flat_map(|answer| orders::names_in(answer)).collect();
-        orders::as_they_come(&mut names);
-        let orders = orders::orders_of(&names);
-        match *answers {
-            [] => return Vec::new(),
-            [answer] if many == 1 && self.replayer.minds_no_order(client, answer, &orders) => {
-                return Vec::new();
-            }
-            _ => {}
-        }
-        if orders::are_too_many(&names) {
-            self.has_left_out_orders.store(true, Ordering::Relaxed);
-        }
-        orders
     }
 
     /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
@@ -349,7 +326,7 @@ impl Turn<'_> {
             Action::Arrive(me, nth) => self.arrive(me, nth),
             Action::Take(me, nth) => self.go(me, &Op::Take(nth)),
             Action::Reconnect(me, nth) => self.reconnect(me, nth),
-            Action::Renew(me) => self.renew(me),
+            Action::Renew(me, rank) => self.renew(me, rank),
             Action::Register(me, nth) => self.register(me, nth),
             Action::CatchUp(me) => self.plain(me, 2, &Order::CatchUp { client: me }),
             Action::Resume(me) => self.go(me, &Op::Resume),
@@ -371,8 +348,8 @@ impl Turn<'_> {
                 self.go(me, &Op::Crash);
             }
             Action::Rank(me) => self.rank(me),
-            Action::Begin(me) => self.begin(me, false),
-            Action::Early(me) => self.begin(me, true),
+            Action::Begin(me, rank) => self.begin(me, rank, false),
+            Action::Early(me, rank) => self.begin(me, rank, true),
             Action::Delete(nth) => {
                 let path = self.model.administered(&self.state).nth(usize::from(nth)).expect("it is there");
                 self.administer(&Request::Delete { path: path.clone(), version: -1 });

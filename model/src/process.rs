@@ -129,7 +129,7 @@ impl Node {
             Input::Over => {
                 !self.waits.calls.is_empty() || self.waits.changes > 0 || !self.waits.watches.is_empty()
             }
-            Input::Renewed | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
+            Input::Renewed(_) | Input::Point(_) | Input::Timer(_) | Input::Written { .. } => true,
             Input::Run(task) => self.ready.contains(task),
         }
     }

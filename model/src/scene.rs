@@ -121,12 +121,12 @@ impl Story {
             | Action::Timer(me, _)
             | Action::Take(me, _)
             | Action::Reconnect(me, _)
-            | Action::Renew(me)
+            | Action::Renew(me, _)
             | Action::Register(me, _)
             | Action::CatchUp(me)
             | Action::Rank(me)
-            | Action::Begin(me)
-            | Action::Early(me)
+            | Action::Begin(me, _)
+            | Action::Early(me, _)
             | Action::Run(me, _)
             | Action::Resume(me) => (process(me), Does::Moves, none()),
         }

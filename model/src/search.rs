@@ -406,7 +406,7 @@ impl Sometimes {
             Action::Expire(_) => self.expiry += 1,
             Action::Crash(_) => self.crash += 1,
             Action::Pause(_) => self.pause += 1,
-            Action::Begin(_) | Action::Early(_) => {
+            Action::Begin(_, _) | Action::Early(_, _) => {
                 self.restart += u64::from(taken.state.left.restarts < state.left.restarts);
             }
             Action::Delete(_) | Action::Set(..) => self.admin += 1,

@@ -73,8 +73,8 @@ struct Inner {
     out: Emitted,
     mark: Option<Mark>,
     guids: u32,
-    /// How many sessions there have been so far, the present one included.
-    sessions: u8,
+    /// Its session, the first or a later one.
+    session: SessionId,
     asked: u32,
     /// More than one task is alive: a checkpoint of one says nothing of the others.
     crowded: bool,
@@ -182,7 +182,7 @@ impl Shell {
             out: Emitted::default(),
             mark: None,
             guids: 0,
-            sessions: u8::from(!life.early),
+            session: if life.early { SessionId::NONE } else { life.session() },
             asked: 0,
             crowded: false,
             closed: false,
@@ -217,8 +217,8 @@ impl Shell {
             Input::NoServer => inner.fail_calls(ErrorCode::ConnectionLoss),
             Input::Connected => inner.change(state),
             Input::Over => inner.over(state, false),
-            Input::Renewed => {
-                inner.sessions += 1;
+            Input::Renewed(session) => {
+                inner.session = *session;
                 inner.change(state);
             }
             Input::Point(nth) => {
@@ -396,10 +396,7 @@ impl Shell {
     pub fn session(&self) -> SessionId {
         let mut inner = self.count();
         inner.out.looks.at_session = true;
-        match inner.sessions {
-            0 => SessionId::NONE,
-            n => inner.life.session_after(n - 1),
-        }
+        inner.session
     }
 }
 
@@ -573,8 +570,8 @@ impl Inner {
     }
 
     fn key(&self, label: &'static str, locals: &[Local<'_>], waits: &Waits, hasher: &mut impl Hasher) {
-        (self.actor, label, locals, waits, self.guids, self.life.rank).hash(hasher);
-        self.sessions.hash(hasher);
+        (self.actor, label, locals, waits, self.guids, u32::from(self.life.rank)).hash(hasher);
+        self.session.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
         alive.for_each(|(request, _)| request.request.hash(hasher));
         self.refused.iter().for_each(|(error, _)| (&error.path, error.code).hash(hasher));

@@ -13,20 +13,26 @@ use std::hash::Hasher;
 use zk_api::{SessionId, Text};
 use zk_trials::event::ActorId;
 
-const SESSIONS: i64 = 0x7a6b_0000_0000;
+const SESSIONS: i64 = 0x7a_6b00_0000_0000;
 const ME: u8 = 0xfd;
 const OTHER: u8 = 0xfe;
 
-/// A session of an actor, which has had so many before. `rank`: the place of its process's ids among those of all; where
-/// nobody looks, all are of one rank.
-pub fn session_of(actor: ActorId, rank: u8, before: u8) -> SessionId {
+/// A session of an actor, which has had so many before. `rank`: its place among the ids of all; where nobody looks, all are
+/// of one rank.
+pub fn session_of(actor: ActorId, rank: u16, before: u8) -> SessionId {
     let (before, life) = (i64::from(before) << 16, i64::from(actor.life) << 8);
     SessionId::new(SESSIONS | i64::from(rank) << 24 | before | life | (i64::from(actor.process) + 1))
 }
 
-/// The session that an actor is given after this one.
-pub fn session_after(session: SessionId) -> SessionId {
-    SessionId::new(session.get() + 0x1_0000)
+/// The session of this rank that an actor is given after another.
+pub fn session_after(session: SessionId, rank: u16) -> SessionId {
+    let same_rank = session.get() & !(0xffff << 24);
+    SessionId::new((same_rank + 0x1_0000) | (i64::from(rank) << 24))
+}
+
+/// A session's rank.
+pub fn rank_of(session: SessionId) -> u16 {
+    (session.get() >> 24) as u16
 }
 
 /// The actor that a session is of, if it is an actor's.
@@ -41,7 +47,7 @@ pub fn process_of(session: SessionId) -> Option<usize> {
 }
 
 fn process_in(number: i64) -> Option<usize> {
-    (number & !0xffff_ffff == SESSIONS).then(|| (number & 0xff) as usize - 1)
+    (number & !0xff_ffff_ffff == SESSIONS).then(|| (number & 0xff) as usize - 1)
 }
 
 /// The guid number `nth` of an actor.

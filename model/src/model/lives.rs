@@ -18,22 +18,24 @@ use zk_trials::event::ActorId;
 impl Turn<'_> {
     /// Where somebody looks at it, the ids of a process's sessions have their place in the order of all.
     pub(super) fn rank(&mut self, me: u8) {
-        let ranked = self.state.clients.iter().filter(|client| client.rank > 0).count() as u8;
+        let ranked = self.state.clients.iter().filter(|client| client.rank > 0).count() as u16;
         let actor = self.state.clients[usize::from(me)].actor();
-        let client = Client::unbegun(actor, ranked + 1, self.model.rules.symmetry);
+        // With room for later ones between any two.
+        let apart = u16::MAX / (self.model.clients() as u16 + 1);
+        let client = Client::unbegun(actor, (ranked + 1) * apart, self.model.rules.symmetry);
         self.open_view(me, client.session);
         self.state.clients[usize::from(me)] = client;
     }
 
     /// A process begins: its first life, or another one with the rounds that are left. `early`: it has no session yet.
-    pub(super) fn begin(&mut self, me: u8, early: bool) {
+    pub(super) fn begin(&mut self, me: u8, rank: u16, early: bool) {
         let (former, model) = (self.state.clients[usize::from(me)].clone(), self.model);
         let is_first = former.phase == Phase::Unbegun;
         let (actor, rounds) = match is_first {
             true => (former.actor(), model.bounds.rounds),
             false => (ActorId { life: former.actor().life + 1, ..former.actor() }, former.rounds_left),
         };
-        let life = Life { actor, rounds, early, rank: former.rank };
+        let life = Life { actor, rounds, early, rank };
         if !is_first {
             self.state.left.restarts -= 1;
             self.leave(me, former.remains(false, model.rules.symmetry));
@@ -66,14 +68,14 @@ impl Turn<'_> {
         self.go(me, &Op::Renewed { session, first });
     }
 
-    /// A client goes on with a new session. The former may still live, if it was told otherwise.
-    pub(super) fn renew(&mut self, me: u8) {
+    /// A client goes on with a new session, of this rank. The former may still live, if it was told otherwise.
+    pub(super) fn renew(&mut self, me: u8, rank: u16) {
         if self.state.clients[usize::from(me)].state != KeeperState::Expired {
             self.go(me, &Op::LearnExpiry);
         }
         let former = self.state.clients[usize::from(me)].clone();
         self.leave(me, former.remains(true, self.model.rules.symmetry));
-        let session = session_after(former.session);
+        let session = session_after(former.session, rank);
         self.open_view(me, session);
         self.see(&List::new(opened(session, former.actor()).to_vec()));
         self.go(me, &Op::Renewed { session, first: None });

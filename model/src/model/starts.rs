@@ -68,16 +68,18 @@ impl RecipeModel {
             let rounds = self.bounds.rounds;
             let life = |client: &Client| Life { rank: client.rank, ..Life::new(client.actor(), rounds) };
             let silent = unbegun().find(|(_, client)| !self.speaks_first(life(client)));
-            silent.into_iter().for_each(|(me, client)| self.begins(me, client.actor(), rounds, actions));
+            silent
+                .into_iter()
+                .for_each(|(me, client)| self.begins(me, client.actor(), client.rank, rounds, actions));
         }
         !actions.is_empty()
     }
 
     /// The ways in which a life of a process may begin.
-    pub(crate) fn begins(&self, me: u8, actor: ActorId, rounds: u8, actions: &mut Vec<Action>) {
-        actions.push(Action::Begin(me));
+    pub(crate) fn begins(&self, me: u8, actor: ActorId, rank: u16, rounds: u8, actions: &mut Vec<Action>) {
+        actions.push(Action::Begin(me, rank));
         if self.begins_early(actor, rounds) {
-            actions.push(Action::Early(me));
+            actions.push(Action::Early(me, rank));
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::digest::{Digest, digest_of};
 use crate::shell::Watching;
 use std::sync::Arc;
-use zk_api::{CreateMode, ErrorCode, KeeperState, Op, Request, Response, WatchedEvent, Zxid};
+use zk_api::{CreateMode, ErrorCode, KeeperState, Op, Request, Response, SessionId, WatchedEvent, Zxid};
 use zk_trials::event::{Event, Resource};
 
 /// A request with its digest.
@@ -60,7 +60,7 @@ pub enum Input {
     /// The session is over.
     Over,
     /// There is a new one, or the first.
-    Renewed,
+    Renewed(SessionId),
     /// A scheduling point passes.
     Point(u8),
     /// A timer fires.

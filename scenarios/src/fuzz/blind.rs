@@ -61,7 +61,7 @@ impl Blind {
             (Blind::Tasks, Action::Run(_, nth)) => nth > 0,
             (Blind::Together, Action::Together(..)) => true,
             (Blind::Done, Action::Expire(me) | Action::Crash(me)) => is_done(me),
-            (Blind::Start, Action::Early(_)) => true,
+            (Blind::Start, Action::Early(_, _)) => true,
             _ => false,
         }
     }
