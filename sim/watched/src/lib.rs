@@ -198,7 +198,9 @@ impl Watched {
         if session == SessionId::NONE {
             return;
         }
-        if rank == Rank::Leads {
+        // A server that is behind what a client has seen refuses it, and has not heard of its session.
+        let shown = self.reference_of(server).zxid.max(self.begun(server));
+        if rank == Rank::Leads && request.last_zxid <= shown {
             let timeout_ms = grant_timeout(timeout_ms, self.setup.tick_ms);
             self.expiry.attaches(session, password, timeout_ms, now_ms);
         }
@@ -210,6 +212,12 @@ impl Watched {
     /// what was read of them.
     pub fn tells(&mut self, conn: ConnId, zxid: Zxid) {
         self.zxids.tells(conn, zxid);
+    }
+
+    /// Where the epoch begins that a server leads: it shows that though nothing has happened in it.
+    fn begun(&self, server: u8) -> Zxid {
+        let led = self.views.get(&server).filter(|_| !self.is_alone());
+        led.map_or(Zxid::ZERO, |view| Zxid::new(view.epoch, 0))
     }
 
     /// Whether a server leads an epoch.
@@ -443,7 +451,7 @@ impl Watched {
     /// A server sends something.
     pub fn answering(&mut self, conn: ConnId, message: &ToClient) {
         let server = self.servers.get(&conn).copied().unwrap_or_default();
-        let (is_alone, session) = (self.is_alone(), self.sessions.get(&conn).copied().unwrap_or_default());
+        let (begun, session) = (self.begun(server), self.sessions.get(&conn).copied().unwrap_or_default());
         if let ToClient::Connected(response) = message {
             return self.connected(conn, response);
         }
@@ -459,7 +467,6 @@ impl Watched {
         match message {
             ToClient::Reply { xid, zxid, result } => {
                 watches.answering(conn, *zxid, report);
-                let begun = if is_alone { Zxid::ZERO } else { Zxid::new(*epoch, 0) };
                 if let Some(request) =
                     answers.answering((reference, begun), conn, *xid, *zxid, result, report)
                 {

@@ -128,3 +128,22 @@ fn what_needs_nobody_and_waits_for_nothing_is_answered_at_once() {
     assert!(pings(|watched| watched.stopped(1)), "nothing will come of it");
     assert!(pings(|watched| watched.moves.applied(1, S, Xid(1))));
 }
+
+/// First seen as `no-early-expiry` under seed 700931 of suite/everything.toml.
+#[test]
+fn a_leader_that_is_behind_what_a_client_has_seen_has_not_heard_of_its_session() {
+    let password = [7; 16];
+    let expires = |last_zxid| {
+        let mut watched = Watched::new(Setup { voters: 3, ..Setup::default() });
+        watched.established(1, 2, Zxid::new(1, 9), 0);
+        let txn = |body| Txn { zxid: Zxid::new(2, 1), session: S, xid: Xid(0), time_ms: 0, body };
+        watched.proposed(1, &txn(TxnBody::CreateSession { timeout_ms: 3000, password }), 0);
+        let request = ConnectRequest { last_zxid, timeout_ms: 3000, session: S, password };
+        watched.connecting(C, 1, &request, (SessionId::NONE, [0; 16]), 2000);
+        let expired = TxnBody::CloseSession { ephemerals: Vec::new(), expired: true };
+        watched.proposed(1, &txn(expired), 3000);
+        watched.report.broken.into_iter().map(|(invariant, _)| invariant).collect::<Vec<_>>()
+    };
+    assert_eq!(expires(Zxid::new(2, 1)), [], "it is refused");
+    assert_eq!(expires(Zxid::new(2, 0)), [Invariant::NoEarlyExpiry], "a leader shows its epoch's beginning");
+}
