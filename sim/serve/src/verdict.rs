@@ -42,6 +42,9 @@ pub struct Verdict {
     pub cases: BTreeMap<&'static str, u64>,
     /// Requests that clients made, pings included.
     pub requests: u64,
+    /// Servers that did not serve when it was asked for: their trees were not compared with what they should be.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<u8>,
     /// At the end: what is wrong with the file of the record, if it has not everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_lacks: Option<String>,
@@ -120,6 +123,7 @@ impl Verdict {
             broken,
             cases: report.cases.clone(),
             requests,
+            not_compared: Vec::new(),
             record_lacks: None,
         }
     }
@@ -146,6 +150,10 @@ impl fmt::Display for Verdict {
         let idle = names(Finding::NotTested);
         if self.broken.is_empty() && !idle.is_empty() {
             write!(f, "; not put to the test: {}", idle.join(", "))?;
+        }
+        if !self.not_compared.is_empty() {
+            let servers: Vec<String> = self.not_compared.iter().map(|id| format!("server {id}")).collect();
+            write!(f, "; not compared, as it does not serve: {}", servers.join(", "))?;
         }
         write!(f, "; {} requests", self.requests)
     }

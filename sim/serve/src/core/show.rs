@@ -204,11 +204,14 @@ impl Core {
     /// What the always-watched invariants say so far.
     pub(crate) fn verdict(&mut self) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
+        let mut not_compared = Vec::new();
         for (id, host) in (0..).zip(&self.hosts) {
-            if let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) {
-                let is_open = |session| server.sessions().find(session).is_some();
-                self.watched.at_rest(id, server.tree(), is_open);
-            }
+            let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) else {
+                not_compared.push(id);
+                continue;
+            };
+            let is_open = |session| server.sessions().find(session).is_some();
+            self.watched.at_rest(id, server.tree(), is_open);
         }
         if self.is_ensemble() {
             self.check_zab();
@@ -216,7 +219,7 @@ impl Core {
         let mut judged = ensemble::judged();
         let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
         let zab = self.is_ensemble().then_some(zab);
-        Verdict::new(&self.watched.report, zab, self.requests)
+        Verdict { not_compared, ..Verdict::new(&self.watched.report, zab, self.requests) }
     }
 
     /// The last events.

@@ -225,6 +225,18 @@ fn everything_that_is_judged_of_several_servers_is_put_to_the_test() {
 }
 
 #[test]
+fn a_verdict_says_of_which_servers_the_trees_were_not_compared() {
+    let mut table = Table::of(3);
+    let down = table.follower();
+    table.fault(&Fault::ServerCrash { server: down, down_ms: 500, mid_sync: false });
+    let verdict = table.core.verdict();
+    assert!(verdict.held && verdict.not_compared == [down], "{verdict:?}");
+    assert!(verdict.to_string().contains(&format!("; not compared, as it does not serve: server {down}; ")));
+    table.settle();
+    assert_eq!(table.core.verdict().not_compared, [0; 0]);
+}
+
+#[test]
 fn what_everybody_has_in_a_snapshot_is_judged_and_forgotten() {
     let mut table = Table::with_snapshots(3, 50);
     let mut client = table.client_of(table.follower());
