@@ -1,60 +1,77 @@
-//! What an observer does with sessions that come to it: a leader and its observer, with a hand on what comes over the link.
+//! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each disk.
 
 use crate::disk::Disk;
-use crate::facts::{again, create, new_session};
+use crate::facts::{again, create, exists, new_session};
 use crate::rig::{TICK_MS, config};
-use std::collections::{BTreeSet, VecDeque};
-use zk_api::{CreateMode, SessionId};
-use zk_proto::message::{Ask, ConnId, ConnectResponse, ToClient, ToPeer, ToServer, Xid};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use zk_api::{CreateMode, Request, Response, SessionId};
+use zk_proto::message::{Ask, ConnId, ConnectRequest, ConnectResponse, ToClient, ToPeer, ToServer, Xid};
 use zk_proto::server::{Event, Input, Output, Server, ServerConfig, ServerId, Timer};
-use zk_proto::zab::PeerConfig;
 use zk_proto::zab::message::{LinkId, Packet};
+use zk_proto::zab::{PeerConfig, Role};
 
-const LEADER: usize = 0;
-const OBSERVER: usize = 1;
-
-struct Pair {
+struct Several {
     servers: Vec<(Server, Disk, BTreeSet<Timer>)>,
-    /// What is on its way over the link to each, first in, first out.
-    over: [VecDeque<(LinkId, ToPeer)>; 2],
-    links: u64,
+    /// Between whom each link is.
+    links: BTreeMap<LinkId, [usize; 2]>,
+    /// What is on its way to each server, first in, first out.
+    over: Vec<VecDeque<(LinkId, ToPeer)>>,
     /// What each connection was sent.
     sent: Vec<(ConnId, ToClient)>,
     now_ms: i64,
 }
 
-impl Pair {
-    /// Both serve.
-    fn serving() -> Pair {
+/// A leader, and its observer.
+const PAIR: (u8, u8) = (1, 1);
+const LEADER: usize = 0;
+const OBSERVER: usize = 1;
+
+impl Several {
+    /// So many voters and observers, and all serve.
+    fn serving((voters, observers): (u8, u8)) -> Several {
+        let count = voters + observers;
         let config = |id| {
-            let peer = PeerConfig::for_server(ServerId(id), [ServerId(0)], [ServerId(1)], TICK_MS);
+            let (voters, observers) = ((0..voters).map(ServerId), (voters..count).map(ServerId));
+            let peer = PeerConfig::for_server(ServerId(id), voters, observers, TICK_MS);
             ServerConfig { zab: peer, ..config() }
         };
-        let mut pair =
-            Pair { servers: Vec::new(), over: Default::default(), links: 0, sent: Vec::new(), now_ms: 0 };
+        let (servers, over) = (Vec::new(), vec![VecDeque::new(); usize::from(count)]);
+        let mut several = Several { servers, links: BTreeMap::new(), over, sent: Vec::new(), now_ms: 0 };
         let mut out = Vec::new();
-        for id in [0, 1] {
+        for id in 0..count {
             let (server, wanted) =
                 Server::start(config(id), &Disk::default().files(), 0).expect("an empty disk");
-            pair.servers.push((server, Disk::default(), BTreeSet::new()));
+            several.servers.push((server, Disk::default(), BTreeSet::new()));
             out.push(wanted);
         }
         for (who, wanted) in out.into_iter().enumerate() {
-            pair.wanted(who, wanted);
+            several.wanted(who, wanted);
         }
         for _ in 0..1000 {
-            pair.settle();
-            if pair.servers.iter().all(|(server, ..)| server.is_serving()) {
-                return pair;
+            several.settle();
+            if several.servers.iter().all(|(server, ..)| server.is_serving()) {
+                return several;
             }
-            pair.now_ms += i64::from(TICK_MS);
-            for who in [LEADER, OBSERVER] {
-                for timer in std::mem::take(&mut pair.servers[who].2) {
-                    pair.step(who, Event::Timer(timer));
+            several.now_ms += i64::from(TICK_MS);
+            for who in 0..several.servers.len() {
+                for timer in std::mem::take(&mut several.servers[who].2) {
+                    several.step(who, Event::Timer(timer));
                 }
             }
         }
         panic!("they do not come to serve");
+    }
+
+    /// Who leads.
+    fn leader(&self) -> usize {
+        let leads = |(server, ..): &(Server, Disk, BTreeSet<Timer>)| {
+            matches!(server.peer().role(), Role::Leading { .. })
+        };
+        self.servers.iter().position(leads).expect("somebody leads")
+    }
+
+    fn other_end(&self, link: LinkId, who: usize) -> Option<usize> {
+        self.links.get(&link)?.iter().copied().find(|end| *end != who)
     }
 
     fn step(&mut self, who: usize, event: Event) {
@@ -65,22 +82,27 @@ impl Pair {
 
     fn wanted(&mut self, who: usize, out: Vec<Output>) {
         let from = ServerId(who as u8);
-        let other = 1 - who;
         for output in out {
             match output {
                 Output::Send { conn, message } => self.sent.push((conn, message)),
                 Output::Disk(op) => self.servers[who].1.submit(op),
-                Output::Notify { notification, .. } => {
-                    self.step(other, Event::Notified { from, notification })
+                Output::Notify { to, notification } => {
+                    self.step(usize::from(to.0), Event::Notified { from, notification });
                 }
-                Output::SendPeer { link, message } => self.over[other].push_back((link, message)),
+                Output::SendPeer { link, message } => {
+                    let to = self.other_end(link, who).expect("a link has two ends");
+                    self.over[to].push_back((link, message));
+                }
                 Output::Dial { to } => {
-                    self.links += 1;
-                    let link = LinkId(self.links);
-                    self.step(other, Event::Accepted { link, from });
+                    let link = LinkId(self.links.len() as u64 + 1);
+                    self.links.insert(link, [who, usize::from(to.0)]);
+                    self.step(usize::from(to.0), Event::Accepted { link, from });
                     self.step(who, Event::Dialled { link, to });
                 }
-                Output::Hang { link } => self.step(other, Event::Unlinked { link }),
+                Output::Hang { link } => {
+                    let to = self.other_end(link, who).expect("a link has two ends");
+                    self.step(to, Event::Unlinked { link });
+                }
                 Output::SetTimer { timer, .. } => {
                     self.servers[who].2.insert(timer);
                 }
@@ -103,12 +125,22 @@ impl Pair {
     }
 
     fn settle(&mut self) {
-        while self.sync(LEADER) || self.sync(OBSERVER) || self.carry(LEADER) || self.carry(OBSERVER) {}
+        while (0..self.servers.len()).any(|who| self.sync(who) || self.carry(who)) {}
     }
 
-    /// Everything but what the observer is told.
-    fn settle_but_for_the_observer(&mut self) {
-        while self.sync(LEADER) || self.sync(OBSERVER) {}
+    /// Everything but what one server is told, and what its disk does.
+    fn settle_but_for(&mut self, one: usize) {
+        while (0..self.servers.len()).any(|who| who != one && (self.sync(who) || self.carry(who))) {}
+    }
+
+    fn connect(&mut self, who: usize, conn: u64, request: ConnectRequest) {
+        let offer = (SessionId::new(0x76 + conn as i64), [7; 16]);
+        self.step(who, Event::Connecting { conn: ConnId(conn), request, offer, address: None });
+    }
+
+    fn ask(&mut self, who: usize, conn: u64, xid: i32, request: Request) {
+        let message = ToServer::Request { xid: Xid(xid), request };
+        self.step(who, Event::Received { conn: ConnId(conn), message });
     }
 
     fn connected(&self, conn: u64) -> Option<ConnectResponse> {
@@ -124,34 +156,46 @@ impl Pair {
 /// first write behind the second.
 #[test]
 fn who_comes_before_the_news_of_its_own_session_waits_for_the_leader_all_the_same() {
-    let mut pair = Pair::serving();
-    let offer = |session| (SessionId::new(session), [7; 16]);
-    pair.step(
-        LEADER,
-        Event::Connecting {
-            conn: ConnId(1),
-            request: new_session(10_000),
-            offer: offer(0x77),
-            address: None,
-        },
-    );
-    pair.settle_but_for_the_observer();
+    let mut pair = Several::serving(PAIR);
+    pair.connect(LEADER, 1, new_session(10_000));
+    pair.settle_but_for(OBSERVER);
     let granted = pair.connected(1).expect("the leader has opened it");
-    let request = again(&granted);
-    pair.step(OBSERVER, Event::Connecting { conn: ConnId(2), request, offer: offer(0x78), address: None });
+    pair.connect(OBSERVER, 2, again(&granted));
     let asks = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Ask(Ask::Attach { .. }));
     assert!(pair.over[LEADER].iter().any(asks), "the leader is asked");
-    let opens = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Zab(Packet::Inform(txn)) if txn.session == SessionId::new(0x77));
+    let opens = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Zab(Packet::Inform(txn)) if txn.session == granted.session);
     assert!(pair.over[OBSERVER].iter().any(opens), "the news of the session is on its way");
     while pair.carry(OBSERVER) || pair.sync(OBSERVER) {}
     assert_eq!(pair.connected(2), None, "let in before the leader said so");
     pair.settle();
-    assert_eq!(pair.connected(2).map(|response| response.session), Some(SessionId::new(0x77)));
-    let request = create("/a", CreateMode::Persistent);
-    pair.step(
-        OBSERVER,
-        Event::Received { conn: ConnId(2), message: ToServer::Request { xid: Xid(1), request } },
-    );
+    assert_eq!(pair.connected(2).map(|response| response.session), Some(granted.session));
+    pair.ask(OBSERVER, 2, 1, create("/a", CreateMode::Persistent));
     pair.settle();
     assert!(matches!(pair.sent.last(), Some((ConnId(2), ToClient::Reply { result: Ok(_), .. }))));
+}
+
+/// First seen as `session-fifo` under seed 409 of `run requests`, suite/ensemble.toml: its write was on the disks of
+/// others, and stood; what it asked next was answered from before it.
+#[test]
+fn who_comes_back_to_a_leader_waits_for_what_the_leaders_own_disk_has_not_written() {
+    let mut three = Several::serving((3, 0));
+    let leader = three.leader();
+    three.connect(leader, 1, new_session(10_000));
+    three.settle();
+    let granted = three.connected(1).expect("the leader has opened it");
+    three.ask(leader, 1, 1, create("/a", CreateMode::Persistent));
+    three.settle_but_for(leader);
+    // They have written it, and say so.
+    while three.carry(leader) {}
+    three.connect(leader, 2, again(&granted));
+    three.ask(leader, 2, 1, exists("/a", false));
+    let read = |three: &Several| {
+        three.sent.iter().find_map(|(conn, message)| match message {
+            ToClient::Reply { result, .. } if *conn == ConnId(2) => Some(result.clone()),
+            _ => None,
+        })
+    };
+    assert!(three.connected(2).is_some() && read(&three).is_none(), "{:?}", three.sent);
+    three.settle();
+    assert!(matches!(read(&three), Some(Ok(Response::Exists(Some(_))))), "{:?}", three.sent);
 }
