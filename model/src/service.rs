@@ -32,7 +32,7 @@ use crate::shell::{Watching, watching_of};
 use crate::symmetry::actor_of;
 pub use stamp::TIMES_MS;
 use stamp::{SET_UP, takes_number};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
 use view::{Moment, View, Woken};
@@ -459,8 +459,14 @@ impl At<'_> {
         let along: Vec<usize> = (0..all).filter(goes_along).collect();
         along.iter().for_each(|client| self.service.views[*client].now.at = last);
         let hand = if closed.is_some() { SessionId::NONE } else { by };
-        for (nth, change) in applied.changes.iter().enumerate() {
-            self.tell(change, hand, (zxid, numbered), &before);
+        let are = owners_and_data(&txn.body, &before);
+        assert_eq!(
+            are.len(),
+            applied.changes.len(),
+            "each operation that changes something changes one znode"
+        );
+        for ((nth, change), is) in applied.changes.iter().enumerate().zip(are) {
+            self.tell(change, hand, (zxid, numbered), is);
             self.fire((last, nth), &along, true);
         }
         // One of a connection that is gone ends what came after it.
@@ -470,38 +476,29 @@ impl At<'_> {
         applied.result
     }
 
-    /// `numbered`: the transaction has taken a number of its own.
-    fn tell(&mut self, change: &Change, by: SessionId, (czxid, numbered): (Zxid, bool), before: &DataTree) {
+    /// `by` has changed a znode, whose owner and data these are by then. `numbered`: the transaction has taken a number of its
+    /// own.
+    fn tell(
+        &mut self,
+        change: &Change,
+        by: SessionId,
+        (zxid, numbered): (Zxid, bool),
+        (owner, data): (SessionId, Data),
+    ) {
         let path = change.path.clone();
-        let owner =
-            |tree: &DataTree| tree.node(&path).and_then(|node| node.owner()).unwrap_or(SessionId::NONE);
-        let fact = match change.kind {
+        let mut is_so = |fact| self.events.push(Event::Is(fact));
+        let written = |path| Fact::NodeWritten { path, by, owner, data, mzxid: zxid };
+        match change.kind {
             EventType::NodeCreated => {
-                let owner = owner(self.service.tree());
-                Fact::NodeCreated { path: path.clone(), by, owner, czxid }
+                is_so(Fact::NodeCreated { path: path.clone(), by, owner, czxid: zxid });
+                is_so(written(path));
             }
+            EventType::NodeDataChanged => is_so(written(path)),
             EventType::NodeDeleted => {
-                // What one multi both creates and deletes is not in the tree before it.
-                let own = numbered.then_some(czxid);
-                let owner = owner(before);
-                Fact::NodeDeleted { path: path.clone(), by, owner, zxid: own }
+                is_so(Fact::NodeDeleted { path, by, owner, zxid: numbered.then_some(zxid) });
             }
-            EventType::NodeDataChanged => self.written(&path, by, czxid),
-            EventType::NodeChildrenChanged | EventType::None => return,
-        };
-        self.events.push(Event::Is(fact));
-        if change.kind == EventType::NodeCreated {
-            let fact = self.written(&path, by, czxid);
-            self.events.push(Event::Is(fact));
+            EventType::NodeChildrenChanged | EventType::None => {}
         }
-    }
-
-    /// What one multi writes twice, or writes and deletes, is told as it is in the end.
-    fn written(&self, path: &Text, by: SessionId, mzxid: Zxid) -> Fact {
-        let node = self.service.tree().node(path);
-        let data = node.map_or(Data::NULL, |node| node.data.clone());
-        let owner = node.and_then(|node| node.owner()).unwrap_or(SessionId::NONE);
-        Fact::NodeWritten { path: path.clone(), by, owner, data, mzxid }
     }
 
     fn expire(&mut self, client: usize) {
@@ -533,4 +530,28 @@ impl At<'_> {
         }
         self.service.views[client].finish();
     }
+}
+
+/// Of each change of a transaction, whose the znode is, and its data: a multi may write one twice, or delete what it created.
+fn owners_and_data(body: &TxnBody, before: &DataTree) -> Vec<(SessionId, Data)> {
+    let mut made: BTreeMap<&Text, SessionId> = BTreeMap::new();
+    let mut all = Vec::new();
+    for op in if let TxnBody::Multi { ops } = body { ops } else { std::slice::from_ref(body) } {
+        let of_tree = |path: &Text| before.node(path).and_then(Node::owner).unwrap_or(SessionId::NONE);
+        let owner = |path: &Text| made.get(path).copied().unwrap_or_else(|| of_tree(path));
+        match op {
+            TxnBody::Create { path, data, kind, .. } => {
+                let owner = kind.owner().unwrap_or(SessionId::NONE);
+                made.insert(path, owner);
+                all.push((owner, data.clone()));
+            }
+            TxnBody::SetData { path, data, .. } => all.push((owner(path), data.clone())),
+            TxnBody::Delete { path } => all.push((owner(path), Data::NULL)),
+            TxnBody::CloseSession { ephemerals, .. } => {
+                all.extend(ephemerals.iter().map(|path| (owner(path), Data::NULL)));
+            }
+            _ => {}
+        }
+    }
+    all
 }

@@ -14,6 +14,7 @@ use zk_model::link::Phase;
 use zk_model::model::{RecipeModel, Taken};
 use zk_model::reads::Reads;
 use zk_model::state::{Left, State};
+use zk_model::symmetry::actor_of;
 use zk_trials::event::Event;
 use zk_trials::trial::Bounds;
 
@@ -280,7 +281,8 @@ impl<'a> Search<'a> {
         let nth = usize::from(at.changes);
         let mut changed = self.seen.order.iter().enumerate().filter(|(_, mark)| **mark == Mark::Changed);
         let is_in_place = changed.nth(nth).is_some_and(|(place, _)| place == at.told() + nth);
-        let may_be_early = self.seen.bounds.drops > 0 && *change != Change::Ended;
+        let is_of_lost = |by| self.unheard || self.seen.met.drops.contains(&by);
+        let may_be_early = change.by.is_some_and(is_of_lost) && !change.is_end();
         self.seen.changes.get(nth) == Some(change) && (may_be_early || is_in_place)
     }
 
@@ -296,7 +298,8 @@ impl<'a> Search<'a> {
                 is_next && next.is_some_and(|next| *next == told(name, about))
             }
             Event::Is(fact) => {
-                let Some(change) = change(fact) else { return true };
+                let owner = |session| actor_of(session).map(|actor| actor.process);
+                let Some(change) = change(fact, owner) else { return true };
                 let is_next = self.is_changed_next(at, &change);
                 at.changes += 1;
                 is_next

@@ -2,9 +2,9 @@
 
 use super::actor::{Fuzzed, Log};
 use super::program::{Program, Words};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
-use zk_api::{SessionId, Text};
+use zk_api::{Data, SessionId, Text};
 use zk_trials::event::{Event, Fact};
 use zk_trials::trial::{AnyTrial, Bounds};
 use zk_world::{Faults, RunOptions, Scenario};
@@ -42,14 +42,27 @@ impl Seen {
     }
 }
 
-/// Something that took effect.
+/// Something that took effect, and which process's session brought it about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Change {
+pub(crate) struct Change {
+    what: Effect,
+    pub(crate) by: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Effect {
     Created(Text),
-    Written(Text),
+    Written(Text, Data),
     Deleted(Text),
     /// Something was deleted with the session that owned it.
     Ended,
+}
+
+impl Change {
+    /// Whether it is the end of a session.
+    pub(crate) fn is_end(&self) -> bool {
+        self.what == Effect::Ended
+    }
 }
 
 /// What came next.
@@ -157,8 +170,10 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: 
     let mut says = vec![Vec::new(); program.processes.len()];
     let (mut changes, mut order) = (Vec::new(), Vec::new());
     let (mut lost, mut later_lives) = (BTreeSet::new(), BTreeSet::new());
-    let (mut drops, mut expiries, mut crashes) = (0_u8, 0_u8, 0_u8);
+    let (mut drops, mut crashes) = (0_u8, 0_u8);
     let mut met = Met::default();
+    // Whose a session is, which one a process has, and those that have expired or were said to.
+    let (mut owners, mut sessions, mut expired) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     for event in events {
         match event {
             Event::Says { actor, what } => {
@@ -180,11 +195,19 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: 
                         met.drops.insert(actor.process);
                         lost.insert(actor.process);
                     }
-                    Fact::LearnsExpiry { actor, .. } | Fact::SessionClosed { actor, expired: true, .. } => {
-                        expiries = expiries.saturating_add(1);
+                    Fact::LearnsExpiry { actor } => {
+                        expired.extend(sessions.get(actor));
                         met.expiries.insert(actor.process);
                     }
-                    Fact::SessionOpened { actor, .. } if actor.life > 0 => drop(later_lives.insert(*actor)),
+                    Fact::SessionClosed { actor, session, expired: true } => {
+                        expired.insert(*session);
+                        met.expiries.insert(actor.process);
+                    }
+                    Fact::SessionOpened { session, actor } => {
+                        owners.insert(*session, actor.process);
+                        sessions.insert(*actor, *session);
+                        later_lives.extend((actor.life > 0).then_some(*actor));
+                    }
                     Fact::Crashed { actor } => {
                         crashes = crashes.saturating_add(1);
                         met.crashes.insert(actor.process);
@@ -196,7 +219,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: 
                     }
                     _ => {}
                 }
-                if let Some(change) = change(fact) {
+                if let Some(change) = change(fact, |session| owners.get(&session).copied()) {
                     changes.push(change);
                     order.push(Mark::Changed);
                 }
@@ -218,6 +241,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: 
     let lag = if servers > 1 { changes.len().min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
     let restarts = later_lives.len().min(200) as u8;
+    let expiries = expired.len().min(200) as u8;
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, order, is_faulty, bounds, met })
 }
@@ -228,12 +252,14 @@ pub(super) fn told(name: &str, about: &str) -> String {
 }
 
 /// What both engines tell in the same order. That a session has ended nobody sees but by what that deletes.
-pub(super) fn change(fact: &Fact) -> Option<Change> {
-    match fact {
-        Fact::NodeCreated { path, .. } => Some(Change::Created(path.clone())),
-        Fact::NodeWritten { path, .. } => Some(Change::Written(path.clone())),
-        Fact::NodeDeleted { by: SessionId::NONE, .. } => Some(Change::Ended),
-        Fact::NodeDeleted { path, .. } => Some(Change::Deleted(path.clone())),
-        _ => None,
-    }
+/// `owner`: whose a session is.
+pub(super) fn change(fact: &Fact, owner: impl Fn(SessionId) -> Option<u16>) -> Option<Change> {
+    let (what, by) = match fact {
+        Fact::NodeCreated { path, by, .. } => (Effect::Created(path.clone()), by),
+        Fact::NodeWritten { path, by, data, .. } => (Effect::Written(path.clone(), data.clone()), by),
+        Fact::NodeDeleted { by: SessionId::NONE, owner, .. } => (Effect::Ended, owner),
+        Fact::NodeDeleted { path, by, .. } => (Effect::Deleted(path.clone()), by),
+        _ => return None,
+    };
+    Some(Change { what, by: owner(*by) })
 }

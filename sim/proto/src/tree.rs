@@ -128,10 +128,7 @@ impl Node {
 
     /// The session whose end deletes it.
     pub fn owner(&self) -> Option<SessionId> {
-        match self.kind {
-            NodeKind::Ephemeral(owner) => Some(owner),
-            NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => None,
-        }
+        self.kind.owner()
     }
 
     /// Whether the server is to remove it at `now_ms`: a container that had a child and has none, or a TTL

@@ -57,3 +57,13 @@ pub enum NodeKind {
     /// Removed when childless and unchanged for so many milliseconds.
     Ttl(i64),
 }
+
+impl NodeKind {
+    /// The session whose end deletes it.
+    pub fn owner(self) -> Option<SessionId> {
+        match self {
+            NodeKind::Ephemeral(owner) => Some(owner),
+            NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => None,
+        }
+    }
+}

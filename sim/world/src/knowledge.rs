@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{Data, EventType, SessionId, Text, Zxid, split};
-use zk_proto::txn::{NodeKind, Txn, TxnBody};
+use zk_proto::txn::{Txn, TxnBody};
 use zk_trials::event::{ActorId, Fact};
 
 /// A change and whose watches it fired.
@@ -148,10 +148,7 @@ impl Knowledge {
                 }
             }
             TxnBody::Create { path, kind, data, .. } => {
-                let owner = match kind {
-                    NodeKind::Ephemeral(owner) => *owner,
-                    NodeKind::Persistent | NodeKind::Container | NodeKind::Ttl(_) => SessionId::NONE,
-                };
+                let owner = kind.owner().unwrap_or(SessionId::NONE);
                 self.owners.insert(path.clone(), owner);
                 facts.push(Fact::NodeCreated { path: path.clone(), by: txn.session, owner, czxid: txn.zxid });
                 facts.push(self.written(txn, path, data));
