@@ -30,8 +30,7 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         },
         Action::Point(me, nth) => CourseStep::Point(me.into(), nth),
         Action::Timer(me, nth) => {
-            let may_stand = before.clients[usize::from(me)].node.may_outlast_timers();
-            return stepped(me.into(), CourseStep::Timer(me.into(), nth), may_stand);
+            return fed(before, me, &Input::Timer(nth), CourseStep::Timer(me.into(), nth));
         }
         Action::Arrive(me, nth) => {
             let actor = before.clients[usize::from(me)].actor();
@@ -41,7 +40,10 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::Reconnect(me, _) => {
             let client = &before.clients[usize::from(me)];
             let step = CourseStep::Reconnect(me.into());
-            return if client.served { told_of_connection(client, step) } else { vec![step] };
+            return match client.served {
+                true => told_of_connection(client, step),
+                false => fed(before, me, &Input::Over, step),
+            };
         }
         Action::Renew(me, _) => return renewed(&before.clients[usize::from(me)]),
         Action::Register(me, _) => CourseStep::Register(me.into()),
@@ -52,8 +54,10 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
             Some((process, life)) => CourseStep::ExpireFormer(process, life),
             None => CourseStep::Expire(me.into()),
         },
-        Action::FalseEnd(me) => CourseStep::FalseEnd(me.into()),
-        Action::Drop(me, ghosts) => CourseStep::Drop(me.into(), ghosts),
+        Action::FalseEnd(me) => return fed(before, me, &Input::Over, CourseStep::FalseEnd(me.into())),
+        Action::Drop(me, ghosts) => {
+            return fed(before, me, &Input::Lost, CourseStep::Drop(me.into(), ghosts));
+        }
         Action::Crash(me) => CourseStep::Crash(me.into()),
         // Sessions have the order of the processes in a course.
         Action::Rank(_) => return Vec::new(),
@@ -79,7 +83,16 @@ fn renewed(client: &Client) -> Vec<CourseStep> {
 
 /// The step by which a client is connected. Whom that wakes waits for a step of its own where its code may be late for it.
 fn told_of_connection(client: &Client, step: CourseStep) -> Vec<CourseStep> {
-    stepped(client.actor().process, step, client.may_be_late())
+    stepped(
+        client.actor().process,
+        step,
+        client.may_be_late() || client.node.may_stand_over(&Input::Connected),
+    )
+}
+
+/// The step by which a process is given this.
+fn fed(before: &State, me: u8, input: &Input, step: CourseStep) -> Vec<CourseStep> {
+    stepped(me.into(), step, before.clients[usize::from(me)].node.may_stand_over(input))
 }
 
 /// A step after which whom it wakes waits for a step of its own, where it `may_stand`.
@@ -114,7 +127,12 @@ fn heard(model: &RecipeModel, before: &State, me: u8, many: u8, nth: u8) -> Vec<
     };
     let heard = (0..many).filter(|nth| !is_nobodys(before, me, *nth)).map(step);
     if many == 1 {
-        return heard.collect();
+        let news = match &before.clients[usize::from(me)].inbox[0].message {
+            Message::Answer { answer, .. } => Input::Answer(answer.clone()),
+            Message::Event(event) => Input::Event(event.clone()),
+            Message::Lost | Message::Refused => Input::Lost,
+        };
+        return heard.flat_map(|step| fed(before, me, &news, step)).collect();
     }
     [CourseStep::Busy(me.into())].into_iter().chain(heard).chain([CourseStep::GoOn(me.into())]).collect()
 }

@@ -341,13 +341,15 @@ impl At<'_> {
             }
             client.state = letter.message.last_state().unwrap_or(client.state);
         }
-        client.credentials.clear();
         client.outstanding = 0;
         client.writes.retain(|write| write.arrived.is_none());
         // Reads of a process that is gone change nothing; who it is changes its writes.
         client
             .queue
             .retain(|request| matches!(request.request, Request::Auth { .. }) || request.request.is_write());
+        if client.queue.is_empty() {
+            client.credentials.clear();
+        }
         // Who was told of an end too early has a session that is still to expire.
         let is_told_early = client.state.is_final();
         // A library that opens another does so or not by how the session has come to its end.
@@ -364,11 +366,7 @@ impl At<'_> {
             Op::Deliver => self.deliver(),
             Op::Sorted(letters) => self.client.inbox[..letters.len()].clone_from_slice(letters),
             Op::Point(nth) => self.feed(&Input::Point(*nth)),
-            Op::Timer(nth) => {
-                self.busy = self.client.node.may_outlast_timers();
-                self.feed(&Input::Timer(*nth));
-                self.busy = false;
-            }
+            Op::Timer(nth) => self.feed(&Input::Timer(*nth)),
             Op::Arrive { nth, accepted } => self.arrive(*nth, *accepted),
             Op::Take(nth) => {
                 let write = self.client.writes.remove(usize::from(*nth));
@@ -465,7 +463,8 @@ impl At<'_> {
         if !self.client.node.minds(input) {
             return;
         }
-        let given = Given { input: input.clone(), state: self.client.state, busy: self.busy };
+        let busy = self.busy || self.client.node.may_stand_over(input);
+        let given = Given { input: input.clone(), state: self.client.state, busy };
         let step = self.replayer.step(&self.client.node, &given);
         self.absorb(&step);
     }
@@ -502,7 +501,7 @@ impl At<'_> {
     fn deliver(&mut self) {
         let letter = self.client.inbox.remove(0);
         match &letter.message {
-            Message::Answer { answer, sets } => {
+            Message::Answer { answer, sets, removes } => {
                 let heard = self.client.given_up() == 0;
                 self.client.outstanding = self.client.outstanding.saturating_sub(1);
                 let last = letter.message.last_state();
@@ -512,6 +511,7 @@ impl At<'_> {
                 } else {
                     // Nobody waits for it; the next answer is for the next call.
                     self.unwatched.extend(sets.clone());
+                    removes.iter().for_each(|(path, kind)| self.feed(&Input::Removed(path.clone(), *kind)));
                 }
                 if let Some(state) = last {
                     self.end_session(state, !heard);

@@ -5,14 +5,18 @@ use crate::orders;
 use crate::shell::Watching;
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent};
+use zk_api::{ErrorCode, KeeperState, Response, Text, WatchedEvent, WatcherKind};
 use zk_trials::event::Event;
 
 /// From the service to a client, first in, first out. No numbers in it: an answer is for the oldest call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Message {
-    /// The answer to the oldest call, and the watch that it sets.
-    Answer { answer: Arc<Result<Response, ErrorCode>>, sets: Option<Watching> },
+    /// The answer to the oldest call, and the watch that it sets, or those of a znode that it removes.
+    Answer {
+        answer: Arc<Result<Response, ErrorCode>>,
+        sets: Option<Watching>,
+        removes: Option<(Text, WatcherKind)>,
+    },
     /// A watch fires.
     Event(Arc<WatchedEvent>),
     /// The connection ends here.
@@ -30,13 +34,18 @@ impl Message {
     /// What a client believes for good, once it has it.
     pub fn last_state(&self) -> Option<KeeperState> {
         match self {
-            Message::Answer { answer, .. } => match **answer {
-                Ok(Response::Closed) => Some(KeeperState::Closed),
-                Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
-                Ok(_) | Err(_) => None,
-            },
+            Message::Answer { answer, .. } => Message::last_state_of(answer),
             Message::Refused => Some(KeeperState::AuthFailed),
             Message::Event(_) | Message::Lost => None,
+        }
+    }
+
+    /// The same of an answer.
+    pub fn last_state_of(answer: &Result<Response, ErrorCode>) -> Option<KeeperState> {
+        match answer {
+            Ok(Response::Closed) => Some(KeeperState::Closed),
+            Err(ErrorCode::AuthFailed) => Some(KeeperState::AuthFailed),
+            Ok(_) | Err(_) => None,
         }
     }
 }

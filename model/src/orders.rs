@@ -6,7 +6,7 @@
 //! the search begins anew: then an answer may come in each order.
 //!
 //! Up to five names come in every order. Of more, those in which any two come first and last, with the others between
-//! them forwards or backwards, and a search in which such a list has come to code that reads the order says that it left out
+//! them forwards and backwards (from twelve on only forwards, from seventeen on those of [`probes_of`]), and a search in which such a list has come to code that reads the order says that it left out
 //! orders. Twins are given fewer ([`probes_of`]), as one that differs is enough.
 //!
 //! [`Reads::ORDER`]: crate::reads::Reads::ORDER
@@ -69,6 +69,12 @@ pub fn orders_of(names: &Order) -> Vec<Order> {
     if !are_too_many(names) {
         return permutations(names);
     }
+    // An action counts in bytes.
+    let ways = match names.len() {
+        ..=11 => 2,
+        12..=16 => 1,
+        _ => return probes_of(names).into_iter().take(u8::MAX.into()).collect(),
+    };
     let between = |first: usize, last: usize| {
         let others = (0..names.len()).filter(move |nth| *nth != first && *nth != last);
         let others: Order = others.map(|nth| names[nth].clone()).collect();
@@ -80,8 +86,9 @@ pub fn orders_of(names: &Order) -> Vec<Order> {
     };
     let ends =
         |first| (0..names.len()).rev().filter(move |last| *last != first).map(move |last| (first, last));
-    let orders = (0..names.len()).flat_map(ends).flat_map(|(first, last)| between(first, last));
-    orders.take(u8::MAX.into()).collect()
+    let orders =
+        (0..names.len()).flat_map(ends).flat_map(|(first, last)| between(first, last).into_iter().take(ways));
+    orders.collect()
 }
 
 /// The orders of names that are tried to find out whether code reads them, beginning with the one they are in: of more than
@@ -153,5 +160,11 @@ mod tests {
         assert_eq!((some.len(), &some[0]), (60, &names("abcdef")));
         let ends: BTreeSet<_> = some.iter().map(|order| (&order[0], &order[5])).collect();
         assert_eq!(ends.len(), 30);
+        for many in 12..=127 {
+            let names: Order = (0..many).map(|nth| Text::from(format!("{nth:03}"))).collect();
+            let some = orders_of(&names);
+            let firsts: BTreeSet<_> = some.iter().map(|order| &order[0]).collect();
+            assert!((firsts.len(), &some[0]) == (many, &names) && some.len() <= 255, "{many}");
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::client::ModelClient;
 use crate::digest::{Digest, DigestMap, Digester, digest_all, digest_of};
 use crate::life::Life;
 use crate::memo::Memo;
+use crate::message::Message;
 use crate::probe::ModelProbe;
 use crate::quiet::quietly;
 use crate::reads::{Noted, Reads};
@@ -124,6 +125,7 @@ impl Node {
             _ if self.is_done => false,
             Input::Answer(_) | Input::NoServer => !self.waits.calls.is_empty(),
             Input::Event(event) => self.waits.watches.iter().any(|watching| watching.sees(event)),
+            Input::Removed(path, kind) => self.waits.watches.iter().any(|w| w.is_removed_by(path, *kind)),
             Input::Lost => !self.waits.calls.is_empty() || self.waits.changes > 0,
             Input::Connected => self.waits.changes > 0,
             Input::Over => {
@@ -134,10 +136,24 @@ impl Node {
         }
     }
 
-    /// Whether a task that a timer wakes may stand still until another timer, one that is over later for certain, is over:
-    /// as that wakes another task, it is not the same as a timer that is late.
-    pub fn may_outlast_timers(&self) -> bool {
-        self.crowded && self.waits.timers.len() > 1
+    /// Whether a task that this wakes alone may stand still while another goes on by itself, which is not the same as an input
+    /// that is late: that one's timer is over later for certain, or it knows of the connection what is news.
+    pub fn may_stand_over(&self, input: &Input) -> bool {
+        let Waits { timers, points, writes, .. } = &self.waits;
+        let goes_on_by_itself = !timers.is_empty() || *points > 0 || *writes > 0;
+        let is_so = match input {
+            Input::Timer(_) => timers.len() > 1,
+            Input::Answer(answer) => Message::last_state_of(answer).is_some() && goes_on_by_itself,
+            Input::Lost | Input::NoServer | Input::Connected | Input::Over | Input::Renewed(_) => {
+                goes_on_by_itself
+            }
+            Input::Event(_)
+            | Input::Point(_)
+            | Input::Written { .. }
+            | Input::Run(_)
+            | Input::Removed(..) => false,
+        };
+        self.crowded && is_so
     }
 
     /// Its history, oldest first.

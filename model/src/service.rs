@@ -369,7 +369,11 @@ impl At<'_> {
         }
         let refused = result == Err(ErrorCode::AuthFailed);
         let sets = result.as_ref().ok().and_then(|response| watching_of(request, response));
-        self.send(client, Message::Answer { answer: Arc::new(result), sets });
+        let removes = match request {
+            Request::RemoveWatches { path, kind } if result.is_ok() => Some((path.clone(), *kind)),
+            _ => None,
+        };
+        self.send(client, Message::Answer { answer: Arc::new(result), sets, removes });
         self.service.views[client].answers();
         if self.rules.lost_answers_bind {
             self.service.views[client].hears(0);

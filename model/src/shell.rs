@@ -210,6 +210,7 @@ impl Shell {
                 }
             }
             Input::Event(event) => inner.event(event),
+            Input::Removed(path, kind) => inner.forget(path, *kind),
             Input::Lost => {
                 inner.fail_calls(ErrorCode::ConnectionLoss);
                 inner.change(state);
@@ -459,7 +460,7 @@ impl Inner {
 
     /// Watches that were removed hear of nothing any more, not even of the session's end: who waits for one waits on.
     fn forget(&mut self, path: &Text, kind: WatcherKind) {
-        let is_gone = |(w, _): &(Watching, _)| w.path == *path && w.kind.is_removed_by(kind);
+        let is_gone = |(w, _): &(Watching, _)| w.is_removed_by(path, kind);
         let (gone, kept): (Vec<_>, _) = std::mem::take(&mut self.watches).into_iter().partition(is_gone);
         self.watches = kept;
         self.filled.extend(gone.into_iter().map(|(w, slot)| (digest_of(6, &w), Held::Watch(slot))));

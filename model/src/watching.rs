@@ -28,8 +28,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it is among what a request removes.
-    pub fn is_removed_by(self, removed: WatcherKind) -> bool {
+    /// Whether it is of the kinds that a request removes.
+    fn is_removed_by(self, removed: WatcherKind) -> bool {
         match removed {
             WatcherKind::Children => self == Kind::Child,
             WatcherKind::Data => matches!(self, Kind::Data | Kind::Exist),
@@ -50,6 +50,11 @@ impl Kind {
 }
 
 impl Watching {
+    /// Whether it is among what a request removes.
+    pub fn is_removed_by(&self, path: &Text, kind: WatcherKind) -> bool {
+        self.path == *path && self.kind.is_removed_by(kind)
+    }
+
     /// Whether the event is for this watch. Source: ZooKeeper 3.9, `ZKWatchManager.materialize`.
     pub fn sees(&self, event: &WatchedEvent) -> bool {
         let here = self.path == event.path;

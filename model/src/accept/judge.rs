@@ -420,7 +420,7 @@ impl<'a> Judge<'a> {
             let why = if !self.service.serves(me) { Why::ServedAfterTheEnd } else { Why::DifferentAnswer };
             return Err(self.rejected(why, format!("got {result:?}, and nothing was sent")));
         };
-        let Message::Answer { answer, sets } = &letter.message else {
+        let Message::Answer { answer, sets, .. } = &letter.message else {
             let what = format!("got {result:?} before {:?}", letter.message);
             return Err(self.rejected(Why::DifferentEvent, what));
         };

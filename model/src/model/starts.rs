@@ -97,7 +97,7 @@ impl RecipeModel {
         open.extend(reach(&first, 0, &mut known));
         while let Some((node, losses)) = open.pop() {
             for input in self.inputs_before_connection(&node, losses) {
-                let busy = matches!(input, Input::Timer(_)) && node.may_outlast_timers();
+                let busy = node.may_stand_over(&input);
                 let given = Given { input, state: KeeperState::Disconnected, busy };
                 let losses = losses + u8::from(given.input == Input::NoServer);
                 let step = self.replayer.remembered(&node, &given);

@@ -3,7 +3,10 @@
 use crate::digest::{Digest, digest_of};
 use crate::shell::Watching;
 use std::sync::Arc;
-use zk_api::{CreateMode, ErrorCode, KeeperState, Op, Request, Response, SessionId, WatchedEvent, Zxid};
+use zk_api::{
+    CreateMode, ErrorCode, KeeperState, Op, Request, Response, SessionId, Text, WatchedEvent, WatcherKind,
+    Zxid,
+};
 use zk_trials::event::{Event, Resource};
 
 /// A request with its digest.
@@ -51,6 +54,8 @@ pub enum Input {
     Answer(Answer),
     /// A watch fires.
     Event(Arc<WatchedEvent>),
+    /// Watches were removed, and nobody waited for the answer.
+    Removed(Text, WatcherKind),
     /// The connection is lost, and all calls with it.
     Lost,
     /// No server is found, and all calls are lost.

@@ -92,7 +92,7 @@ pub(crate) fn compare(program: &Arc<Program>, first: u64, plan: &Plan) -> (Tally
         let answer =
             known.entry(seen.clone()).or_insert_with(|| follow(program, &seen, plan.effort, plan.blind));
         match answer {
-            Answer::Shown => {
+            Answer::Shown { .. } => {
                 tally.observations += seen.says.iter().map(|says| says.len() as u64).sum::<u64>();
             }
             Answer::Cut => *tally.exclusions.entry(Exclusion::Cut).or_default() += 1,
@@ -105,7 +105,7 @@ pub(crate) fn compare(program: &Arc<Program>, first: u64, plan: &Plan) -> (Tally
                 return (tally, Some(Difference { seed, kind }));
             }
         }
-        if seen.is_calm() {
+        if seen.is_calm() && *answer != (Answer::Shown { unheard: true }) {
             calm.insert(seen);
         }
     }
@@ -135,9 +135,7 @@ fn enumerate(
             |whole: &Vec<Vec<String>>| whole.iter().zip(says).all(|(whole, says)| whole.starts_with(says));
         has_tasks && all.iter().any(begins)
     };
-    // What failed unheard is for `follow`.
-    let mut strict = calm.iter().filter(|seen| !seen.is_faulty);
-    let strange = strict.find(|seen| !all.contains(&seen.says) && !is_begun(&seen.says))?;
+    let strange = calm.iter().find(|seen| !all.contains(&seen.says) && !is_begun(&seen.says))?;
     let kind = Kind::NotShown { seen: strange.clone(), nearest: Vec::new() };
     Some(Difference { seed: first, kind })
 }

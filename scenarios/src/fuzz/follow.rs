@@ -21,8 +21,8 @@ use zk_trials::trial::Bounds;
 /// What the model says of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It shows the same, after so many states.
-    Shown,
+    /// It shows the same. `unheard`: by the loss of a connection that nobody noticed.
+    Shown { unheard: bool },
     /// It cannot. What the run that came nearest told.
     NotShown { nearest: Vec<Vec<String>> },
     /// The search was cut short.
@@ -96,7 +96,7 @@ pub(crate) fn follow(program: &Arc<Program>, seen: &Seen, effort: Effort, blind:
         with_all_that_is_read(program, Like { bounds, blind }, in_order, |_| false)
     };
     match with_drops(0) {
-        Answer::NotShown { .. } if seen.is_faulty => with_drops(UNHEARD_DROPS),
+        Answer::NotShown { .. } => with_drops(UNHEARD_DROPS),
         answer => answer,
     }
 }
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
         while let Some(Open { state, at, .. }) = self.open.pop() {
             let free = actions(self.model, self.blind, &state, &mut next);
             if (free == 0 || is_over(&state)) && self.is_all(&at) {
-                return Answer::Shown;
+                return Answer::Shown { unheard: self.unheard };
             }
             if self.known.len() > most {
                 return Answer::Cut;

@@ -1,8 +1,9 @@
 //! Programs as they are read.
 
-use super::program::{Acl, Ask, Change, Mode, Path, Process, Program, Read, Slot, Step, Words};
+use super::program::{Acl, Ask, Change, Mode, Process, Program, Read, Slot, Step, Words};
 use crate::BadInput;
-use std::str::{FromStr, SplitWhitespace};
+use std::ops::RangeInclusive;
+use std::str::SplitWhitespace;
 
 /// No program has more: bounds of models count in bytes, and so do the tasks of a process.
 const MOST_PROCESSES: usize = 16;
@@ -22,7 +23,10 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
                 program.processes.push(Process { tasks: vec![Vec::new()], next: Vec::new() });
             }
             line => {
-                let process = program.processes.last_mut().ok_or_else(|| bad("no process has begun"))?;
+                let process = program
+                    .processes
+                    .last_mut()
+                    .ok_or_else(|| bad("expected `process`, on a line of its own, before any step"))?;
                 match line {
                     "task" => {
                         is_next = false;
@@ -30,7 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
                     }
                     "next" => is_next = true,
                     line => {
-                        let step = step(line).ok_or_else(|| bad("no such step"))?;
+                        let step = step(line).map_err(|wrong| bad(&wrong))?;
                         let into = if is_next { Some(&mut process.next) } else { process.tasks.last_mut() };
                         into.expect("a process has a main task").push(step);
                     }
@@ -42,25 +46,50 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
         return Err(BadInput::new("a program has a process at least"));
     }
     if program.processes.len() > MOST_PROCESSES || text.lines().count() > MOST_LINES {
-        let most = format!("a program has at most {MOST_PROCESSES} processes and {MOST_LINES} lines");
-        return Err(BadInput::new(most));
+        let (processes, lines) = (program.processes.len(), text.lines().count());
+        let most = format!("at most {MOST_PROCESSES} processes and {MOST_LINES} lines are expected");
+        return Err(BadInput::new(format!("{processes} processes and {lines} lines: {most}")));
     }
     Ok(program)
 }
 
 /// The seed of the world that a file names.
 pub(crate) fn seed(text: &str) -> Result<Option<u64>, BadInput> {
-    let Some(named) = text.lines().find_map(|line| line.strip_prefix("# world ")) else { return Ok(None) };
-    let bad = || BadInput::new(format!("# world {named}: expected the seed of a run, a number"));
-    named.trim().parse().map(Some).map_err(|_| bad())
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let mut named = lines.filter_map(|(number, line)| Some((number, line.strip_prefix("# world")?)));
+    let Some((number, seed)) = named.next() else { return Ok(None) };
+    let bad = || {
+        let expected = format!("expected the seed of a run, a number from 0 to {}", u64::MAX);
+        BadInput::new(format!("line {number}: # world{seed}: {expected}"))
+    };
+    seed.trim().parse().map(Some).map_err(|_| bad())
 }
 
-fn word<T: Words>(words: &mut SplitWhitespace<'_>) -> Option<T> {
-    T::of(words.next()?)
+/// What is wrong with a word, and what was expected.
+type Wrong = String;
+
+const BYTE: RangeInclusive<i64> = 0..=u8::MAX as i64;
+const VERSION: RangeInclusive<i64> = -1..=i32::MAX as i64;
+const MILLISECONDS: RangeInclusive<i64> = 0..=u32::MAX as i64;
+
+fn wrong(found: Option<&str>, expected: &str) -> Wrong {
+    format!("{}: expected {expected}", found.unwrap_or("nothing more"))
 }
 
-fn number<T: FromStr>(words: &mut SplitWhitespace<'_>) -> Option<T> {
-    words.next()?.parse().ok()
+fn named<T: Words>(found: Option<&str>) -> Result<T, Wrong> {
+    let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
+    found.and_then(T::of).ok_or_else(|| wrong(found, &words.join(", ")))
+}
+
+fn word<T: Words>(words: &mut SplitWhitespace<'_>) -> Result<T, Wrong> {
+    named(words.next())
+}
+
+fn number<T: TryFrom<i64>>(words: &mut SplitWhitespace<'_>, of: &RangeInclusive<i64>) -> Result<T, Wrong> {
+    let found = words.next();
+    let number = found.and_then(|word| word.parse().ok()).filter(|number| of.contains(number));
+    let expected = || wrong(found, &format!("a number from {} to {}", of.start(), of.end()));
+    number.and_then(|number| T::try_from(number).ok()).ok_or_else(expected)
 }
 
 /// Whether the next word is this one; none but the flags in their order may follow.
@@ -73,24 +102,31 @@ fn flag(words: &mut SplitWhitespace<'_>, flag: &str) -> bool {
     is
 }
 
-fn step(line: &str) -> Option<Step> {
+/// What was read, if nothing follows.
+fn whole<T>(read: T, mut words: SplitWhitespace<'_>) -> Result<T, Wrong> {
+    match words.next() {
+        None => Ok(read),
+        more => Err(wrong(more, "the end of the step")),
+    }
+}
+
+fn step(line: &str) -> Result<Step, Wrong> {
     if let Some((slot, rest)) = line.split_once(" = ") {
-        let slot = Slot::of(slot)?;
+        let slot = named(Some(slot))?;
         return match rest {
-            "state-change" => Some(Step::StateChange(slot)),
-            rest => Some(Step::Ask { slot: Some(slot), ask: ask(rest)? }),
+            "state-change" => Ok(Step::StateChange(slot)),
+            rest => Ok(Step::Ask { slot: Some(slot), ask: ask(rest)? }),
         };
     }
     let mut words = line.split_whitespace();
     let w = &mut words;
-    let step = match w.next()? {
+    let step = match w.next().unwrap_or_default() {
         "await" => Step::Await(word(w)?),
         "race" => {
             let first = word(w)?;
-            let second = w.next()?;
-            match Slot::of(second) {
-                Some(second) => Step::Race(first, second),
-                None => Step::RaceTimer(first, second.parse().ok()?),
+            match w.clone().next().and_then(Slot::of) {
+                Some(_) => Step::Race(first, word(w)?),
+                None => Step::RaceTimer(first, number(w, &MILLISECONDS)?),
             }
         }
         "drop" => Step::Drop(word(w)?),
@@ -100,40 +136,40 @@ fn step(line: &str) -> Option<Step> {
         "connected" => Step::Connected,
         "session" => Step::Session,
         "state" => Step::State,
-        "sleep" => Step::Sleep(number(w)?),
+        "sleep" => Step::Sleep(number(w, &MILLISECONDS)?),
         "point" => Step::Point,
-        "set" => Step::Set(number(w)?),
+        "set" => Step::Set(number(w, &BYTE)?),
         "get" => Step::Get,
         "wait" => Step::Wait,
         "checkpoint" => Step::Checkpoint,
         "spawn" => Step::Spawn,
-        _ => return Some(Step::Ask { slot: None, ask: ask(line)? }),
+        _ => return Ok(Step::Ask { slot: None, ask: ask(line)? }),
     };
-    words.next().is_none().then_some(step)
+    whole(step, words)
 }
 
-fn ask(line: &str) -> Option<Ask> {
+fn ask(line: &str) -> Result<Ask, Wrong> {
     let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
     if name == "multi" {
-        return Some(Ask::Multi(rest.split("; ").map(change).collect::<Option<_>>()?));
+        return Ok(Ask::Multi(rest.split("; ").map(change).collect::<Result<_, _>>()?));
     }
     if name == "reads" {
-        return Some(Ask::Reads(rest.split("; ").map(read).collect::<Option<_>>()?));
+        return Ok(Ask::Reads(rest.split("; ").map(read).collect::<Result<_, _>>()?));
     }
     let mut words = rest.split_whitespace();
     let w = &mut words;
     let ask = match name {
         "create" => Ask::Create {
             path: word(w)?,
-            data: number(w)?,
+            data: number(w, &BYTE)?,
             mode: word::<Mode>(w)?,
             acl: word::<Acl>(w)?,
             stat: flag(w, "stat"),
         },
-        "delete" => Ask::Delete { path: word(w)?, version: number(w)? },
+        "delete" => Ask::Delete { path: word(w)?, version: number(w, &VERSION)? },
         "exists" => Ask::Exists { path: word(w)?, watch: flag(w, "watch") },
         "data" => Ask::Data { path: word(w)?, watch: flag(w, "watch") },
-        "set-data" => Ask::SetData { path: word(w)?, data: number(w)?, version: number(w)? },
+        "set-data" => Ask::SetData { path: word(w)?, data: number(w, &BYTE)?, version: number(w, &VERSION)? },
         "children" => Ask::Children { path: word(w)?, watch: flag(w, "watch"), stat: flag(w, "stat") },
         "acl" => Ask::Acl { path: word(w)? },
         "set-acl" => Ask::SetAcl { path: word(w)?, acl: word(w)? },
@@ -144,33 +180,37 @@ fn ask(line: &str) -> Option<Ask> {
         "ephemerals" => Ask::Ephemerals { path: word(w)? },
         "count" => Ask::Count { path: word(w)? },
         "who-am-i" => Ask::WhoAmI,
-        "auth" => Ask::Auth { user: number(w)? },
+        "auth" => Ask::Auth { user: number(w, &BYTE)? },
         "close" => Ask::Close,
-        _ => return None,
+        name => return Err(format!("{name}: no such step")),
     };
-    words.next().is_none().then_some(ask)
+    whole(ask, words)
 }
 
-fn change(text: &str) -> Option<Change> {
+fn change(text: &str) -> Result<Change, Wrong> {
     let mut words = text.split_whitespace();
     let w = &mut words;
-    let change = match w.next()? {
-        "create" => Change::Create { path: word(w)?, data: number(w)?, mode: word(w)? },
-        "delete" => Change::Delete { path: word(w)?, version: number(w)? },
-        "set-data" => Change::SetData { path: word(w)?, data: number(w)?, version: number(w)? },
-        "check" => Change::Check { path: word(w)?, version: number(w)? },
-        _ => return None,
+    let change = match w.next() {
+        Some("create") => Change::Create { path: word(w)?, data: number(w, &BYTE)?, mode: word(w)? },
+        Some("delete") => Change::Delete { path: word(w)?, version: number(w, &VERSION)? },
+        Some("set-data") => {
+            Change::SetData { path: word(w)?, data: number(w, &BYTE)?, version: number(w, &VERSION)? }
+        }
+        Some("check") => Change::Check { path: word(w)?, version: number(w, &VERSION)? },
+        found => return Err(wrong(found, "create, delete, set-data, check")),
     };
-    words.next().is_none().then_some(change)
+    whole(change, words)
 }
 
-fn read(text: &str) -> Option<Read> {
-    let (name, path) = text.split_once(' ')?;
-    match name {
-        "data" => Some(Read::Data(Path::of(path)?)),
-        "children" => Some(Read::Children(Path::of(path)?)),
-        _ => None,
-    }
+fn read(text: &str) -> Result<Read, Wrong> {
+    let mut words = text.split_whitespace();
+    let w = &mut words;
+    let read = match w.next() {
+        Some("data") => Read::Data(word(w)?),
+        Some("children") => Read::Children(word(w)?),
+        found => return Err(wrong(found, "data, children")),
+    };
+    whole(read, words)
 }
 
 #[cfg(test)]
@@ -189,15 +229,23 @@ mod tests {
     #[test]
     fn what_is_no_step_is_named_with_its_line() {
         let error = |text: &str| parse(text).expect_err("it is wrong").to_string();
-        assert_eq!(error("process\n  crate /t/a"), "line 2: crate /t/a: no such step");
-        assert_eq!(error("process\n  await a b"), "line 2: await a b: no such step");
-        assert_eq!(error("  await a"), "line 1: await a: no process has begun");
+        assert_eq!(error("process\n  crate /t/a"), "line 2: crate /t/a: crate: no such step");
+        assert_eq!(error("process\n  await a b"), "line 2: await a b: b: expected the end of the step");
+        assert_eq!(error("process\n  await"), "line 2: await: nothing more: expected a, b, c, d");
+        assert_eq!(error("process\n  set 256"), "line 2: set 256: 256: expected a number from 0 to 255");
+        let begins = "expected `process`, on a line of its own, before any step";
+        assert_eq!(error("  await a"), format!("line 1: await a: {begins}"));
+        assert_eq!(error("process extra"), format!("line 1: process extra: {begins}"));
         assert_eq!(error("# nothing"), "a program has a process at least");
-        let most = "a program has at most 16 processes and 500 lines";
-        assert_eq!(error(&"process\n".repeat(17)), most);
-        assert_eq!(error(&format!("process\n{}", "state\n".repeat(500))), most);
+        let most = "at most 16 processes and 500 lines are expected";
+        assert_eq!(error(&"process\n".repeat(17)), format!("17 processes and 17 lines: {most}"));
+        let long = format!("process\n{}", "state\n".repeat(500));
+        assert_eq!(error(&long), format!("1 processes and 501 lines: {most}"));
         assert_eq!(seed("# world 12\nprocess").expect("a number"), Some(12));
         let error = seed("# world 1x").expect_err("it is no number").to_string();
-        assert_eq!(error, "# world 1x: expected the seed of a run, a number");
+        assert_eq!(
+            error,
+            format!("line 1: # world 1x: expected the seed of a run, a number from 0 to {}", u64::MAX)
+        );
     }
 }

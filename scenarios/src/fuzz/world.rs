@@ -18,8 +18,6 @@ pub(crate) struct Seen {
     pub(crate) changes: Vec<Change>,
     /// Of all that, who told something, or that something took effect, in order.
     pub(crate) order: Vec<Mark>,
-    /// Whether there were faults of which no process need have noticed anything.
-    pub(crate) is_faulty: bool,
     /// The faults that somebody noticed.
     pub(crate) bounds: Bounds,
     /// Whom they have met, of each kind.
@@ -163,15 +161,14 @@ pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
         return Ran::Broken(format!("{}: {}", violation.promise, violation.what));
     }
     let events = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
-    seen(program, &events, scenario.servers, scenario.faults != Faults::none())
+    seen(program, &events, scenario.servers)
 }
 
-pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: bool) -> Ran {
+pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let mut says = vec![Vec::new(); program.processes.len()];
     let (mut changes, mut order) = (Vec::new(), Vec::new());
     let (mut lost, mut later_lives) = (BTreeSet::new(), BTreeSet::new());
-    let (mut drops, mut crashes) = (0_u8, 0_u8);
-    let mut met = Met::default();
+    let (mut drops, mut crashes, mut met) = (0_u8, 0_u8, Met::default());
     // Whose a session is, which one a process has, and those that have expired or were said to.
     let (mut owners, mut sessions, mut expired) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
     for event in events {
@@ -243,7 +240,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8, is_faulty: 
     let restarts = later_lives.len().min(200) as u8;
     let expiries = expired.len().min(200) as u8;
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
-    Ran::Seen(Seen { says, changes, order, is_faulty, bounds, met })
+    Ran::Seen(Seen { says, changes, order, bounds, met })
 }
 
 /// What a process tells, as one text.
