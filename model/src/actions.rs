@@ -271,12 +271,18 @@ fn is_lost(client: &Client) -> bool {
     client.inbox.first().is_some_and(|letter| letter.message.is_news())
 }
 
+/// Who waits for more calls and watches has polled what the last of some messages that come together is for: else each way
+/// of cutting the messages into such heaps would be a state, two to the power of their number.
+const FEW: usize = 4;
+
 /// Numbers of messages that may be there together when the code looks: it has polled what one of them is for, and has not
-/// come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what woke it.
+/// come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what woke it,
+/// which is gone through where it waits for [`FEW`].
 fn together(client: &Client) -> impl Iterator<Item = u8> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
     let (mut to_be_set, mut is_woken): (Vec<&Watching>, bool) = (Vec::new(), false);
+    let are_few = waits.calls.len() + waits.watches.len() <= FEW;
     let messages = client.inbox.iter().map(|letter| &letter.message).take_while(|message| !message.is_news());
     let may_be_last = messages.map(move |message| {
         let was_woken = is_woken;
@@ -287,15 +293,17 @@ fn together(client: &Client) -> impl Iterator<Item = u8> {
             }
             Message::Answer { sets, .. } => {
                 to_be_set.extend(sets);
-                is_woken |= calls.next() == Some(&true);
-                true
+                let is_polled = calls.next() == Some(&true);
+                is_woken |= is_polled;
+                is_polled || are_few
             }
             Message::Event(event) => {
                 let watches = waits.watches.iter().zip(&polled.watches);
                 let mut sees = watches.filter(|(watching, _)| watching.sees(event)).peekable();
                 let is_awaited = sees.peek().is_some() || to_be_set.iter().any(|set| set.sees(event));
-                is_woken |= sees.any(|(_, is_polled)| *is_polled);
-                is_awaited
+                let is_polled = sees.any(|(_, is_polled)| *is_polled);
+                is_woken |= is_polled;
+                is_polled || (are_few && is_awaited)
             }
             Message::Lost | Message::Refused => false,
         };
