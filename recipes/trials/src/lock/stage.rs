@@ -172,16 +172,32 @@ impl Stage {
         // A zxid tells states apart that are alike but for how they came about: only who writes needs it.
         let token = token.filter(|_| self.part.effects);
         let (lock, place) = (Text::from(LOCK), node.text());
-        let (said, label) = match mode {
-            Mode::Exclusive => {
-                (Observation::Granted { lock: lock.clone(), node: place, token }, "trial/held")
-            }
-            Mode::Shared => (Observation::Shares { lock: lock.clone(), node: place, token }, "trial/shared"),
+        self.probe.observe(match mode {
+            Mode::Exclusive => Observation::Granted { lock: lock.clone(), node: place, token },
+            Mode::Shared => Observation::Shares { lock: lock.clone(), node: place, token },
+        });
+        self.marks(mode, node, token);
+        self.probe.observe(Observation::Enters { lock });
+        self.is_inside(mode, token, lost).await
+    }
+
+    /// The same of who holds it in another mode, has said that it makes do with a share, and is inside already.
+    pub async fn stays(&self, node: &ZPath, token: Zxid, lost: impl Future + Send) -> bool {
+        let token = Some(token).filter(|_| self.part.effects);
+        self.marks(Mode::Shared, node, token);
+        self.is_inside(Mode::Shared, token, lost).await
+    }
+
+    fn marks(&self, mode: Mode, node: &ZPath, token: Option<Zxid>) {
+        let label = match mode {
+            Mode::Exclusive => "trial/held",
+            Mode::Shared => "trial/shared",
         };
-        self.probe.observe(said);
         let kept = token.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
         self.zk.checkpoint(label, &[Local::Text(node.as_str()), kept]);
-        self.probe.observe(Observation::Enters { lock });
+    }
+
+    async fn is_inside(&self, mode: Mode, token: Option<Zxid>, lost: impl Future + Send) -> bool {
         let mut lost = pin!(lost);
         if !self.part.effects {
             return matches!(race(lost, self.probe.point()).await, Either::Left(_));

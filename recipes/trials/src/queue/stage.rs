@@ -121,6 +121,8 @@ pub struct Item {
     pub payload: String,
     /// How important it is.
     pub priority: Priority,
+    /// The first one of its round.
+    pub is_first: bool,
     /// The last one of its round.
     pub is_last: bool,
 }
@@ -159,14 +161,17 @@ impl Stage {
             // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The third
             // one is the most important of all.
             let priority = if has_priorities { [9, 33_024, 1][usize::from(nth) % 3] } else { 0 };
-            Item { nth, payload: format!("{me}-{nth}"), priority, is_last: (nth + 1).is_multiple_of(each) }
+            let (is_first, is_last) = (nth.is_multiple_of(each), (nth + 1).is_multiple_of(each));
+            Item { nth, payload: format!("{me}-{nth}"), priority, is_first, is_last }
         })
     }
 
     /// An item is about to be put.
     pub fn puts(&self, item: &Item) {
         self.probe.observe(Observation::note("puts", &item.payload, item.priority.into()));
-        self.probe.observe(Observation::begins("begins to put into", QUEUE, item.nth.into()));
+        if item.is_first {
+            self.probe.observe(Observation::begins("begins to put into", QUEUE, item.nth.into()));
+        }
     }
 
     /// It was put.

@@ -40,15 +40,16 @@ impl LockKind for Right {
             return Ok(held.release().await?);
         }
         let held = lock.write().await?;
-        let token = Some(held.token());
-        let lost =
-            stage.hold(Mode::Exclusive, held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
+        let token = held.token();
+        let lost = stage
+            .hold(Mode::Exclusive, held.node(), Some(token), held.session_lost(OnDisconnect::Stop))
+            .await;
         if lost || role == Role::Writes {
             stage.leave();
             return Ok(held.release().await?);
         }
         // Others may read before it knows that it is done, so it makes do with a share from here on.
-        stage.shares(held.node(), held.token());
+        stage.shares(held.node(), token);
         let held = match held.downgrade().await {
             Ok(held) => held,
             Err(RecipeError::Gone(_)) => {
@@ -57,7 +58,7 @@ impl LockKind for Right {
             }
             Err(error) => return Err(error.into()),
         };
-        stage.hold(Mode::Shared, held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
+        stage.stays(held.node(), token, held.session_lost(OnDisconnect::Stop)).await;
         stage.leave();
         Ok(held.release().await?)
     }
