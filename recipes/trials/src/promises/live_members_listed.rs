@@ -1,26 +1,56 @@
 //! `live-members-listed`.
 
 use super::broken_at;
-use crate::event::{ActorId, Event, Fact};
+use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
 use std::collections::BTreeMap;
-use zk_api::Text;
+use zk_api::{SessionId, Text};
 
-/// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session.
+/// At rest, whoever has joined the group, has not left it and has a live session is listed by a znode of that session; and
+/// nobody takes itself for a member before it has made that znode, or makes one that would outlive its session.
 ///
-/// Members say that one "joins" and "leaves", with the path of the member's znode. Joining counts from when it begins:
-/// who still tries at rest is not listed either.
+/// Members say that one "joins" and "leaves", with the path of the member's znode, and begin to be one about it. Joining
+/// counts from when it begins: who still tries at rest is not listed either.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LiveMembersListed {
     group: &'static str,
-    /// Who has joined, and where.
-    members: BTreeMap<ActorId, Text>,
+    /// Who has joined, where, and whether that znode was made since.
+    members: BTreeMap<ActorId, (Text, bool)>,
 }
 
 impl LiveMembersListed {
     /// For one group.
     pub fn of(group: &'static str) -> Self {
         LiveMembersListed { group, members: BTreeMap::new() }
+    }
+
+    fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        let is_unmade = matches!(self.members.get(&actor), Some((_, false)));
+        match what {
+            Observation::Begins { about, .. } if super::below(self.group, about) && is_unmade => {
+                let what = format!("{actor} takes itself for a member, and has not made {about}");
+                found.push(broken_at(what, [&**about]));
+            }
+            what => match what.told() {
+                Some(("joins", node, _)) if super::below(self.group, node) => {
+                    self.members.insert(actor, (node.into(), false));
+                }
+                Some(("leaves", node, _)) if super::below(self.group, node) => {
+                    self.members.remove(&actor);
+                }
+                _ => {}
+            },
+        }
+    }
+
+    fn makes(&mut self, node: &Text, owner: SessionId, found: &mut Vec<Finding>) {
+        for (actor, (_, is_made)) in self.members.iter_mut().filter(|(_, (path, _))| path == node) {
+            *is_made = true;
+            if owner == SessionId::NONE {
+                let what = format!("{actor} is a member, and {node} would outlive its session");
+                found.push(broken_at(what, [&**node]));
+            }
+        }
     }
 }
 
@@ -30,24 +60,17 @@ impl Promise for LiveMembersListed {
     }
 
     fn about(&self) -> &'static str {
-        "At rest, every member whose session lives is listed by a znode of that session."
+        "Members are listed by a znode of their session: once they take themselves for members, and at rest."
     }
 
     fn tested_when(&self) -> &'static str {
         "At rest, somebody whose session lives has joined and not left."
     }
 
-    fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
-            Event::Says { actor, what } => match what.told() {
-                Some(("joins", node, _)) if super::below(self.group, node) => {
-                    self.members.insert(*actor, node.into());
-                }
-                Some(("leaves", node, _)) if super::below(self.group, node) => {
-                    self.members.remove(actor);
-                }
-                _ => {}
-            },
+            Event::Says { actor, what } => self.hear(*actor, what, found),
+            Event::Is(Fact::NodeCreated { path, owner, .. }) => self.makes(path, *owner, found),
             Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
                 self.members.remove(actor);
             }
@@ -56,7 +79,7 @@ impl Promise for LiveMembersListed {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        for (actor, node) in &self.members {
+        for (actor, (node, _)) in &self.members {
             let Some((session, _)) = rest.sessions.iter().find(|(_, of)| of == actor) else { continue };
             found.push(match rest.nodes.iter().find(|(path, _)| path == node) {
                 Some((_, owner)) if owner == session => Finding::Tested,
@@ -97,6 +120,23 @@ mod tests {
         assert_eq!(broken_by(&found), [("p0 is a member, and /lock/p0 is not there", None)]);
         let found = rests(vec![says("joins")], &[(NODE, 7)]);
         assert_eq!(broken_by(&found), [("p0 is a member, and /lock/p0 is of session 0x8", None)]);
+    }
+
+    #[test]
+    fn who_takes_itself_for_a_member_has_made_a_znode_that_goes_with_its_session() {
+        let is_member =
+            || Event::Says { actor: actor(0), what: Observation::begins("is a member by", NODE, 0) };
+        let promise = || LiveMembersListed::of(LOCK);
+        let found = findings(promise(), vec![says("joins"), is_member()]);
+        let what = "p0 takes itself for a member, and has not made /lock/p0";
+        assert_eq!(broken_by(&found), [(what, None)]);
+        assert_eq!(findings(promise(), vec![says("joins"), created(NODE, 0), is_member()]), []);
+        assert_eq!(findings(promise(), vec![says("joins"), closed(0), is_member()]), []);
+        let (path, by, owner) = (NODE.into(), session(0), SessionId::NONE);
+        let created = Event::Is(Fact::NodeCreated { path, by, owner, czxid: zk_api::Zxid::new(1, 1) });
+        let found = findings(promise(), vec![says("joins"), created]);
+        let what = "p0 is a member, and /lock/p0 would outlive its session";
+        assert_eq!(broken_by(&found), [(what, None)]);
     }
 
     #[test]
