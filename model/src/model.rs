@@ -98,7 +98,7 @@ impl RecipeModel {
         let effects = config.effects || bounds.effects;
         let clients = bounds.clients;
         let setup = Setup { clients, effects, memo, keys, audit, other_time, symmetry, varied };
-        let promises = trial.promises();
+        let promises = trial.held_to();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about().breaks.map(|breaks| breaks.promise);
         let sought = config.promise.as_deref().or(known);
@@ -195,7 +195,7 @@ impl RecipeModel {
         let state = State {
             service: Service::new(&self.start.setup, &self.start.trial.counters(), &actors, &self.rules),
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
-            monitors: Arc::new(Monitors::new(self.start.trial.promises(), eyes)),
+            monitors: Arc::new(Monitors::new(self.start.trial.held_to(), eyes)),
             outside: Outside::default(),
             left: Left::of(&self.bounds),
             fingerprint: 0,

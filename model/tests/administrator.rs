@@ -55,6 +55,9 @@ impl Promise for Never {
 }
 
 impl Trial for Relies {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "relies",

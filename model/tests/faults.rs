@@ -125,6 +125,9 @@ impl Promise for Never {
 struct Lives(Way);
 
 impl Trial for Lives {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "lives",

@@ -65,6 +65,9 @@ impl Promise for Never {
 }
 
 impl Trial for Lags {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "lags",
@@ -244,7 +247,7 @@ fn a_lost_create_is_found_by_a_write_and_not_by_a_sync_that_a_leader_answers_by_
     };
     let twice = lagging(1, [0, 2, 0]);
     let check = run(trial("lock/behind-sync"), &twice);
-    assert_eq!(broken(&check), ["no-orphan-znode"], "as the lock was");
+    assert!(broken(&check).contains(&"no-orphan-znode"), "as the lock was");
     let true_syncs = CheckConfig { lying_syncs: false, ..twice.clone() };
     assert_eq!(run(trial("lock/behind-sync"), &true_syncs).verdict, Verdict::Holds);
     for config in

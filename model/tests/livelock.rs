@@ -31,6 +31,9 @@ enum Way {
 struct Meets(Way);
 
 impl Trial for Meets {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "meets",

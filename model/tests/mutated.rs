@@ -30,6 +30,9 @@ async fn looks(zk: &impl ZooKeeper, probe: &impl Probe, path: &ZPath) -> Result<
 }
 
 impl Trial for Looks {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         let about = About::new("looks", "Looks until a znode has changed.");
         About { bounds: Bounds::clients(2), ..about }

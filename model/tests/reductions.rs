@@ -166,6 +166,9 @@ impl AnyTrial for More {
     fn about(&self) -> About {
         self.trial.about()
     }
+    fn opts_out(&self) -> &'static [&'static str] {
+        self.trial.opts_out()
+    }
     fn setup(&self) -> Vec<Text> {
         self.trial.setup()
     }

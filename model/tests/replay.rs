@@ -37,6 +37,9 @@ enum Way {
 struct Looks(Way);
 
 impl Trial for Looks {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "looks",

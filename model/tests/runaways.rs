@@ -39,6 +39,9 @@ enum Way {
 struct Wrong(Way);
 
 impl Trial for Wrong {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "wrong",
@@ -145,6 +148,9 @@ impl Promise for Rests {
 }
 
 impl Trial for PanicsAtRest {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         Wrong(Way::Spin).about()
     }

@@ -87,6 +87,9 @@ struct Begins {
 }
 
 impl Trial for Begins {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About { bounds: Bounds::clients(2), ..About::new("begins", "Says that it begins.") }
     }

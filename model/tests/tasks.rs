@@ -45,6 +45,9 @@ enum Way {
 struct Tasks(Way);
 
 impl Trial for Tasks {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "tasks",
@@ -319,6 +322,9 @@ struct Undetermined {
 }
 
 impl Trial for Undetermined {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About { name: "undetermined", ..Tasks(Way::ReadsTooSoon).about() }
     }

@@ -24,6 +24,9 @@ struct Sleeps {
 }
 
 impl Trial for Sleeps {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About { bounds: Bounds::clients(1), ..About::new("sleeps", "Sleeps twice at once.") }
     }

@@ -217,7 +217,7 @@ fn tell(progress: &mut Progress, now: zk_model::Progress) {
 /// The trial that is meant, and what is to be explored of it.
 fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<dyn AnyTrial>, CheckConfig), BadInput> {
     let trial = named(zoo, &arguments.what)?;
-    let promises = trial.promises();
+    let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     let config = arguments.config(check::default_config(&trial.about()), &names)?;
     Ok((trial, config))

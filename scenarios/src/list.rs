@@ -56,7 +56,7 @@ pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<dyn AnyTrial>>, format: Format) 
 
 fn listed(trial: &Arc<dyn AnyTrial>) -> Listed {
     let about = trial.about();
-    let promises = trial.promises().into_iter().map(|promise| ListedPromise {
+    let promises = trial.held_to().into_iter().map(|promise| ListedPromise {
         name: promise.name(),
         about: promise.about(),
         tested_when: promise.tested_when(),

@@ -8,6 +8,7 @@ use zk_api::ZPath;
 use zk_model::CheckConfig;
 use zk_reports::{Catalogued, CheckReport};
 use zk_trials::promise::Assumption;
+use zk_trials::promises::STANDARD;
 use zk_trials::trial::{About, AnyTrial, Trial};
 
 /// The trials: those that are built in, and those that somebody adds.
@@ -167,6 +168,12 @@ fn flaw(trial: &dyn AnyTrial) -> Option<String> {
     if let Some(kept) = trial.keeps().iter().find(|kept| !names.contains(kept)) {
         return Some(format!("it keeps {kept}, which is no promise of it"));
     }
+    if let Some(name) = trial.opts_out().iter().find(|name| !STANDARD.contains(name)) {
+        return Some(format!(
+            "it opts out of {name}, which is no standard promise ({})",
+            STANDARD.join(", ")
+        ));
+    }
     for (nth, text) in setup.iter().enumerate() {
         let Ok(path) = ZPath::parse(text) else {
             return Some(format!("it sets up '{text}', which is no path"));
@@ -237,9 +244,16 @@ mod tests {
         setup: &'static [&'static str],
         promises: u8,
         keeps: &'static [&'static str],
+        opts_out: &'static [&'static str],
     }
 
-    const SOUND: Idle = Idle { bounds: Bounds::clients(2), setup: &["/a", "/a/b"], promises: 2, keeps: &[] };
+    const SOUND: Idle = Idle {
+        bounds: Bounds::clients(2),
+        setup: &["/a", "/a/b"],
+        promises: 2,
+        keeps: &[],
+        opts_out: &["no-failure"],
+    };
 
     impl Trial for Idle {
         fn about(&self) -> About {
@@ -256,6 +270,9 @@ mod tests {
         }
         fn keeps(&self) -> &'static [&'static str] {
             self.keeps
+        }
+        fn opts_out(&self) -> &'static [&'static str] {
+            self.opts_out
         }
         async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
         where
@@ -279,6 +296,12 @@ mod tests {
         assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
         let keeps = Idle { keeps: &["fifo"], ..SOUND };
         assert_eq!(wrong(keeps), "it keeps fifo, which is no promise of it");
+        let opts_out = Idle { opts_out: &["fifo"], ..SOUND };
+        let standard = STANDARD.join(", ");
+        assert_eq!(
+            wrong(opts_out),
+            format!("it opts out of fifo, which is no standard promise ({standard})")
+        );
         let setup = |setup| Idle { setup, ..SOUND };
         assert_eq!(wrong(setup(&["a"])), "it sets up 'a', which is no path");
         assert_eq!(wrong(setup(&["/a/b"])), "it sets up /a/b before its parent");

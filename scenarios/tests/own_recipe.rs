@@ -62,7 +62,7 @@ fn a_crate_of_ones_own_gets_the_whole_command() {
 #[test]
 fn it_is_as_short_as_the_readme_says() {
     let lines = include_str!("../examples/own-recipe/src/main.rs").lines().count();
-    assert!(lines < 60, "{lines} lines");
+    assert!(lines < 64, "{lines} lines");
     let readme = include_str!("../../README.md");
     assert!(readme.contains(&format!("a whole one, {lines} lines of Rust")), "{lines} lines");
 }

@@ -18,6 +18,9 @@ pub fn trial(name: &str) -> Arc<dyn AnyTrial> {
 pub struct Bare(pub Arc<dyn AnyTrial>);
 
 impl AnyTrial for Bare {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         self.0.about()
     }

@@ -3,6 +3,7 @@
 use crate::event::{ActorId, End};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
+use crate::promises;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,9 +18,15 @@ pub trait Trial: Send + Sync + 'static {
     /// the trial.
     fn setup(&self) -> Vec<Text>;
 
-    /// What is promised, in the order of the reports. Nothing else is judged: an actor that fails has come to its end, and
-    /// breaks [`NoFailure`](struct@crate::promises::NoFailure) alone.
+    /// What is promised, in the order of the reports. Beside it, only the [standard promises](crate::promises::STANDARD) are
+    /// judged, and nothing is missed where nothing puts one of those to the test.
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+
+    /// Which of the [standard promises](crate::promises::STANDARD), which every trial is held to beside its own, are none of
+    /// this one.
+    fn opts_out(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. What the
     /// file or the command line say counts more. A recipe that is right only under assumptions on the scenario says so
@@ -208,6 +215,14 @@ pub trait AnyTrial: Send + Sync {
     fn setup(&self) -> Vec<Text>;
     /// As [`Trial::promises`].
     fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
+    /// As [`Trial::opts_out`].
+    fn opts_out(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// All that it is held to: its own promises, and the standard ones that are not among them.
+    fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::with_standard(self.promises(), self.opts_out())
+    }
     /// As [`Trial::scenario`].
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         &[]
@@ -249,6 +264,9 @@ impl<T: Trial> AnyTrial for T {
     }
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         Trial::promises(self)
+    }
+    fn opts_out(&self) -> &'static [&'static str] {
+        Trial::opts_out(self)
     }
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {
         Trial::scenario(self)

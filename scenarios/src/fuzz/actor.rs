@@ -33,6 +33,9 @@ pub(super) struct Fuzzed {
 }
 
 impl Trial for Fuzzed {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         let clients = self.program.processes.len() as u8;
         About { bounds: Bounds::clients(clients), ..About::new("fuzz", "A generated program.") }

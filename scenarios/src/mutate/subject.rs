@@ -117,9 +117,8 @@ impl Subject {
         self.tested.retain(|name| !seeds.broken.contains(name));
         let (trial, broken) = (self.trial.trial.clone(), self.broken.clone());
         let is_kept = move |name: &str| !broken.iter().any(|other| other == name);
-        let kept: Promises = Arc::new(move || {
-            trial.promises().into_iter().filter(|promise| is_kept(promise.name())).collect()
-        });
+        let kept: Promises =
+            Arc::new(move || trial.held_to().into_iter().filter(|promise| is_kept(promise.name())).collect());
         self.trial = self.trial.held_to(kept, self.trial.counts_wakes());
         self.library = self.of_library(zoo, &own);
     }
@@ -285,9 +284,7 @@ fn library(zoo: &Zoo, trial: &dyn AnyTrial) -> Promises {
     // One for each recipe, and there are few.
     let root: &'static str = setup.first().map_or("/", |path| path.to_string().leak());
     Arc::new(move || {
-        let mut all = promises::of_fenced_lock(root);
-        all.push(Box::new(promises::SessionEndNoticed::default()));
-        all.push(Box::new(promises::NothingLeftBehind::of(root)));
+        let mut all = promises::with_standard(promises::of_fenced_lock(root), &[]);
         all.extend(alike.iter().flat_map(|trial| trial.promises()));
         all
     })

@@ -337,6 +337,9 @@ mod tests {
         fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
             vec![Box::<AllRegistered>::default()]
         }
+        fn opts_out(&self) -> &'static [&'static str] {
+            &zk_trials::promises::STANDARD
+        }
         fn renews_session(&self) -> bool {
             true
         }

@@ -27,6 +27,9 @@ const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";
 pub(crate) struct Requests;
 
 impl Trial for Requests {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: NAME,

@@ -110,6 +110,10 @@ impl Barrier {
 }
 
 impl Trial for Barrier {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
         match self.0 {

@@ -102,6 +102,10 @@ struct Calls {
 }
 
 impl Trial for Calls {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         about("stranger-calls", "Reads before it locks.", Bounds { drops: 1, ..Bounds::clients(2) })
     }

@@ -84,6 +84,10 @@ impl Counter {
 }
 
 impl Trial for Counter {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
         match self.0 {

@@ -233,6 +233,10 @@ impl Election {
 }
 
 impl Trial for Election {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds::clients(2);
         match self.0 {

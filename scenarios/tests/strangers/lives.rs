@@ -67,6 +67,10 @@ impl Beacon {
 }
 
 impl Trial for Beacon {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds { expiries: 1, crashes: 1, ..Bounds::clients(2) };
         match self.mode {

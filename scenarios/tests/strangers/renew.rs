@@ -96,6 +96,10 @@ impl Badge {
 }
 
 impl Trial for Badge {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
         match self {

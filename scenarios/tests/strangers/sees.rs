@@ -288,6 +288,10 @@ async fn ctime_stays(zk: &impl ZooKeeper, me: u16) -> Result<(bool, &'static str
 }
 
 impl Trial for Sees {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         about("stranger-sees", "Says what it sees.", Bounds::clients(2))
     }

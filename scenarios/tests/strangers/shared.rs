@@ -174,6 +174,10 @@ impl Shared {
 }
 
 impl Trial for Shared {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds::clients(2);
         match self.0 {

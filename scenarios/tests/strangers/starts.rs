@@ -75,6 +75,10 @@ impl Member {
 }
 
 impl Trial for Member {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zoocheck::trials::promises::STANDARD
+    }
+
     fn about(&self) -> About {
         let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
         match self {

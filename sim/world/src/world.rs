@@ -351,7 +351,7 @@ impl<'a> World<'a> {
             outside: Outside::default(),
             knowledge: Knowledge::default(),
             watched: Watched::new(scenario.watched(peer.last_counter)),
-            judge: Judge::new(trial.promises(), pulse.clone()),
+            judge: Judge::new(trial.held_to(), pulse.clone()),
             waiting: Waiting::default(),
             sometimes: BTreeMap::new(),
             steps: 0,

@@ -56,6 +56,9 @@ impl Promise for Looks {
 }
 
 impl Trial for Looked {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About::new("looked", "Nothing happens.")
     }

@@ -65,7 +65,7 @@ impl Mutated {
             trial,
             mutation: None,
             word: None,
-            promises: Arc::new(move || own.promises()),
+            promises: Arc::new(move || own.held_to()),
             log: Arc::default(),
         }
     }
@@ -91,6 +91,9 @@ impl AnyTrial for Mutated {
         self.trial.setup()
     }
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        (self.promises)()
+    }
+    fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
         (self.promises)()
     }
     fn scenario(&self) -> &'static [(&'static str, &'static str)] {

@@ -22,6 +22,7 @@ mod no_failure;
 mod no_foreign_delete;
 mod no_orphan_transaction;
 mod no_orphan_znode;
+mod no_second_znode;
 mod no_waiter_stuck;
 mod nothing_left_behind;
 mod one_term_per_election;
@@ -32,6 +33,7 @@ mod sequencer_names_a_holder;
 mod session_end_noticed;
 mod sharers_meet;
 mod sharers_wake_together;
+mod standard;
 mod stops_at_loss;
 mod tokens_increase;
 mod try_succeeds_uncontended;
@@ -58,6 +60,7 @@ pub use no_failure::NoFailure;
 pub use no_foreign_delete::NoForeignDelete;
 pub use no_orphan_transaction::NoOrphanTransaction;
 pub use no_orphan_znode::NoOrphanZnode;
+pub use no_second_znode::NoSecondZnode;
 pub use no_waiter_stuck::NoWaiterStuck;
 pub use nothing_left_behind::NothingLeftBehind;
 pub use one_term_per_election::OneTermPerElection;
@@ -68,6 +71,7 @@ pub use sequencer_names_a_holder::SequencerNamesAHolder;
 pub use session_end_noticed::SessionEndNoticed;
 pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
+pub use standard::{STANDARD, with_standard};
 pub use stops_at_loss::StopsAtLoss;
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
@@ -78,6 +82,7 @@ pub use voters_learn::VotersLearn;
 use crate::context::{Crew, below, parent, within};
 use crate::event::ActorId;
 use crate::promise::{AnyPromise, Assumption, Finding, Subject, Violation};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use zk_api::Text;
 
 /// All ten that a fair lock with tokens makes, in the order of the reports.
@@ -164,6 +169,14 @@ fn broken_at<'a>(what: String, znodes: impl IntoIterator<Item = &'a str>) -> Fin
 /// Broken, and about what any of these actors has.
 fn broken_for(what: String, actors: &[ActorId]) -> Finding {
     Finding::Broken(Violation { what, excuse: None, about: Subject::Actors(actors.into()) })
+}
+
+/// What stands for a text behind an actor's name in a promise's state. Its own name in it counts for nothing, so that
+/// another process has the same in its place: a model tells processes that only their names tell apart from none.
+fn mark(actor: ActorId, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.replace(&format!("p{}", actor.process), "\0").hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -13,11 +13,14 @@ pub struct NoWaiterStuck {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Whether somebody has died, or has lost a znode to another, if that is to count: others may wait for it for ever.
     died: Option<bool>,
+    /// Only who asks for a lock and is not granted it waits: another may be meant to stay.
+    of_locks: bool,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
-pub const NoWaiterStuck: NoWaiterStuck = NoWaiterStuck { waiting: BTreeSet::new(), died: None };
+pub const NoWaiterStuck: NoWaiterStuck =
+    NoWaiterStuck { waiting: BTreeSet::new(), died: None, of_locks: false };
 
 impl NoWaiterStuck {
     /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives, and
@@ -26,10 +29,16 @@ impl NoWaiterStuck {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
 
+    /// The same, of locks alone.
+    pub fn of_locks() -> Self {
+        NoWaiterStuck { of_locks: true, ..NoWaiterStuck::while_all_live() }
+    }
+
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
         let subject = what.subject();
         let (waits, is_done) = match what {
+            Observation::Begins { .. } if self.of_locks => return false,
             Observation::Attempts { .. } | Observation::Begins { .. } => (true, false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
@@ -91,7 +100,8 @@ impl Promise for NoWaiterStuck {
         if self.died == Some(true) {
             return;
         }
-        for actor in &rest.unfinished {
+        let waits = |actor| self.waiting.iter().any(|(other, _)| other.main() == actor);
+        for actor in rest.unfinished.iter().filter(|actor| !self.of_locks || waits(**actor)) {
             // It may be for another who waits.
             found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
@@ -109,6 +119,15 @@ mod tests {
         let rest = Rest { unfinished: vec![actor(1)], ..Rest::default() };
         NoWaiterStuck.at_rest(&rest, &mut found);
         assert_eq!(broken_by(&found), [("p1 waits for ever", None)]);
+    }
+
+    #[test]
+    fn of_locks_only_who_asks_waits() {
+        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+        let begins = Event::Says { actor: actor(0), what: Observation::begins("leads", LOCK, 0) };
+        let found = resting(NoWaiterStuck::of_locks(), vec![begins, attempts(1)], &rest);
+        assert_eq!(broken_by(&found), [("p1 waits for ever", None)]);
+        assert_eq!(resting(NoWaiterStuck::of_locks(), vec![attempts(1), granted(1)], &rest), []);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.

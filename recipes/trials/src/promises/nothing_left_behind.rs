@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NothingLeftBehind {
     parent: &'static str,
-    /// Who has ever told of something there.
+    /// Who has told of something there, and has not ended.
     busy: BTreeSet<ActorId>,
 }
 
@@ -44,9 +44,10 @@ impl Promise for NothingLeftBehind {
                 self.busy.insert(actor.main());
             }
             Event::Is(Fact::Finished { actor, end }) => {
-                let is_left = self.busy.contains(actor) && *end != End::SessionLost;
+                let is_left = self.busy.remove(actor) && *end != End::SessionLost;
                 found.extend(is_left.then_some(Finding::Tested));
             }
+            Event::Is(Fact::Crashed { actor }) => drop(self.busy.remove(actor)),
             Event::Is(_) | Event::Says { .. } => {}
         }
     }

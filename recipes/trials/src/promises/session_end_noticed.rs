@@ -15,29 +15,34 @@ use zk_api::SessionId;
 /// came before has begun.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionEndNoticed {
-    /// Whose the sessions are, and whether they live.
+    /// Whose the sessions are of those who have not ended, and whether they live.
     sessions: BTreeMap<SessionId, (ActorId, bool)>,
     /// Who was told and has not ended yet.
     told: BTreeMap<ActorId, Told>,
-    /// Who has ended. Its session may end afterwards; nobody is left to notice.
-    ended: BTreeSet<ActorId>,
+    /// Which of their threads have written since.
+    wrote: BTreeSet<ActorId>,
     /// Whose last word was that it begins something, or is through with it: whether it is.
     said: BTreeMap<ActorId, bool>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
+    /// Who is in the midst of nothing may end as if all were done.
+    of_midst: bool,
 }
 
 /// What somebody has done since it was told.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Told {
     /// It was through with all it did by then, or did something of its own.
     may_end: bool,
     has_begun: bool,
-    /// Which of its threads have written.
-    wrote: BTreeSet<ActorId>,
 }
 
 impl SessionEndNoticed {
+    /// Where it is not known whether who says nothing of it is in the midst of something: it may be through.
+    pub fn of_midst() -> Self {
+        SessionEndNoticed { of_midst: true, ..SessionEndNoticed::default() }
+    }
+
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
         let (begins, is_through) = match what {
             Observation::Enters { .. } | Observation::Begins { .. } => (true, false),
@@ -61,14 +66,23 @@ impl SessionEndNoticed {
         }
     }
 
+    /// What it was told and did does not matter any more.
+    fn forgets(&mut self, actor: ActorId) -> Option<Told> {
+        self.sessions.retain(|_, (other, _)| *other != actor);
+        self.wrote.retain(|thread| thread.main() != actor);
+        self.said.remove(&actor);
+        self.lost.remove(&actor);
+        self.told.remove(&actor)
+    }
+
     fn finishes(&mut self, actor: ActorId, end: End, found: &mut Vec<Finding>) {
-        self.ended.insert(actor);
-        let finding = match (self.told.remove(&actor), end) {
+        let lives = self.sessions.values().any(|other| *other == (actor, true));
+        let finding = match (self.forgets(actor), end) {
             (Some(_), End::SessionLost | End::Failed) => Finding::Tested,
             (Some(told), End::Done) if !told.may_end => {
                 broken(format!("{actor} takes itself for done though its session is over"), None)
             }
-            (None, End::SessionLost) if self.sessions.values().any(|other| *other == (actor, true)) => {
+            (None, End::SessionLost) if lives => {
                 broken(format!("{actor} takes its session for over, which lives"), None)
             }
             (Some(_), End::Done) | (None, _) => return,
@@ -93,26 +107,30 @@ impl Promise for SessionEndNoticed {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => self.hear(*actor, what, found),
-            Event::Is(Fact::LearnsExpiry { actor }) if !self.ended.contains(actor) => {
+            Event::Is(Fact::LearnsExpiry { actor }) => {
+                let known = self.sessions.len();
+                self.sessions.retain(|_, (other, _)| other != actor);
+                // Nobody is left to notice who has ended.
+                if self.sessions.len() == known {
+                    return;
+                }
                 let may_end = match self.said.get(actor) {
                     Some(is_through) => *is_through || !self.lost.contains(actor),
-                    None => false,
+                    None => self.of_midst,
                 };
-                self.sessions.retain(|_, (other, _)| other != actor);
-                self.told.insert(*actor, Told { may_end, has_begun: false, wrote: BTreeSet::new() });
+                self.told.insert(*actor, Told { may_end, has_begun: false });
             }
             Event::Is(Fact::Wrote { actor, .. }) => {
-                if let Some(told) = self.told.get_mut(&actor.main())
-                    && !told.wrote.insert(*actor)
-                {
+                if self.told.contains_key(&actor.main()) && !self.wrote.insert(*actor) {
                     found.push(broken(format!("{actor} goes on writing though its session is over"), None));
                 }
             }
             Event::Is(Fact::SessionOpened { session, actor }) => {
+                // Its client may have renewed it.
+                let said = self.said.get(actor).copied();
+                self.forgets(*actor);
+                self.said.extend(said.map(|said| (*actor, said)));
                 self.sessions.insert(*session, (*actor, true));
-                // Its client has renewed it.
-                self.told.remove(actor);
-                self.lost.remove(actor);
             }
             Event::Is(Fact::SessionClosed { session, .. }) => {
                 self.sessions.entry(*session).and_modify(|(_, lives)| *lives = false);
@@ -121,10 +139,7 @@ impl Promise for SessionEndNoticed {
                 self.lost.extend(self.sessions.get(owner).map(|(actor, _)| *actor));
             }
             Event::Is(Fact::Finished { actor, end }) => self.finishes(*actor, *end, found),
-            Event::Is(Fact::Crashed { actor }) => {
-                self.ended.insert(*actor);
-                self.told.remove(actor);
-            }
+            Event::Is(Fact::Crashed { actor }) => drop(self.forgets(*actor)),
             Event::Is(_) => {}
         }
     }
@@ -152,20 +167,31 @@ mod tests {
     fn waiting_on_breaks_it() {
         let mut promise = SessionEndNoticed::default();
         let mut found = Vec::new();
-        promise.see(&learns(0), &mut found);
+        [opened(0), learns(0)].iter().for_each(|event| promise.see(event, &mut found));
         promise.at_rest(&Rest::default(), &mut found);
         assert_eq!(broken_by(&found), [("p0 waits on though its session is over", None)]);
     }
 
     #[test]
     fn passing_for_done_breaks_it() {
-        let found = findings(SessionEndNoticed::default(), vec![learns(0), ends(0, End::Done)]);
+        let found = findings(SessionEndNoticed::default(), vec![opened(0), learns(0), ends(0, End::Done)]);
         assert_eq!(broken_by(&found), [("p0 takes itself for done though its session is over", None)]);
     }
 
     #[test]
+    fn who_says_nothing_of_it_may_be_through_where_that_is_not_known() {
+        let told = |before: Vec<Event>| {
+            let events = [vec![opened(0)], before, vec![learns(0), ends(0, End::Done)]].concat();
+            broken_by(&findings(SessionEndNoticed::of_midst(), events)).len()
+        };
+        assert_eq!((told(vec![]), told(vec![attempts(0)])), (0, 0));
+        assert_eq!(told(vec![enters(0), vanished("/lock/p0", 0)]), 1, "it is inside, and has lost its znode");
+    }
+
+    #[test]
     fn an_end_is_a_test_it_passes_and_who_is_done_before_is_not_judged() {
-        let events = [learns(0), ends(0, End::SessionLost), ends(1, End::Done), learns(1), crashed(2)];
+        let lost = [opened(0), learns(0), ends(0, End::SessionLost)];
+        let events = [lost.to_vec(), vec![opened(1), ends(1, End::Done), learns(1), crashed(2)]].concat();
         let mut promise = SessionEndNoticed::default();
         let mut found = Vec::new();
         events.iter().for_each(|event| promise.see(event, &mut found));

@@ -37,6 +37,10 @@ impl Trial for MyLock {
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         vec![Box::new(ExclusionAmongLiveSessions::of("/my-lock")), Box::new(NoWaiterStuck)]
     }
+    /// An error ends an attempt, and whoever made it.
+    fn opts_out(&self) -> &'static [&'static str] {
+        &["no-failure"]
+    }
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
     where
         Z: ZooKeeper + Clone + 'static,

@@ -20,6 +20,9 @@ pub type Code = Pin<Box<dyn Future<Output = End> + Send>>;
 struct Scripted<F>(F);
 
 impl<F: Fn(Zk, Watcher, Part) -> Code + Send + Sync + 'static> Trial for Scripted<F> {
+    fn opts_out(&self) -> &'static [&'static str] {
+        &zk_trials::promises::STANDARD
+    }
     fn about(&self) -> About {
         About {
             name: "scripted",

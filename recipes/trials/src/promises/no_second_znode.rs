@@ -1,0 +1,98 @@
+//! `no-second-znode`.
+
+use super::{broken, mark};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise};
+use std::collections::BTreeMap;
+use zk_api::{SessionId, Text, sequence_of};
+
+/// No session makes a sequential ephemeral znode while it has another one of the same name but for the number: a create
+/// whose answer was lost is not repeated before it is looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NoSecondZnode {
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// How many there are of a name.
+    made: BTreeMap<(SessionId, u64), u8>,
+}
+
+impl NoSecondZnode {
+    /// Whose a znode is, and its path without the number.
+    fn name(&self, path: &Text, owner: SessionId) -> Option<(ActorId, (SessionId, u64))> {
+        let actor = *self.sessions.get(&owner)?;
+        sequence_of(path)?;
+        Some((actor, (owner, mark(actor, &path[..path.len() - 10]))))
+    }
+}
+
+impl Promise for NoSecondZnode {
+    fn name(&self) -> &'static str {
+        "no-second-znode"
+    }
+
+    fn about(&self) -> &'static str {
+        "Nobody makes a sequential ephemeral znode of which it has one already."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Somebody makes an ephemeral znode that is sequential."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
+            Event::Is(Fact::SessionClosed { session, .. }) => {
+                self.sessions.remove(session);
+                self.made.retain(|(owner, _), _| owner != session);
+            }
+            Event::Is(Fact::NodeCreated { path, owner, .. }) => {
+                let Some((actor, name)) = self.name(path, *owner) else { return };
+                let made = self.made.entry(name).or_insert(0);
+                *made = made.saturating_add(1);
+                found.push(match *made {
+                    1 => Finding::Tested,
+                    _ => broken(format!("{actor} makes {path}, and has another one of that name"), None),
+                });
+            }
+            Event::Is(Fact::NodeDeleted { path, owner, .. }) => {
+                let Some((_, name)) = self.name(path, *owner) else { return };
+                if let Some(made) = self.made.get_mut(&name) {
+                    *made -= 1;
+                    if *made == 0 {
+                        self.made.remove(&name);
+                    }
+                }
+            }
+            Event::Is(_) | Event::Says { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const FIRST: &str = "/lock/a-lock-0000000000";
+    const SECOND: &str = "/lock/a-lock-0000000001";
+
+    #[test]
+    fn a_second_one_of_the_same_name_breaks_it() {
+        let two = vec![opened(0), created(FIRST, 0), created(SECOND, 0)];
+        let found = findings(NoSecondZnode::default(), two);
+        let what = "p0 makes /lock/a-lock-0000000001, and has another one of that name";
+        assert_eq!((&found[0], broken_by(&found)), (&Finding::Tested, vec![(what, None)]));
+    }
+
+    #[test]
+    fn one_after_the_other_is_none_nor_one_of_another_name_or_session() {
+        let again = vec![vanished(FIRST, 0), created(SECOND, 0)];
+        let other = vec![created("/lock/b-lock-0000000001", 0)];
+        for next in [again, other, vec![opened(1), created(SECOND, 1)]] {
+            let found =
+                findings(NoSecondZnode::default(), [vec![opened(0), created(FIRST, 0)], next].concat());
+            assert_eq!(found, [Finding::Tested, Finding::Tested]);
+        }
+    }
+}

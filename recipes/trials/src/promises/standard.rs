@@ -1,0 +1,85 @@
+//! What every recipe is held to, unless its author opts out of it by name.
+
+use super::{NoFailure, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed};
+use crate::event::Event;
+use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest};
+
+/// The names of the standard promises. A trial that lists one of them itself is held to that one: it may be stricter, or
+/// excused otherwise.
+pub const STANDARD: [&str; 4] = ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode"];
+
+/// These promises, and the standard ones that are not among them, without those that are opted out of.
+pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
+    let standard: [Box<dyn AnyPromise>; STANDARD.len()] = [
+        Box::new(Standard(Undisturbed::of(NoWaiterStuck::of_locks()))),
+        Box::new(Standard(SessionEndNoticed::of_midst())),
+        Box::new(Standard(Undisturbed::of(NoFailure))),
+        Box::new(Standard(NoSecondZnode::default())),
+    ];
+    let mut all = own;
+    for promise in standard {
+        let name = promise.name();
+        if !opts_out.contains(&name) && all.iter().all(|other| other.name() != name) {
+            all.push(promise);
+        }
+    }
+    all
+}
+
+/// One that its trial does not list: whoever reads that it is broken learns why it is judged, and how not to be held to it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Standard<P>(P);
+
+fn tell(found: &mut [Finding]) {
+    for finding in found {
+        if let Finding::Broken(violation) = finding {
+            violation.what.push_str(" (a standard promise: a trial may name it in Trial::opts_out)");
+        }
+    }
+}
+
+impl<P: Promise> Promise for Standard<P> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+    fn tested_when(&self) -> &'static str {
+        self.0.tested_when()
+    }
+    fn assumes(&self) -> &'static [Assumption] {
+        self.0.assumes()
+    }
+    fn judged_from_outside(&self) -> bool {
+        self.0.judged_from_outside()
+    }
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        let from = found.len();
+        self.0.see(event, found);
+        tell(&mut found[from..]);
+    }
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let from = found.len();
+        self.0.at_rest(rest, found);
+        tell(&mut found[from..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_or_opted_out_of_is_not_added() {
+        let names = |own, opts_out: &[&str]| {
+            with_standard(own, opts_out).iter().map(|promise| promise.name()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(Vec::new(), &[]), STANDARD);
+        let own: Vec<Box<dyn AnyPromise>> = vec![Box::new(NoFailure)];
+        assert_eq!(
+            names(own, &["no-waiter-stuck", "no-second-znode"]),
+            ["no-failure", "session-end-noticed"]
+        );
+    }
+}
