@@ -79,7 +79,7 @@ fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
     fs::write(dir.path().join("wrong.toml"), wrong).expect("it can be written");
     let ran = zoocheck_in(dir.path(), "replay wrong.toml");
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-    let said = "The world cannot take step 2 of 16, 'deliver p0'";
+    let said = "The world cannot take step 2 of 18, 'deliver p0'";
     assert!(ran.stdout.contains(said) && ran.stdout.contains("does not break any more"), "{}", ran.stdout);
     fs::write(dir.path().join("bad.toml"), text.replacen("serve p0", "serve x", 1)).expect("written");
     let ran = zoocheck_in(dir.path(), "replay bad.toml");
