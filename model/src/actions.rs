@@ -7,6 +7,7 @@ use crate::process::Node;
 use crate::reads::Reads;
 use crate::shell::Watching;
 use crate::state::State;
+use std::sync::atomic::Ordering;
 use zk_api::{KeeperState, Op, Request};
 use zk_trials::event::ActorId;
 
@@ -125,6 +126,20 @@ impl RecipeModel {
         administered || next.into_iter().any(|request| is_stamped(&request.request))
     }
 
+    /// Several messages reach a process before its code looks at any.
+    fn together(&self, state: &State, me: u8, client: &Client, actions: &mut Vec<Action>) {
+        for (many, last) in (1..).zip(lasts(client)) {
+            match last {
+                Last::CannotBe => {}
+                Last::IsLeftOut => self.has_left_out_heaps.store(true, Ordering::Relaxed),
+                Last::MayBe => {
+                    actions.push(Action::Together(me, many));
+                    actions.extend(self.other_orders(state, me, many));
+                }
+            }
+        }
+    }
+
     /// The next messages reach a process with their names in other orders.
     fn other_orders(&self, state: &State, me: u8, many: u8) -> impl Iterator<Item = Action> {
         let orders = self.orders(state, me, many).len() as u8;
@@ -151,9 +166,8 @@ impl RecipeModel {
                 actions.push(Action::Deliver(me));
                 actions.extend(self.other_orders(state, me, 1));
             }
-            for many in together(client).filter(|_| ready.is_empty()) {
-                actions.push(Action::Together(me, many));
-                actions.extend(self.other_orders(state, me, many));
+            if ready.is_empty() {
+                self.together(state, me, client, actions);
             }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));
             // Where a process may be paused, it may find all of them over.
@@ -271,46 +285,59 @@ fn is_lost(client: &Client) -> bool {
     client.inbox.first().is_some_and(|letter| letter.message.is_news())
 }
 
-/// Who waits for more calls and watches has polled what the last of some messages that come together is for: else each way
-/// of cutting the messages into such heaps would be a state, two to the power of their number.
+/// Code that waits for more calls and watches has polled what the last of some messages that come together is for: else
+/// each way of cutting the messages into such heaps would be a state, two to the power of their number. A search says that it
+/// left heaps out, unless the code waits for one thing alone. Then it takes that thing, and looks at the others only when it
+/// asks for them: to it they may as well come a moment later, in a heap of their own. (Not to code that looks at something
+/// once and does not wait for it.)
 const FEW: usize = 4;
 
-/// Numbers of messages that may be there together when the code looks: it has polled what one of them is for, and has not
-/// come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what woke it,
-/// which is gone through where it waits for [`FEW`].
-fn together(client: &Client) -> impl Iterator<Item = u8> {
+/// Whether a message may be the last of some that are there together when the code looks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Nothing before it has woken the code, or nobody waits for it.
+    CannotBe,
+    MayBe,
+    /// It may, and the code has not polled what it is for, and waits for more than [`FEW`].
+    IsLeftOut,
+}
+
+/// For each message that reaches a client next, up to news of the connection. The code has polled what one of them is for,
+/// and has not come to it yet as the last of them arrives. What that one is for it may poll only then, and prefer to what
+/// woke it.
+fn lasts(client: &Client) -> impl Iterator<Item = Last> {
     let Node { waits, polled, .. } = &*client.node;
     let (mut calls, mut given_up) = (polled.calls.iter(), client.given_up());
     let (mut to_be_set, mut is_woken): (Vec<&Watching>, bool) = (Vec::new(), false);
     let are_few = waits.calls.len() + waits.watches.len() <= FEW;
+    let waits_for_one = polled.many() + waits.others() == 1;
     let messages = client.inbox.iter().map(|letter| &letter.message).take_while(|message| !message.is_news());
-    let may_be_last = messages.map(move |message| {
+    messages.map(move |message| {
         let was_woken = is_woken;
-        let is_awaited = match message {
+        let (is_awaited, is_polled) = match message {
             Message::Answer { .. } if given_up > 0 => {
                 given_up -= 1;
-                false
+                (false, false)
             }
             Message::Answer { sets, .. } => {
                 to_be_set.extend(sets);
-                let is_polled = calls.next() == Some(&true);
-                is_woken |= is_polled;
-                is_polled || are_few
+                (true, calls.next() == Some(&true))
             }
             Message::Event(event) => {
                 let watches = waits.watches.iter().zip(&polled.watches);
                 let mut sees = watches.filter(|(watching, _)| watching.sees(event)).peekable();
                 let is_awaited = sees.peek().is_some() || to_be_set.iter().any(|set| set.sees(event));
-                let is_polled = sees.any(|(_, is_polled)| *is_polled);
-                is_woken |= is_polled;
-                is_polled || (are_few && is_awaited)
+                (is_awaited, sees.any(|(_, is_polled)| *is_polled))
             }
-            Message::Lost | Message::Refused => false,
+            Message::Lost | Message::Refused => (false, false),
         };
-        was_woken && is_awaited
-    });
-    let may_be_last: Vec<bool> = may_be_last.collect();
-    (1..=u8::MAX).zip(may_be_last).filter_map(|(many, may_be_last)| may_be_last.then_some(many))
+        is_woken |= is_polled;
+        match was_woken && is_awaited {
+            true if is_polled || are_few => Last::MayBe,
+            true if !waits_for_one => Last::IsLeftOut,
+            _ => Last::CannotBe,
+        }
+    })
 }
 
 /// Whether nothing keeps its session alive, so that it expires by itself.

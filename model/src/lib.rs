@@ -25,6 +25,7 @@
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
 //! | `scene` | the same as data, to be drawn |
 //! | `quiet` | caught panics |
+//! | `waits` | what an actor waits for |
 //! | `watching` | watches as a client knows them |
 //! | `life` | how a life of a process begins |
 //! | `stop` | why a search cannot go on |
@@ -65,6 +66,7 @@ pub mod symmetry;
 mod tasks;
 mod timers;
 mod tree;
+mod waits;
 mod watching;
 
 pub use check::{

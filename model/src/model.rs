@@ -61,6 +61,8 @@ pub struct RecipeModel {
     starts: Memo<bool>,
     /// A list has come to code that reads the order of its names, which were too many for all of their orders.
     has_left_out_orders: AtomicBool,
+    /// Messages came together to code that waits for many things, and not every way in which they could.
+    pub(crate) has_left_out_heaps: AtomicBool,
 }
 
 struct Start {
@@ -114,7 +116,7 @@ impl RecipeModel {
             rules: Rules {
                 lag: bounds.lag.into(),
                 lying_syncs: config.lying_syncs,
-                goes_back: bounds.drops > 0,
+                goes_back: bounds.drops > 0 && (bounds.lag > 0 || varied.has(Reads::WITHHELD)),
                 lost_answers_bind: false,
                 outlives: true,
                 registers_late: true,
@@ -137,6 +139,7 @@ impl RecipeModel {
             seen: Memo::new(memo),
             starts: Memo::new(true),
             has_left_out_orders: AtomicBool::new(false),
+            has_left_out_heaps: AtomicBool::new(false),
         }
     }
 
@@ -160,8 +163,11 @@ impl RecipeModel {
         let upkeep = "containers and znodes with a time to live are never deleted in a model";
         let orders =
             "lists of more than five names, whose order the code reads, come in some of their orders";
+        let heaps = "where code waits for more than four calls and watches, not every number of their answers and events \
+                     comes together";
         let left_out = [
             (self.replayer.needs_upkeep(), upkeep),
+            (self.has_left_out_heaps.load(Ordering::Relaxed), heaps),
             (self.has_left_out_orders.load(Ordering::Relaxed), orders),
         ];
         left_out.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
@@ -366,8 +372,8 @@ impl Turn<'_> {
         }
     }
 
-    /// Tells the clients and the ensemble what each has to know of the other. Where nothing lags, only that a session
-    /// is over.
+    /// Tells the clients and the ensemble what each has to know of the other. Where nothing lags or is withheld, only that a
+    /// session is over.
     fn settle(&mut self) {
         for me in 0..self.state.clients.len() {
             let name = me as u8;
@@ -375,7 +381,7 @@ impl Turn<'_> {
             if service.serves(me) != self.state.clients[me].served {
                 self.go(name, &Op::Stands { served: service.serves(me) });
             }
-            if self.model.rules.lag == 0 {
+            if self.model.rules.lag == 0 && !self.model.rules.goes_back {
                 continue;
             }
             let (client, service) = (&self.state.clients[me], &self.state.service);
@@ -586,7 +592,7 @@ impl Turn<'_> {
             let digest = digest_of(8, &(me, &lost, watches));
             self.order(&Order::Cut { client: me, lost, watches }, digest, None);
         }
-        if self.state.left.drops == 0 && self.model.rules.lag > 0 {
+        if self.state.left.drops == 0 && (self.model.rules.lag > 0 || self.model.rules.goes_back) {
             self.order(&Order::Settle, 0x5e77, None);
         }
     }

@@ -445,6 +445,9 @@ impl Replayer {
         if out.requests.iter().any(|asked| asked.is_for_upkeep()) {
             self.needs_upkeep.store(true, Ordering::Relaxed);
         }
+        if out.requests.iter().any(|asked| asked.hides()) {
+            self.noted.add(Reads::WITHHELD);
+        }
         let state = now.map_or(before.life.first_state(), |given| given.state);
         // From what the code did not look at, nothing can follow.
         let state_seen = looked.then_some(state);

@@ -20,12 +20,17 @@ impl Reads {
     /// Which of two sessions has the higher id.
     pub const SESSIONS: Reads = Reads(8);
 
+    /// Which events are withheld from a client that may not read, and told to it by a later connection. Nothing that code
+    /// reads: it asks for a znode that not everybody may read.
+    pub const WITHHELD: Reads = Reads(16);
+
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 4] = [
+    pub const ALL: [(Reads, &'static str); 5] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take four values"),
         (Reads::PZXID, "pzxid"),
         (Reads::SESSIONS, "the order of session ids"),
+        (Reads::WITHHELD, "events of znodes that not everybody may read"),
     ];
 
     /// What this thread has read since it was asked last.

@@ -129,7 +129,8 @@ pub struct Rules {
     pub lag: usize,
     /// A sync may leave a view where it is, as that of a leader does which asks nobody.
     pub lying_syncs: bool,
-    /// A client that comes back may see what it saw when it was last answered.
+    /// A client that comes back may see what it saw when it was last answered, or what has come of that where no view lags: it
+    /// is told of what was withheld from it since.
     pub goes_back: bool,
     /// An answer on its way counts as one that has come. Not so in ZooKeeper.
     pub lost_answers_bind: bool,
@@ -156,8 +157,7 @@ impl Service {
     ///
     /// Panics if a counter is of a znode that is not there.
     pub fn new(setup: &[Text], counters: &[(Text, i32)], actors: &[ActorId], rules: &Rules) -> Arc<Service> {
-        let goes_back = rules.goes_back && rules.lag > 0;
-        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor, 0, 0), 0, goes_back);
+        let view = |actor: &ActorId| View::new(crate::symmetry::session_of(*actor, 0, 0), 0, rules.goes_back);
         let mut tree = DataTree::new();
         for path in setup {
             let request = Request::Create {
@@ -217,7 +217,7 @@ impl Service {
                 }
             }
             Order::Open { client, session, goes_back } => {
-                let goes_back = *goes_back && rules.goes_back && rules.lag > 0;
+                let goes_back = *goes_back && rules.goes_back;
                 let view = View::new(*session, at.service.last(), goes_back);
                 at.service.views[usize::from(*client)] = view;
             }

@@ -4,6 +4,7 @@ use crate::digest::{Digest, Digester, digest_of};
 use crate::life::Life;
 use crate::process::{Emitted, Input, Req};
 use crate::symmetry::{Eyes, guid};
+pub use crate::waits::{Polled, Waits};
 pub use crate::watching::{Kind, Watching};
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -115,46 +116,6 @@ impl std::fmt::Debug for SpawnedTask {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Task")
     }
-}
-
-/// What an actor waits for when it is quiet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Waits {
-    /// Calls without an answer, oldest first: whether anybody still waits for it. The first is waited for.
-    pub calls: Vec<bool>,
-    /// Watches that somebody waits for.
-    pub watches: Vec<Watching>,
-    /// Listeners for the session's state.
-    pub changes: u8,
-    /// Scheduling points.
-    pub points: u8,
-    /// Timers, in the order in which they were set: how long each is, and how old: equally old are those that were set in
-    /// one step.
-    pub timers: Vec<(Duration, u8)>,
-    /// Writes on their way, waited for or not.
-    pub writes: u8,
-}
-
-impl Waits {
-    /// A state counts no further.
-    pub const MOST: usize = 254;
-
-    /// Whether it waits for more than a state can count.
-    pub fn is_beyond(&self) -> bool {
-        let counted = [self.changes, self.points, self.writes].map(usize::from);
-        let listed = [self.watches.len(), self.timers.len()];
-        counted.into_iter().chain(listed).any(|many| many > Waits::MOST)
-    }
-}
-
-/// Which of what an actor waits for its tasks would look at as soon as it came, in the order of [`Waits`]. What they
-/// hold and have not polled is the same to them whenever it comes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Polled {
-    /// Calls.
-    pub calls: Vec<bool>,
-    /// Watches.
-    pub watches: Vec<bool>,
 }
 
 impl Shell {

@@ -30,6 +30,8 @@ enum Way {
     Counts(u32),
     /// It submits so many requests at once.
     Submits(u32),
+    /// It submits so many requests at once, and waits for either of two that it has not waited for yet.
+    Races(u32),
     /// It submits many requests and gives them up, again and again.
     GivesUp,
     /// A task of its own does the same forgetting, but then checkpoints do not count.
@@ -93,6 +95,13 @@ impl Trial for Wrong {
                 let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
                 for call in calls {
                     drop(call.await);
+                }
+            }
+            Way::Races(many) => {
+                let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
+                let mut calls = calls.into_iter();
+                while let (Some(one), Some(other)) = (calls.next(), calls.next()) {
+                    drop(zk_api::race(one, other).await);
                 }
             }
             Way::GivesUp => loop {
@@ -194,6 +203,16 @@ fn a_recipe_that_never_waits_is_a_violation_from_the_start() {
 #[test]
 fn many_requests_at_once_are_no_spin() {
     assert_eq!(of(Way::Submits(70), &full(1, 0, 0, 0)).verdict, Verdict::Holds);
+}
+
+#[test]
+fn answers_that_come_together_to_code_that_chooses_are_left_out_by_name() {
+    for engine in [Engine::Own, Engine::Stateright] {
+        let verdict = |many| of(Way::Races(many), &CheckConfig { engine, ..full(1, 0, 0, 0) }).verdict;
+        assert_eq!(verdict(4), Verdict::Holds);
+        let Verdict::Undecided { ran_out } = verdict(6) else { panic!("{:?}", verdict(6)) };
+        assert!(ran_out.starts_with("where code waits for more than four calls and watches"), "{ran_out}");
+    }
 }
 
 #[test]

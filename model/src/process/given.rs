@@ -4,8 +4,8 @@ use crate::digest::{Digest, digest_of};
 use crate::shell::Watching;
 use std::sync::Arc;
 use zk_api::{
-    CreateMode, ErrorCode, KeeperState, Op, Request, Response, SessionId, Text, WatchedEvent, WatcherKind,
-    Zxid,
+    AclList, CreateMode, ErrorCode, Identity, KeeperState, Op, Perms, Request, Response, SessionId, Text,
+    WatchedEvent, WatcherKind, Zxid,
 };
 use zk_trials::event::{Event, Resource};
 
@@ -38,6 +38,20 @@ impl Req {
             Request::Create { mode, .. } => is_upkept(mode),
             Request::Multi { ops } => {
                 ops.iter().any(|op| matches!(op, Op::Create { mode, .. } if is_upkept(mode)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a znode is to be that not everybody may read.
+    pub fn hides(&self) -> bool {
+        let anyone = Identity::new("world", "anyone");
+        let is_hidden =
+            |acl: &AclList| !acl.iter().any(|one| one.who == anyone && one.perms.contain(Perms::READ));
+        match &self.request {
+            Request::Create { acl, .. } | Request::SetAcl { acl, .. } => is_hidden(acl),
+            Request::Multi { ops } => {
+                ops.iter().any(|op| matches!(op, Op::Create { acl, .. } if is_hidden(acl)))
             }
             _ => false,
         }
