@@ -22,6 +22,8 @@ pub struct Edges {
     starts: Vec<u32>,
     targets: Vec<u32>,
     labels: Vec<u16>,
+    /// Whether nothing came of it that promises see.
+    silent: Vec<bool>,
     /// Every actor has ended, or nothing moves.
     ended: Vec<bool>,
 }
@@ -37,6 +39,13 @@ pub struct Livelock {
 
 /// More edges than this are not recorded: they take 400 MB.
 const EDGES_MAX: usize = 1 << 26;
+
+/// Whether an action is one that code which polls takes: its process is served and goes on.
+fn is_of_polling(label: u16) -> bool {
+    let taken =
+        [Action::Serve(0), Action::Deliver(0), Action::Point(0, 0), Action::Timer(0, 0), Action::Run(0, 0)];
+    taken.iter().any(|action| self::label(*action) >> 12 == label >> 12)
+}
 
 /// Says why livelocks were not looked for.
 pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
@@ -78,10 +87,11 @@ impl Edges {
         self.ended.push(ended);
     }
 
-    /// The next of its free actions, by its label, leads to this state.
-    pub fn add(&mut self, label: u16, target: u32) {
+    /// The next of its free actions, by its label, leads to this state. `silent`: nothing came of it that promises see.
+    pub fn add(&mut self, label: u16, silent: bool, target: u32) {
         self.targets.push(target);
         self.labels.push(label);
+        self.silent.push(silent);
     }
 
     /// The states from which no end can be reached.
@@ -129,7 +139,7 @@ impl Edges {
     /// The same where some actions are treated more fairly: what is possible again and again, though not all the
     /// way round, is done now and then. `is_strong` says which, by their labels.
     pub fn livelock_but(&self, is_strong: impl Fn(u16) -> bool) -> Option<Livelock> {
-        let mut places = self.components(&self.ended);
+        let mut places = self.components(&self.ended, |_| true);
         let mut fair: Vec<BTreeSet<u32>> = Vec::new();
         while !places.is_empty() {
             let mut closed = vec![true; self.starts.len()];
@@ -144,11 +154,40 @@ impl Edges {
                 let misses = |state: &u32| self.of(*state).any(|edge| missed.contains(&self.labels[edge]));
                 place.iter().filter(|state| !misses(state)).for_each(|state| closed[*state as usize] = false);
             }
-            places = self.components(&closed);
+            places = self.components(&closed, |_| true);
         }
         let nearest = fair.into_iter().min_by_key(|place| place.first().copied())?;
         let state = *nearest.first()?;
         Some(Livelock { state, round: self.round(&nearest, state) })
+    }
+
+    /// The nearest way round that one process goes by itself, in which it is served, and nothing comes of it that promises
+    /// see: it asks the same again and again, and is answered the same. Whether others go on meanwhile makes no difference.
+    pub fn polling(&self) -> Option<Livelock> {
+        let open = vec![false; self.starts.len()];
+        let processes: BTreeSet<u16> = self.labels.iter().map(|label| label >> 6 & 0x3f).collect();
+        let of = |me: u16| {
+            let follows = move |edge: usize| {
+                let label = self.labels[edge];
+                label >> 6 & 0x3f == me && is_of_polling(label) && self.silent[edge]
+            };
+            let serves = move |edge: usize| self.labels[edge] >> 12 == label(Action::Serve(0)) >> 12;
+            let asks = move |place: &BTreeSet<u32>| {
+                let mut within = place.iter().flat_map(|state| self.of(*state));
+                within.any(|edge| follows(edge) && serves(edge) && place.contains(&self.targets[edge]))
+            };
+            let places = self.components(&open, follows).into_iter().filter(asks);
+            let place = places.min_by_key(|place| place.first().copied())?;
+            let state = *place.first()?;
+            let mut way = self.shortest(&place, state, follows, serves);
+            let at = way.last().map(|(_, edge)| self.targets[*edge])?;
+            if at != state {
+                way.extend(self.shortest(&place, at, follows, |edge| self.targets[edge] == state));
+            }
+            let round = way.into_iter().map(|(from, edge)| (edge - self.of(from).start) as u16).collect();
+            Some(Livelock { state, round })
+        };
+        processes.into_iter().filter_map(of).min_by_key(|found| found.state)
     }
 
     /// What should be done now and then, is possible somewhere among these states, and leads out of them.
@@ -165,8 +204,8 @@ impl Edges {
         possible.difference(&taken).copied().collect()
     }
 
-    /// The sets of states that can be gone round in, none of them closed (Tarjan's algorithm).
-    fn components(&self, closed: &[bool]) -> Vec<BTreeSet<u32>> {
+    /// The sets of states that can be gone round in by edges that may be followed, none of them closed (Tarjan's algorithm).
+    fn components(&self, closed: &[bool], follows: impl Fn(usize) -> bool) -> Vec<BTreeSet<u32>> {
         const NEW: u32 = u32::MAX;
         let n = self.starts.len();
         let (mut order, mut low) = (vec![NEW; n], vec![NEW; n]);
@@ -189,9 +228,9 @@ impl Edges {
                 let Some((state, edge)) = path.last_mut() else { break };
                 let at = *state as usize;
                 if *edge < self.of(*state).end {
-                    let target = self.targets[*edge];
+                    let (target, may_follow) = (self.targets[*edge], follows(*edge));
                     *edge += 1;
-                    if closed[target as usize] {
+                    if closed[target as usize] || !may_follow {
                         continue;
                     }
                     if order[target as usize] == NEW {
@@ -209,8 +248,8 @@ impl Edges {
                     let from = open.iter().rposition(|state| *state as usize == at).expect("it is open");
                     let place: Vec<u32> = open.drain(from..).collect();
                     place.iter().for_each(|state| is_open[*state as usize] = false);
-                    let goes_round =
-                        place.len() > 1 || self.of(at as u32).any(|e| self.targets[e] == at as u32);
+                    let goes_round = place.len() > 1
+                        || self.of(at as u32).any(|e| self.targets[e] == at as u32 && follows(e));
                     if goes_round {
                         found.push(place.into_iter().collect());
                     }
@@ -250,7 +289,7 @@ impl Edges {
                 let there = &self.labels[self.of(self.targets[edge])];
                 owed.contains(&self.labels[edge]) || owed.iter().any(|label| !there.contains(label))
             };
-            for (from, edge) in self.shortest(place, at, pays) {
+            for (from, edge) in self.shortest(place, at, |_| true, pays) {
                 round.push((edge - self.of(from).start) as u16);
                 owed.remove(&self.labels[edge]);
                 at = self.targets[edge];
@@ -260,11 +299,12 @@ impl Edges {
         round
     }
 
-    /// The shortest way within these states whose last edge is one that is wanted.
+    /// The shortest way within these states, by edges that may be followed, whose last edge is one that is wanted.
     fn shortest(
         &self,
         place: &BTreeSet<u32>,
         start: u32,
+        follows: impl Fn(usize) -> bool,
         wanted: impl Fn(usize) -> bool,
     ) -> Vec<(u32, usize)> {
         let mut reached = std::collections::BTreeMap::new();
@@ -272,7 +312,7 @@ impl Edges {
         while let Some(state) = open.pop_front() {
             for edge in self.of(state) {
                 let target = self.targets[edge];
-                if !place.contains(&target) {
+                if !place.contains(&target) || !follows(edge) {
                     continue;
                 }
                 if wanted(edge) {
@@ -305,7 +345,7 @@ mod tests {
         let mut edges = Edges::default();
         for state in states {
             edges.state(state.is_empty());
-            state.iter().for_each(|(me, target)| edges.add(label(Action::Serve(*me)), *target));
+            state.iter().for_each(|(me, target)| edges.add(label(Action::Serve(*me)), true, *target));
         }
         edges.livelock()
     }
@@ -334,7 +374,7 @@ mod tests {
         let mut edges = Edges::default();
         for state in [&[(0, 1)][..], &[(0, 2), (1, 3)], &[(0, 1)], &[]] {
             edges.state(state.is_empty());
-            state.iter().for_each(|(me, target)| edges.add(*me, *target));
+            state.iter().for_each(|(me, target)| edges.add(*me, true, *target));
         }
         assert_eq!(edges.livelock_but(|_| false).map(|found| found.state), Some(1));
         assert_eq!(edges.livelock_but(|label| label == 1), None);
@@ -345,7 +385,7 @@ mod tests {
         let mut edges = Edges::default();
         for state in [&[(0, 1)][..], &[(0, 2), (1, 3)], &[(0, 2), (0, 1)], &[]] {
             edges.state(state.is_empty());
-            state.iter().for_each(|(me, target)| edges.add(*me, *target));
+            state.iter().for_each(|(me, target)| edges.add(*me, true, *target));
         }
         assert_eq!(edges.livelock_but(|label| label == 1).map(|found| found.state), Some(2));
     }
@@ -362,5 +402,34 @@ mod tests {
     fn the_nearest_is_found() {
         let found = livelock(&[&[(0, 1), (1, 2)], &[(0, 3)], &[(0, 2)], &[(0, 3)]]);
         assert_eq!(found.map(|found| found.state), Some(2));
+    }
+
+    /// Edges of process 0, silent or not, and of process 1: which action, and where it leads.
+    fn polling(states: &[&[(Action, bool, u32)]]) -> Option<Livelock> {
+        let mut edges = Edges::default();
+        for state in states {
+            edges.state(false);
+            state.iter().for_each(|(action, silent, target)| edges.add(label(*action), *silent, *target));
+        }
+        edges.polling()
+    }
+
+    const ASKS: Action = Action::Serve(0);
+    const SLEEPS: Action = Action::Timer(0, 0);
+
+    #[test]
+    fn who_asks_sleeps_and_asks_again_polls_whatever_others_may_do() {
+        let other = (Action::Serve(1), true, 2);
+        let round: &[&[_]] = &[&[(ASKS, true, 1), other], &[(SLEEPS, true, 0), other], &[]];
+        assert_eq!(polling(round), Some(Livelock { state: 0, round: vec![0, 0] }));
+        assert_eq!(polling(&[&[(ASKS, true, 0)]]), Some(Livelock { state: 0, round: vec![0] }));
+    }
+
+    #[test]
+    fn a_way_round_in_which_something_comes_of_it_or_another_acts_is_no_polling() {
+        assert_eq!(polling(&[&[(ASKS, false, 1)], &[(SLEEPS, true, 0)]]), None);
+        assert_eq!(polling(&[&[(ASKS, true, 1)], &[(Action::Serve(1), true, 0)]]), None);
+        assert_eq!(polling(&[&[(ASKS, true, 1)], &[(Action::Expire(0), true, 0)]]), None);
+        assert_eq!(polling(&[&[(SLEEPS, true, 0)]]), None);
     }
 }

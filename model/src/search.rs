@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use zk_trials::course::CourseStep;
 use zk_trials::promise::Violation;
+use zk_trials::promises::NO_POLLING;
 
 /// How often the clock is looked at, in states.
 const LOOK_EVERY: u64 = 1024;
@@ -236,6 +237,7 @@ impl Search<'_> {
             if self.is_answered() {
                 continue;
             }
+            let is_silent = taken.events.iter().all(|events| events.items.is_empty());
             let target = match self.tree.reach(taken.state.fingerprint, index, nth as u16) {
                 Err(known) => known,
                 Ok(number) => {
@@ -245,7 +247,7 @@ impl Search<'_> {
                 }
             };
             if let (Ok(edges), true) = (&mut self.edges, nth < free) {
-                edges.add(livelock::label(action), target);
+                edges.add(livelock::label(action), is_silent, target);
             }
         }
     }
@@ -259,6 +261,16 @@ impl Search<'_> {
             _ if self.is_outdated() => Err("the search begins anew".to_owned()),
             edges => edges,
         };
+        let polling = self.model.promises.iter().position(|name| *name == NO_POLLING);
+        let found = edges.as_ref().ok().and_then(Edges::polling);
+        let found = found.filter(|found| !self.config.ranks || self.comes_round(found.state, &found.round));
+        if let (Some(nth), Some(found)) = (polling, found) {
+            self.goes_round(
+                nth,
+                "somebody asks the same again and again, and nothing else happens to it (a trial may opt out of this)",
+                &found,
+            );
+        }
         let nth = self.model.promises.len() - 1;
         match edges.map(|edges| edges.livelock()) {
             Err(why) => livelock::unchecked(&mut self.found.promises, &why),
@@ -267,19 +279,24 @@ impl Search<'_> {
                 livelock::unchecked(&mut self.found.promises, why);
             }
             Ok(None) => self.found.promises[nth].tested = 1,
-            Ok(Some(Livelock { state, round })) => {
+            Ok(Some(found)) => {
                 let what = "what happens comes round again and again, and an actor never comes to its end";
-                let violation = Violation::new(what.to_owned(), None);
-                let mut example = self.counterexample(&violation, state, None);
-                let way = example.steps.len();
-                (example.steps, example.scenes, example.course) =
-                    retrace(self.model, &self.path(state, &round));
-                example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
-                let steps = example.steps.len() as u32;
-                let report = &mut self.found.promises[nth];
-                (report.tested, report.broken) = (1, Some(example));
-                self.found.violated = self.found.violated.or(Some((nth, steps)));
+                self.goes_round(nth, what, &found);
             }
+        }
+    }
+
+    /// A promise is broken by something that goes round.
+    fn goes_round(&mut self, nth: usize, what: &str, Livelock { state, round }: &Livelock) {
+        let mut example = self.counterexample(&Violation::new(what.to_owned(), None), *state, None);
+        let way = example.steps.len();
+        (example.steps, example.scenes, example.course) = retrace(self.model, &self.path(*state, round));
+        example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
+        let steps = example.steps.len() as u32;
+        let report = &mut self.found.promises[nth];
+        if report.broken.is_none() {
+            (report.tested, report.broken) = (report.tested.max(1), Some(example));
+            self.found.violated = self.found.violated.or(Some((nth, steps)));
         }
     }
 

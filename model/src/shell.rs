@@ -15,6 +15,7 @@ use zk_api::{
     SessionId, StatReads, Text, Watch, WatchedEvent, WatcherKind,
 };
 use zk_trials::event::{ActorId, Event, Observation, Resource};
+use zk_trials::polling::{AskedAt, Polling};
 use zk_trials::probe::{ASKS_PER_TURN, Task};
 
 /// What an actor says that is stopped by force, as it asks without end and never waits.
@@ -55,7 +56,8 @@ struct Inner {
     state: KeeperState,
     /// The code has looked at the state in this step, since the last checkpoint.
     looked: bool,
-    calls: VecDeque<(Arc<Req>, Completer<Answered>)>,
+    calls: VecDeque<(Arc<Req>, AskedAt, Completer<Answered>)>,
+    polling: Polling,
     /// Calls made after the session's end, which fail once the task that has made them waits.
     refused: Vec<(Error, Completer<Answered>)>,
     /// How often that was so, since anything else has reached it, or its last checkpoint.
@@ -130,6 +132,7 @@ impl Shell {
             state: life.first_state(),
             looked: false,
             calls: VecDeque::new(),
+            polling: Polling::default(),
             refused: Vec::new(),
             refusals: 0,
             watches: Vec::new(),
@@ -161,6 +164,9 @@ impl Shell {
         inner.begin(state);
         if !matches!(input, Input::Run(_)) {
             inner.refusals = 0;
+        }
+        if !matches!(input, Input::Answer(_) | Input::Run(_) | Input::Point(_) | Input::Timer(_)) {
+            inner.polling.forget();
         }
         match input {
             Input::Answer(answer) => {
@@ -248,7 +254,7 @@ impl Shell {
         let waits = inner.settle();
         let given_up = inner.calls.len() - waits.calls.len();
         let polled = Polled {
-            calls: inner.calls.iter().skip(given_up).map(|(_, slot)| slot.is_polled()).collect(),
+            calls: inner.calls.iter().skip(given_up).map(|(.., slot)| slot.is_polled()).collect(),
             watches: inner.watches.iter().map(|(_, slot)| slot.is_polled()).collect(),
         };
         (std::mem::take(&mut inner.out), waits, polled, inner.mark.take(), inner.looked)
@@ -274,7 +280,8 @@ impl Shell {
         }
         let request = Arc::new(Req::new(request));
         inner.out.requests.push(request.clone());
-        inner.calls.push_back((request, completer));
+        let asked_at = inner.polling.ask();
+        inner.calls.push_back((request, asked_at, completer));
         call
     }
 
@@ -317,6 +324,7 @@ impl Shell {
         let mut inner = self.count();
         if !inner.closed {
             let actor = inner.actor.of_thread(thread);
+            inner.polling.forget();
             inner.out.events.push(Event::Says { actor, what });
         }
     }
@@ -394,10 +402,13 @@ impl Inner {
     /// Answers the oldest call that somebody waits for. Calls before it were given up, and so were their
     /// answers.
     fn answer(&mut self, answer: &Result<Response, ErrorCode>) {
-        while let Some((request, slot)) = self.calls.pop_front() {
+        while let Some((request, asked_at, slot)) = self.calls.pop_front() {
             if slot.is_abandoned() {
                 continue;
             }
+            let told = answer.as_ref().map_err(|code| *code);
+            let polls = self.polling.answer(self.actor, asked_at, &request.request, told);
+            self.out.events.extend(polls.map(Event::Is));
             let result = match answer {
                 Ok(response) => Ok((response.clone(), self.new_watch(&request.request, response))),
                 Err(code) => Err(error(&request.request, *code)),
@@ -444,7 +455,7 @@ impl Inner {
     }
 
     fn fail_calls(&mut self, code: ErrorCode) {
-        for (request, slot) in std::mem::take(&mut self.calls) {
+        for (request, _, slot) in std::mem::take(&mut self.calls) {
             slot.send(Err(error(&request.request, code)));
             self.filled.push((digest_of(3, &code), Held::Call(slot)));
         }
@@ -455,7 +466,7 @@ impl Inner {
     fn over(&mut self, state: KeeperState, answered: bool) {
         // How it ended is told by how calls fail.
         self.looked = true;
-        let is_end = |(request, _): &(Arc<Req>, _)| request.request == Request::CloseSession;
+        let is_end = |(request, ..): &(Arc<Req>, _, _)| request.request == Request::CloseSession;
         let end = self.calls.iter().position(is_end).filter(|_| state == KeeperState::Closed && !answered);
         let later = self.calls.split_off(end.map_or(0, |end| end + 1));
         self.fail_calls(ErrorCode::ConnectionLoss);
@@ -488,7 +499,7 @@ impl Inner {
         let (gone, kept): (Vec<_>, Vec<_>) = watches.into_iter().partition(|(_, slot)| slot.is_abandoned());
         self.watches = kept;
         self.out.unwatched.extend(gone.into_iter().map(|(watching, _)| watching));
-        let calls = self.calls.iter().map(|(_, slot)| !slot.is_abandoned());
+        let calls = self.calls.iter().map(|(.., slot)| !slot.is_abandoned());
         Waits {
             calls: calls.skip_while(|alive| !alive).collect(),
             watches: self.watches.iter().map(|(watching, _)| watching.clone()).collect(),
@@ -522,6 +533,7 @@ impl Inner {
         }
         self.looked = false;
         self.refusals = 0;
+        self.polling.forget();
         self.mark = Some(Mark {
             label,
             key: digester.end(),
@@ -535,7 +547,7 @@ impl Inner {
         (self.actor, label, locals, waits, self.guids, u32::from(self.life.rank)).hash(hasher);
         self.session.hash(hasher);
         let alive = self.calls.iter().skip(self.calls.len() - waits.calls.len());
-        alive.for_each(|(request, _)| request.request.hash(hasher));
+        alive.for_each(|(request, ..)| request.request.hash(hasher));
         self.refused.iter().for_each(|(error, _)| (&error.path, error.code).hash(hasher));
         // An answer that was given and not looked at yet is as good as a local.
         self.filled.iter().for_each(|(digest, _)| digest.hash(hasher));

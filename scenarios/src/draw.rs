@@ -185,7 +185,8 @@ impl Drawing {
             | Fact::Fired { .. }
             | Fact::Disconnected { .. }
             | Fact::Connected { .. }
-            | Fact::LearnsExpiry { .. } => {}
+            | Fact::LearnsExpiry { .. }
+            | Fact::Polls { .. } => {}
         }
     }
 }

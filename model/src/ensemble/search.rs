@@ -231,7 +231,7 @@ impl<N: Node> Search<'_, N> {
                 }
             };
             if let (Ok(edges), true) = (&mut self.edges, nth < free) {
-                edges.add(action.label(), target);
+                edges.add(action.label(), false, target);
             }
         }
         if is_brim {

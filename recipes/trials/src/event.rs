@@ -199,6 +199,8 @@ pub enum Fact {
     Resumed { actor: ActorId },
     /// A write reached the outside resource, and was accepted or refused.
     Wrote { resource: Resource, actor: ActorId, token: Option<Zxid>, accepted: bool },
+    /// An actor asks the same again and again while nothing happens to it: see [`crate::polling`].
+    Polls { actor: ActorId, request: Text },
     /// An actor's code has ended.
     Finished { actor: ActorId, end: End },
 }

@@ -7,6 +7,7 @@
 //! | `prelude` | all that the author of a trial writes against |
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
+//! | `polling` | who asks the same again and again |
 //! | `context` | who is alive, who stands how to a lock, who was robbed: what promises know in common |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
@@ -38,6 +39,7 @@ pub mod lock;
 pub mod membership;
 pub mod mutation;
 pub mod outside;
+pub mod polling;
 pub mod prelude;
 pub mod probe;
 pub mod promise;

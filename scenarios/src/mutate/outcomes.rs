@@ -274,7 +274,8 @@ fn seen(event: &Event) -> Option<String> {
             | Fact::LearnsExpiry { .. }
             | Fact::Crashed { .. }
             | Fact::Paused { .. }
-            | Fact::Resumed { .. },
+            | Fact::Resumed { .. }
+            | Fact::Polls { .. },
         ) => return None,
     };
     Some(reduced(&told))

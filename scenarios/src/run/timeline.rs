@@ -182,6 +182,9 @@ impl Teller {
                 let refused = if *accepted { "" } else { ", and is refused" };
                 of_world(format!("a write of {actor}{token} reaches the {resource} resource{refused}"))
             }
+            Fact::Polls { actor, request } => {
+                of_actor(actor, &format!("polls: asks {request} again and again"))
+            }
             Fact::Finished { actor, end } => of_actor(
                 actor,
                 match end {

@@ -8,6 +8,7 @@ use zoocheck::reports::Judgement;
 use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::AnyPromise;
+use zoocheck::trials::promises::NO_POLLING;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
 use zoocheck::{CheckConfig, Faults, Scenario, Verdict, Zoo};
 
@@ -31,6 +32,11 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     const SETUP: &[&str] = &[];
 
     fn promises(self) -> Vec<Box<dyn AnyPromise>>;
+
+    /// Whether it polls, and its author wants it to.
+    fn polls(self) -> bool {
+        false
+    }
 
     /// Whether its client library opens a new session under the running code.
     fn renews(self) -> bool {
@@ -58,6 +64,10 @@ impl<T: Recipe> Trial for Tried<T> {
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.1.promises()
+    }
+
+    fn opts_out(&self) -> &'static [&'static str] {
+        if self.1.polls() { &[NO_POLLING] } else { &[] }
     }
 
     fn renews_session(&self) -> bool {

@@ -44,6 +44,10 @@ impl Recipe for Spin {
         }
     }
 
+    fn polls(self) -> bool {
+        true
+    }
+
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {
         let lock = path("/r/lock");
         for round in 0..part.rounds {
@@ -227,6 +231,10 @@ enum Oldest {
 impl Recipe for Oldest {
     fn promises(self) -> Vec<Box<dyn AnyPromise>> {
         vec![exclusion(), Box::new(NoFailure)]
+    }
+
+    fn polls(self) -> bool {
+        true
     }
 
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {

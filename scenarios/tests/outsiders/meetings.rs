@@ -268,6 +268,8 @@ enum Gate {
     Watches,
     /// Looks every now and then.
     Polls,
+    /// The same, and no checkpoint tells that it is where it was.
+    PollsWithoutCheckpoint,
 }
 
 impl Recipe for Gate {
@@ -287,9 +289,11 @@ impl Recipe for Gate {
         }
         probe.observe(Observation::Attempts { lock: R.into() });
         loop {
-            zk.checkpoint("gate", &[Local::Number(0)]);
+            if self != Gate::PollsWithoutCheckpoint {
+                zk.checkpoint("gate", &[Local::Number(0)]);
+            }
             match self {
-                Gate::Polls => match insist(&zk, || zk.exists(&gate)).await? {
+                Gate::Polls | Gate::PollsWithoutCheckpoint => match insist(&zk, || zk.exists(&gate)).await? {
                     Some(_) => zk.sleep(Duration::from_millis(500)).await,
                     None => return Ok(()),
                 },
@@ -323,7 +327,9 @@ fn who_watches_as_it_looks_gets_through() {
 }
 
 #[test]
-fn who_looks_every_now_and_then_gets_through() {
+fn who_looks_every_now_and_then_polls() {
     let gate = Bounds { drops: 1, lag: 1, ..Bounds::clients(2) };
-    judge("gate/polls", Gate::Polls, gate, faults(20, 0), [Says::Holds; 2]);
+    let says = [Says::Breaks("no-polling"); 2];
+    judge("gate/polls", Gate::Polls, gate, faults(20, 0), says);
+    judge("gate/polls-without-checkpoint", Gate::PollsWithoutCheckpoint, gate, faults(20, 0), says);
 }

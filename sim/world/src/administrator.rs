@@ -97,6 +97,7 @@ impl World<'_> {
             | Fact::Paused { actor }
             | Fact::Resumed { actor }
             | Fact::Wrote { actor, .. }
+            | Fact::Polls { actor, .. }
             | Fact::Finished { actor, .. } => actor.process >= self.scenario.clients,
             Fact::NodeCreated { .. }
             | Fact::NodeWritten { .. }

@@ -5,7 +5,7 @@ use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
 use crate::mailbox::Seen;
 use crate::network::Arrival;
-use crate::process::Armed;
+use crate::process::{Armed, Process};
 use crate::pulse::{Acting, watch};
 use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
@@ -57,7 +57,9 @@ impl World<'_> {
             }
             Happening::TaskGoesOn { actor, task } => self.task_goes_on(actor.process, task),
             Happening::WriteAnswered { actor, accepted, completer } => {
-                if self.processes[usize::from(actor.process)].is(actor) {
+                let process = &mut self.processes[usize::from(actor.process)];
+                if process.is(actor) {
+                    process.polling.forget();
                     completer.complete(accepted);
                 }
             }
@@ -166,7 +168,8 @@ impl World<'_> {
             }
             ClientOutput::Complete { call, result, watch } => self.complete(process, call, result, watch),
             ClientOutput::Event { watch, event, last } => {
-                let watches = &mut self.processes[usize::from(process)].watches;
+                let Process { watches, polling, .. } = &mut self.processes[usize::from(process)];
+                polling.forget();
                 if last {
                     if let Some(completer) = watches.remove(&watch) {
                         completer.complete((*event).clone());
@@ -196,13 +199,15 @@ impl World<'_> {
         watch: Option<WatchId>,
     ) {
         let p = &mut self.processes[usize::from(process)];
-        let Some(completer) = p.calls.remove(&call.0) else { return };
+        let Some((request, asked_at, completer)) = p.calls.remove(&call.0) else { return };
         if completer.is_abandoned() {
             // Nor will anybody wait for its watch, which is not to be registered again.
             return watch
                 .into_iter()
                 .for_each(|watch| self.client_event(process, ClientEvent::Abandon { watch }));
         }
+        let answer = result.as_ref().map_err(|error| error.code);
+        let polls = p.polling.answer(p.actor, asked_at, &request, answer);
         let result = result.map(|response| {
             let watch = watch.map(|id| {
                 let (completer, watch) = Pending::slot();
@@ -212,6 +217,7 @@ impl World<'_> {
             (response, watch)
         });
         completer.complete(result);
+        polls.into_iter().for_each(|fact| self.fact(fact));
     }
 
     fn client_state(&mut self, process: u16, state: KeeperState) {
@@ -219,6 +225,7 @@ impl World<'_> {
         let Some(client) = &p.client else { return };
         let (actor, session) = (p.actor, client.session());
         p.renews = false;
+        p.polling.forget();
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
         self.sees_state(session, state);

@@ -213,7 +213,7 @@ impl World<'_> {
             Ask::Submit { request, completer } => {
                 let call = p.next_call;
                 p.next_call += 1;
-                p.calls.insert(call, completer);
+                p.calls.insert(call, (request.clone(), p.polling.ask(), completer));
                 self.client_event(process, ClientEvent::Submit { call: CallId(call), request });
             }
             Ask::Sleep { duration, completer } => {
@@ -240,7 +240,10 @@ impl World<'_> {
             Ask::Write { thread, resource, token, completer } => {
                 self.write(actor.of_thread(thread), resource, token, completer);
             }
-            Ask::Observe { thread, what } => self.observed(actor.of_thread(thread), what),
+            Ask::Observe { thread, what } => {
+                p.polling.forget();
+                self.observed(actor.of_thread(thread), what);
+            }
             Ask::Spawn(task) => {
                 let code = async move {
                     task.await;

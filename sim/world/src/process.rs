@@ -10,10 +10,11 @@ use crate::schedule::{Loss, When};
 use crate::world::Happening;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zk_api::{Completer, WatchedEvent};
+use zk_api::{Completer, Request, WatchedEvent};
 use zk_proto::client::{ClientSession, ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
+use zk_trials::polling::{AskedAt, Polling};
 
 /// A client process over all its lives.
 pub struct Process {
@@ -27,7 +28,8 @@ pub struct Process {
     pub clock: Clock,
     /// The connection that is being opened.
     pub opening: Option<ConnId>,
-    pub calls: BTreeMap<u64, CallCompleter>,
+    pub calls: BTreeMap<u64, (Request, AskedAt, CallCompleter)>,
+    pub polling: Polling,
     pub watches: BTreeMap<WatchId, Completer<WatchedEvent>>,
     pub next_call: u64,
     /// Counts the settings of each timer; only the last one counts.
@@ -79,6 +81,7 @@ impl Process {
             clock: Clock::new(offset_ms),
             opening: None,
             calls: BTreeMap::new(),
+            polling: Polling::default(),
             watches: BTreeMap::new(),
             next_call: 0,
             timers: [0; 2],

@@ -1,12 +1,13 @@
 //! What every recipe is held to, unless its author opts out of it by name.
 
-use super::{NoFailure, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed};
+use super::{NO_POLLING, NoFailure, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed};
 use crate::event::Event;
 use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to that one: it may be stricter, or
 /// excused otherwise.
-pub const STANDARD: [&str; 4] = ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode"];
+pub const STANDARD: [&str; 5] =
+    ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode", NO_POLLING];
 
 /// These promises, and the standard ones that are not among them, without those that are opted out of.
 pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
@@ -15,6 +16,7 @@ pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Bo
         Box::new(Standard(SessionEndNoticed::of_midst())),
         Box::new(Standard(Undisturbed::of(NoFailure))),
         Box::new(Standard(NoSecondZnode::default())),
+        Box::new(Standard(NoPolling)),
     ];
     let mut all = own;
     for promise in standard {
@@ -79,7 +81,7 @@ mod tests {
         let own: Vec<Box<dyn AnyPromise>> = vec![Box::new(NoFailure)];
         assert_eq!(
             names(own, &["no-waiter-stuck", "no-second-znode"]),
-            ["no-failure", "session-end-noticed"]
+            ["no-failure", "session-end-noticed", NO_POLLING]
         );
     }
 }

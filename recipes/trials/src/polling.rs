@@ -1,0 +1,184 @@
+//! Finds code that asks the same thing again and again while nothing happens to it.
+
+use crate::event::{ActorId, Fact};
+use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
+
+/// So many times running, the same request is answered the same before it is called polling. A recipe whose tasks all look at
+/// one znode as they begin asks less often.
+pub const MOST: u32 = 5;
+
+/// What an actor was answered since anything else has happened to it: an event, a change of its connection, a write that
+/// took effect, something that it has told of, or another answer to the same request.
+///
+/// Both engines ask it, at the seam between an actor and its client; in a model, what comes round by a checkpoint is looked
+/// for in the graph of its states.
+#[derive(Clone, Debug, Default)]
+pub struct Polling {
+    same: Vec<Same>,
+    answers: u64,
+}
+
+/// When a request was submitted, counted in answers.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedAt(u64);
+
+#[derive(Clone, Debug)]
+struct Same {
+    request: Request,
+    answer: Result<Response, ErrorCode>,
+    times: u32,
+    answered_at: u64,
+}
+
+impl Polling {
+    /// What a request takes with it that is submitted now. Of those under way together, one counts.
+    pub fn ask(&self) -> AskedAt {
+        AskedAt(self.answers)
+    }
+
+    /// Something else has happened.
+    pub fn forget(&mut self) {
+        self.same.clear();
+    }
+
+    /// A request is answered; gives what is to be told if that was once too often.
+    pub fn answer(
+        &mut self,
+        actor: ActorId,
+        asked_at: AskedAt,
+        request: &Request,
+        answer: Result<&Response, ErrorCode>,
+    ) -> Option<Fact> {
+        self.answers += 1;
+        let failed = matches!(answer, Err(_) | Ok(Response::Multi(MultiOutcome::Failed(_))));
+        let took_effect = request.is_write() && !failed;
+        let is_lost = answer.is_err_and(|code| code.outcome() == Outcome::Unknown);
+        if took_effect || is_lost {
+            self.forget();
+            return None;
+        }
+        if let Request::Sync { .. } = request {
+            return None;
+        }
+        let known = self.same.iter().position(|same| same.request == *request);
+        let is_same = |same: &Same| same.answer.as_ref().map_err(|code| *code) == answer;
+        match known {
+            Some(nth) if StatReads::unnoted(|| is_same(&self.same[nth])) => {
+                let same = &mut self.same[nth];
+                if asked_at.0 < same.answered_at {
+                    return None;
+                }
+                (same.times, same.answered_at) = (same.times + 1, self.answers);
+                let is_polling = same.times == MOST;
+                is_polling.then(|| Fact::Polls {
+                    actor,
+                    request: format!("{} {}", request.name(), request.path()).into(),
+                })
+            }
+            known => {
+                if known.is_some() {
+                    self.forget();
+                }
+                let (request, answer) = (request.clone(), answer.cloned());
+                self.same.push(Same { request, answer, times: 1, answered_at: self.answers });
+                None
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
+
+    fn exists(path: &str) -> Request {
+        Request::Exists { path: path.into(), watch: false }
+    }
+
+    fn nothing() -> Response {
+        Response::Exists(None)
+    }
+
+    fn polls(polling: &mut Polling, request: &Request) -> bool {
+        let asked_at = polling.ask();
+        polling.answer(ME, asked_at, request, Ok(&nothing())).is_some()
+    }
+
+    #[test]
+    fn the_same_question_with_the_same_answer_is_polling_once_it_was_too_often() {
+        let mut polling = Polling::default();
+        let found: Vec<bool> = (0..7).map(|_| polls(&mut polling, &exists("/a"))).collect();
+        assert_eq!(found, [false, false, false, false, true, false, false]);
+    }
+
+    #[test]
+    fn questions_between_do_not_hide_it() {
+        let mut polling = Polling::default();
+        let found =
+            (0..10).filter(|_| polls(&mut polling, &exists("/a")) | polls(&mut polling, &exists("/b")));
+        assert_eq!(found.count(), 1);
+        let sync = Request::Sync { path: "/a".into() };
+        let mut polling = Polling::default();
+        for _ in 0..4 {
+            assert!(!polls(&mut polling, &exists("/a")));
+            let asked_at = polling.ask();
+            assert_eq!(
+                polling.answer(ME, asked_at, &sync, Ok(&Response::Synced { path: "/a".into() })),
+                None
+            );
+        }
+        assert!(polls(&mut polling, &exists("/a")));
+    }
+
+    #[test]
+    fn what_happens_between_makes_it_none() {
+        let create = Request::Create {
+            path: "/a".into(),
+            data: zk_api::Data::NULL,
+            acl: zk_api::open_acl(),
+            mode: zk_api::CreateMode::Persistent,
+            stat: false,
+        };
+        let happens: [&dyn Fn(&mut Polling); 4] = [
+            &|polling| polling.forget(),
+            &|polling| {
+                let asked_at = polling.ask();
+                let _ = polling.answer(ME, asked_at, &create, Ok(&nothing()));
+            },
+            &|polling| {
+                let asked_at = polling.ask();
+                let _ = polling.answer(ME, asked_at, &exists("/b"), Err(ErrorCode::ConnectionLoss));
+            },
+            &|polling| {
+                let asked_at = polling.ask();
+                let _ = polling.answer(ME, asked_at, &exists("/a"), Err(ErrorCode::NoNode));
+            },
+        ];
+        for happens in happens {
+            let mut polling = Polling::default();
+            for nth in 0..10 {
+                assert!(!polls(&mut polling, &exists("/a")));
+                if nth % 3 == 2 {
+                    happens(&mut polling);
+                }
+            }
+        }
+        // A write that is refused takes no effect.
+        let mut polling = Polling::default();
+        let refused = (0..5).filter(|_| {
+            let asked_at = polling.ask();
+            polling.answer(ME, asked_at, &create, Err(ErrorCode::NodeExists)).is_some()
+        });
+        assert_eq!(refused.count(), 1);
+    }
+
+    #[test]
+    fn questions_that_are_under_way_together_are_one() {
+        let mut polling = Polling::default();
+        let asked: Vec<AskedAt> = (0..9).map(|_| polling.ask()).collect();
+        let found = asked.into_iter().filter_map(|at| polling.answer(ME, at, &exists("/a"), Ok(&nothing())));
+        assert_eq!(found.count(), 0);
+    }
+}
