@@ -40,6 +40,8 @@ pub enum Action {
     Resume(u8),
     /// The leader's clock shows the time of this number.
     Clock(u8),
+    /// The session that ends next loses its ephemeral znodes in the order of this number.
+    EndsIn(u8),
     /// Its session expires.
     Expire(u8),
     /// It is told that its session is dead, by a leader that is deposed and does not know it, or before the end is
@@ -105,6 +107,13 @@ impl RecipeModel {
         }
         if self.varied.has(Reads::TIMES) && self.can_be_stamped(state) {
             actions.extend(state.service.other_times().map(Action::Clock));
+        }
+        if self.varied.has(Reads::ENDS) {
+            let (orders, are_too_many) = state.service.other_ends();
+            actions.extend(orders.map(Action::EndsIn));
+            if are_too_many {
+                self.has_left_out_orders.store(true, Ordering::Relaxed);
+            }
         }
         free
     }

@@ -50,6 +50,8 @@ pub fn course_step(model: &RecipeModel, before: &State, action: Action) -> Vec<C
         Action::CatchUp(me) => CourseStep::CatchUp(me.into()),
         Action::Resume(me) => CourseStep::Resume(me.into()),
         Action::Clock(shows) => CourseStep::Clock(shows),
+        // A server's order is its own.
+        Action::EndsIn(_) => return Vec::new(),
         Action::Expire(me) => match former(model, before, me) {
             Some((process, life)) => CourseStep::ExpireFormer(process, life),
             None => CourseStep::Expire(me.into()),

@@ -64,6 +64,9 @@ fn step(before: &State, action: Action, after: &State) -> String {
             let ms = TIMES_MS[usize::from(shows)] - TIMES_MS[1];
             format!("the leader's clock shows {ms} ms since the setup")
         }
+        Action::EndsIn(order) => {
+            format!("the next session to end loses its ephemeral znodes in another order, number {order}")
+        }
         Action::Resume(me) => format!("{} goes on after its pause", client(me).actor()),
         Action::Expire(me) => {
             let why = match client(me).phase {

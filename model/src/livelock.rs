@@ -75,7 +75,7 @@ pub fn label(action: Action) -> u16 {
         Action::Drop(..) | Action::Crash(_) | Action::Pause(_) | Action::FalseEnd(_) => (15, 0, 0),
         // A first life begins sooner or later, one way or the other.
         Action::Rank(me) | Action::Begin(me, _) | Action::Early(me, _) => (15, me, 1),
-        Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (15, 0, 0),
+        Action::Delete(_) | Action::Set(..) | Action::Clock(_) | Action::EndsIn(_) => (15, 0, 0),
     };
     kind << 12 | u16::from(me & 0x3f) << 6 | u16::from(nth & 0x3f)
 }

@@ -60,7 +60,7 @@ pub struct RecipeModel {
     /// Which lives begin in two ways, and which say something as they begin.
     starts: Memo<bool>,
     /// A list has come to code that reads the order of its names, which were too many for all of their orders.
-    has_left_out_orders: AtomicBool,
+    pub(crate) has_left_out_orders: AtomicBool,
     /// Messages came together to code that waits for many things, and not every way in which they could.
     pub(crate) has_left_out_heaps: AtomicBool,
 }
@@ -340,9 +340,8 @@ impl Turn<'_> {
                 let task = self.state.clients[usize::from(me)].node.ready[usize::from(nth)];
                 self.go(me, &Op::Run(task));
             }
-            Action::Clock(shows) => {
-                self.order(&Order::Clock { shows }, digest_all(16, [shows.into()]), None);
-            }
+            Action::Clock(shows) => self.plain(shows, 16, &Order::Clock { shows }),
+            Action::EndsIn(order) => self.plain(order, 17, &Order::EndsIn { order }),
             Action::Expire(me) => self.expire(me),
             Action::Drop(me, ghosts) => self.drop_connection(me, ghosts),
             Action::FalseEnd(me) => {
@@ -372,8 +371,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Tells the clients and the ensemble what each has to know of the other. Where nothing lags or is withheld, only that a
-    /// session is over.
+    /// Tells clients and ensemble what each has to know of the other; where nothing lags or is withheld, ends of sessions.
     fn settle(&mut self) {
         for me in 0..self.state.clients.len() {
             let name = me as u8;
@@ -439,6 +437,9 @@ impl Turn<'_> {
         let served = self.model.orders.get(key, || Arc::new(service.step(order, &self.model.rules)));
         self.state.service = served.service.clone();
         self.stale |= served.stale;
+        if served.tells_order {
+            self.model.replayer.noted.add(Reads::ENDS);
+        }
         self.see(&served.events);
         let mut mine = None;
         for (client, post) in &served.post {

@@ -24,13 +24,17 @@ impl Reads {
     /// reads: it asks for a znode that not everybody may read.
     pub const WITHHELD: Reads = Reads(16);
 
+    /// In which order the ephemeral znodes of one session go when it ends. Noted when somebody is told of two of them.
+    pub const ENDS: Reads = Reads(32);
+
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 5] = [
+    pub const ALL: [(Reads, &'static str); 6] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take four values"),
         (Reads::PZXID, "pzxid"),
         (Reads::SESSIONS, "the order of session ids"),
         (Reads::WITHHELD, "events of znodes that not everybody may read"),
+        (Reads::ENDS, "the order in which a session's ephemerals go"),
     ];
 
     /// What this thread has read since it was asked last.

@@ -116,7 +116,9 @@ impl Story {
             | Action::Pause(me)
             | Action::Expire(me)
             | Action::FalseEnd(me) => (process(me), Does::Suffers, none()),
-            Action::Delete(_) | Action::Set(..) | Action::Clock(_) => (None, Does::Suffers, none()),
+            Action::Delete(_) | Action::Set(..) | Action::Clock(_) | Action::EndsIn(_) => {
+                (None, Does::Suffers, none())
+            }
             Action::Point(me, _)
             | Action::Timer(me, _)
             | Action::Take(me, _)

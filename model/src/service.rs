@@ -28,6 +28,7 @@ mod view;
 
 use crate::digest::Digest;
 use crate::message::{Events, Letter, List, Message, Post};
+use crate::orders::{Order as Names, are_too_many, orders_of};
 use crate::shell::{Watching, watching_of};
 use crate::symmetry::actor_of;
 pub use stamp::TIMES_MS;
@@ -61,6 +62,8 @@ pub struct Service {
     views: Vec<View>,
     /// What the next transaction finds the leader's clock at, if anybody reads that: one of [`TIMES_MS`].
     clock: u8,
+    /// In which of their orders the ephemeral znodes of a session go that the next transaction ends, if anybody sees that.
+    ends_in: u8,
     /// What tells it from others.
     pub digest: Digest,
     /// What each process sees of it; empty without symmetry.
@@ -87,6 +90,8 @@ pub enum Order<'a> {
     CatchUp { client: u8 },
     /// Time passes, or another leader's clock is another one: see [`TIMES_MS`].
     Clock { shows: u8 },
+    /// The next session to end loses its ephemeral znodes in the order of this number.
+    EndsIn { order: u8 },
     /// An administrator changes something.
     Administer { request: &'a Request },
     /// Nobody waits for these watches any more. The server of a connection keeps them, and tells of them once more; the
@@ -120,6 +125,8 @@ pub struct Served {
     pub events: Events,
     /// The read was of an old state.
     pub stale: bool,
+    /// Somebody was told of two znodes that went with one session.
+    pub tells_order: bool,
 }
 
 /// How the ensemble works.
@@ -181,12 +188,23 @@ impl Service {
         let moments = VecDeque::from([Moment::new(tree, Vec::new(), None)]);
         let views = actors.iter().map(view).collect();
         let woken = VecDeque::from([Vec::new()]);
-        Arc::new(Service { moments, woken, views, clock: SET_UP, digest: 0, seen: Vec::new() }.sealed(rules))
+        Arc::new(
+            Service { moments, woken, views, clock: SET_UP, ends_in: 0, digest: 0, seen: Vec::new() }
+                .sealed(rules),
+        )
     }
 
     /// Takes an order.
     pub fn step(&self, order: &Order<'_>, rules: &Rules) -> Served {
-        let mut at = At { service: self.clone(), rules, post: Vec::new(), events: Vec::new(), stale: false };
+        let mut at = At {
+            service: self.clone(),
+            rules,
+            post: Vec::new(),
+            events: Vec::new(),
+            stale: false,
+            told: Vec::new(),
+            tells_order: false,
+        };
         match order {
             Order::Serve { client, request } => at.serve(usize::from(*client), request),
             Order::ServeLost { client, request, identities } => {
@@ -200,6 +218,7 @@ impl Service {
             Order::Register { client, nth } => at.take_watches(usize::from(*client), *nth),
             Order::CatchUp { client } => at.catch_up(usize::from(*client)),
             Order::Clock { shows } => at.service.clock = *shows,
+            Order::EndsIn { order } => at.service.ends_in = *order,
             Order::Administer { request } => {
                 let caller = Caller { session: ADMINISTRATOR, identities: &[] };
                 let body = prepare(at.service.tree(), &TREE, caller, request);
@@ -301,6 +320,17 @@ impl Service {
         *served || heard.is_some()
     }
 
+    /// In how many orders the ephemeral znodes of a session may go, and whether there are more than are gone through; of the
+    /// session that has the most. None where the next order is chosen already.
+    pub fn other_ends(&self) -> (std::ops::Range<u8>, bool) {
+        let ephemerals = |view: &View| self.tree().ephemerals(view.session).cloned().collect::<Names>();
+        let most = self.views.iter().map(ephemerals).max_by_key(Vec::len).unwrap_or_default();
+        if self.ends_in != 0 || most.len() < 2 {
+            return (0..0, false);
+        }
+        (1..orders_of(&most).len() as u8, are_too_many(&most))
+    }
+
     /// What the clock may show next, in place of what it does.
     pub fn other_times(&self) -> impl Iterator<Item = u8> {
         (0..TIMES_MS.len() as u8).filter(|shows| *shows != self.clock)
@@ -323,6 +353,9 @@ struct At<'a> {
     post: Vec<(usize, Arc<Letter>)>,
     events: Vec<Event>,
     stale: bool,
+    /// Who was told of a znode that went with its session.
+    told: Vec<usize>,
+    tells_order: bool,
 }
 
 impl At<'_> {
@@ -336,7 +369,8 @@ impl At<'_> {
             }
         }
         let service = Arc::new(self.service.sealed(self.rules));
-        Served { service, post, events: List::new(self.events), stale: self.stale }
+        let (events, stale, tells_order) = (List::new(self.events), self.stale, self.tells_order);
+        Served { service, post, events, stale, tells_order }
     }
 
     fn send(&mut self, client: usize, message: Message) {
@@ -429,7 +463,12 @@ impl At<'_> {
 
     /// A transaction takes place, and each view learns of it or lags. That of its own client lags too unless it
     /// is `answered`: the server which that client is connected to by now may not know of it yet.
-    fn commit(&mut self, by: SessionId, body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
+    fn commit(&mut self, by: SessionId, mut body: TxnBody, answered: bool) -> Result<Response, ErrorCode> {
+        let ends_in = std::mem::take(&mut self.service.ends_in);
+        if let (TxnBody::CloseSession { ephemerals, .. }, 1..) = (&mut body, ends_in) {
+            let order = orders_of(ephemerals).into_iter().nth(ends_in.into());
+            *ephemerals = order.unwrap_or(std::mem::take(ephemerals));
+        }
         let last = self.service.tree().last_zxid();
         let numbered = self.rules.true_zxids || takes_number(&body, self.rules.pzxids);
         let zxid = if numbered { last.next() } else { last };

@@ -41,6 +41,10 @@ impl At<'_> {
                 if let Some(actor) = actor_of(session).filter(|_| counts) {
                     *more |= woken.insert(actor);
                 }
+                if moment.ends.is_some() {
+                    self.tells_order |= self.told.contains(&client);
+                    self.told.push(client);
+                }
                 self.send(client, Message::Event(Arc::new(event)));
             }
         }

@@ -21,7 +21,10 @@ impl Service {
             true => self.ranked(),
             false => self.joined(|moment, whole| if whole { moment.digest } else { moment.of_tree }),
         };
-        self.digest = digest_of(0x5e41 + u64::from(ranks), &(moments, self.woken(), &self.views, self.clock));
+        self.digest = digest_of(
+            0x5e41 + u64::from(ranks),
+            &(moments, self.woken(), &self.views, self.clock, self.ends_in),
+        );
         self.seen = match rules.symmetry {
             true => self.views.iter().filter_map(|view| self.seen_by(view)).collect(),
             false => Vec::new(),
@@ -64,7 +67,7 @@ impl Service {
             (std::ptr::eq(view, own), view).hash(&mut eyes);
             eyes.end()
         });
-        let mut digester = Digester::new(0x5e41 + u64::from(self.clock));
+        let mut digester = Digester::new(0x5e41 + u64::from(self.clock) + (u64::from(self.ends_in) << 16));
         digester.digest(self.joined(|moment, whole| moment.seen_by(me, whole)));
         digester.digest(views.fold(0, Digest::wrapping_add));
         let mut eyes = Eyes::new(0x5e44, me);
