@@ -182,3 +182,13 @@ fn an_impossible_scenario_is_refused() {
     let unknown = Scenario { recipe: "lokc".into(), ..scenario };
     assert!(zoo.replay(&unknown, 1).expect_err("unknown").to_string().contains("did you mean 'lock'?"));
 }
+
+/// A candidate that was told of its lost connection stood still for a moment, and what it had written before arrived
+/// meanwhile: that was taken for a write of one that goes on. Seed 140 was one of them.
+#[test]
+fn who_is_told_of_a_loss_goes_on_at_once() {
+    let zoo = Zoo::default();
+    let sweep = zoo.sweep(&zoo.scenario("election").expect("it is there"), 135..145).expect("a sweep");
+    let stops = sweep.promise("stops-at-loss").expect("it is promised");
+    assert_eq!(stops.verdict, Verdict::Held, "{sweep}");
+}

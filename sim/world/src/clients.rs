@@ -226,6 +226,7 @@ impl World<'_> {
         let (actor, session) = (p.actor, client.session());
         p.renews = false;
         p.polling.forget();
+        p.learns_loss = state != KeeperState::SyncConnected;
         p.mailbox.learn(Seen { session, state });
         self.note(Place::Client(actor), &What::State(state));
         self.sees_state(session, state);

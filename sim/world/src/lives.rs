@@ -162,6 +162,7 @@ impl World<'_> {
             }
         }
         self.watched.report.tested(Invariant::NoSpin);
+        self.processes.iter_mut().for_each(|process| process.learns_loss = false);
         if let Some(process) = last {
             self.purge_watches(process);
         }

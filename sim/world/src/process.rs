@@ -46,6 +46,9 @@ pub struct Process {
     pub pauses: u32,
     /// Tasks that are ready and stand still.
     pub standing: BTreeSet<TaskId>,
+    /// It is told in this turn that it has lost its connection or its session: nobody stands still then. A promise takes what
+    /// the client knows for what its code was told.
+    pub learns_loss: bool,
     /// What waits for the process to do something.
     pub armed: Vec<(When, Armed)>,
     /// Messages take so many times as long, until then.
@@ -91,6 +94,7 @@ impl Process {
             held_back: None,
             pauses: 0,
             standing: BTreeSet::new(),
+            learns_loss: false,
             armed: Vec::new(),
             slow_factor: 1,
             slow_until_ns: 0,

@@ -90,6 +90,7 @@ impl World<'_> {
             && self.phase != Phase::Setup
             && process < self.scenario.clients
             && self.choices.below(Stream::StandStill, process.into(), 64) < self.stand_still
+            && !self.processes[usize::from(process)].learns_loss
     }
 
     fn next_of_course(&mut self) -> Option<(TaskId, u16)> {
