@@ -6,7 +6,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    BarrierHolds, BarrierReleases, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, Undisturbed,
+    BarrierHolds, BarrierReleases, DONE, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, START,
+    TellsInOrder, Undisturbed, Word,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -40,6 +41,18 @@ pub trait BarrierKind: Send + Sync + 'static {
     fn wait(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("comes to", &[START, "passes"]),
+    ("sees", &["comes to"]),
+    ("passes", &["comes to", "sees"]),
+    ("raises", &[START, "has lowered"]),
+    ("has raised", &["raises"]),
+    ("lowers", &["has raised"]),
+    ("has lowered", &["lowers"]),
+    (DONE, &["passes", "has lowered"]),
+];
+
 /// A kind of barrier as a trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round.
 /// The others come and pass.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +75,7 @@ impl<K: BarrierKind> Trial for OnTrial<K> {
             Box::new(RaisedAsTold::of(BARRIER)),
             Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
             Box::new(Undisturbed::of(NoFailure).sparing("/gate")),
+            Box::new(TellsInOrder::of(WORDS)),
         ]
     }
 

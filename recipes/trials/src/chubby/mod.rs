@@ -30,8 +30,8 @@ use crate::event::Observation;
 use crate::lock::{LOCK, OnTrial, Stage};
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
-    SequencerNamesAHolder, Undisturbed,
+    DONE, ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, START,
+    SequencerNamesAHolder, TellsInOrder, Undisturbed, Word,
 };
 use crate::trial::AnyTrial;
 use std::sync::Arc;
@@ -51,6 +51,20 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
     ]
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("attempts", &[START, "released"]),
+    ("is granted", &["attempts"]),
+    ("enters", &["is granted"]),
+    ("presents", &["enters", "is accepted with", "leaves"]),
+    ("is accepted with", &["presents"]),
+    ("is refused with", &["presents"]),
+    ("leaves", &["enters", "is accepted with", "is refused with"]),
+    ("gives up", &["attempts", "is granted", "enters", "presents", "leaves"]),
+    ("released", &["leaves", "is refused with", "gives up"]),
+    (DONE, &["released"]),
+];
+
 /// What all of them promise.
 fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
@@ -61,6 +75,7 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
+        Box::new(TellsInOrder::of(WORDS)),
     ]
 }
 

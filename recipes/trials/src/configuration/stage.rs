@@ -5,7 +5,9 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased, plain};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{NoFailure, NoWaiterStuck, Of, SessionEndNoticed, Undisturbed, Views, shown};
+use crate::promises::{
+    DONE, NoFailure, NoWaiterStuck, Of, START, SessionEndNoticed, Undisturbed, Views, Word, shown, telling,
+};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -61,6 +63,18 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("follows", &[START, "is through with"]),
+    ("sees", &["follows", "sees", "told"]),
+    ("told", &["follows", "sees"]),
+    ("sets", &[START, "has set"]),
+    ("has set", &["sets"]),
+    ("gives up", &[START, "follows", "sees", "told", "sets", "has set"]),
+    ("is through with", &["sees", "told"]),
+    (DONE, &["is through with", "has set"]),
+];
+
 /// A kind of configuration as a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
@@ -75,7 +89,7 @@ impl<K: ConfigKind> Trial for OnTrial<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        telling(self.0.promises(), WORDS)
     }
 
     fn found_by(&self) -> FoundBy {

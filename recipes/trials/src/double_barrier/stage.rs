@@ -6,8 +6,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    BarrierOpens, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind,
-    OneWokenPerDeletion, RoundsDoNotMix, Undisturbed,
+    BarrierOpens, DONE, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck,
+    NothingLeftBehind, OneWokenPerDeletion, RoundsDoNotMix, START, TellsInOrder, Undisturbed, Word,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -39,6 +39,15 @@ pub trait DoubleBarrierKind: Send + Sync + 'static {
     /// Enters, goes through [`Stage::inside`], and leaves. `false` if it gave up waiting.
     fn round(&self, stage: &Stage) -> impl Future<Output = Result<bool, Stop>> + Send;
 }
+
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("arrives at", &[START, "has left"]),
+    ("passes", &["arrives at"]),
+    ("asks to leave", &["passes"]),
+    ("has left", &["asks to leave"]),
+    (DONE, &["has left"]),
+];
 
 /// A kind of double barrier as a trial: all clients are members.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +85,7 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
         if !self.0.scenario().contains(&("rounds", "1")) {
             all.insert(2, Box::new(RoundsDoNotMix::of(BARRIER)));
         }
+        all.push(Box::new(TellsInOrder::of(WORDS)));
         all
     }
 

@@ -7,8 +7,9 @@ use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode,
-    NoWaiterStuck, OneWokenPerDeletion, SessionEndNoticed, StopsAtLoss, Undisturbed,
+    DONE, ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete,
+    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, START, SessionEndNoticed, StopsAtLoss, Undisturbed,
+    Word, telling,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -59,6 +60,19 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("attempts", &[START, "released"]),
+    ("is granted", &["attempts"]),
+    ("enters", &["is granted"]),
+    ("stops", &["enters"]),
+    ("leaves", &["enters", "stops"]),
+    ("finds", &["leaves"]),
+    ("gives up", &["attempts", "is granted", "enters", "stops", "leaves"]),
+    ("released", &["leaves", "finds", "gives up"]),
+    (DONE, &["released"]),
+];
+
 /// A kind of election as a trial: each actor comes to lead and resigns as often as it has rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
@@ -73,7 +87,7 @@ impl<K: ElectionKind> Trial for OnTrial<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        telling(self.0.promises(), WORDS)
     }
 
     fn found_by(&self) -> FoundBy {

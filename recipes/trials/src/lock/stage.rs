@@ -5,6 +5,7 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Unmarked, both, erase
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
+use crate::promises::{OF_LOCKS, telling};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -76,7 +77,7 @@ impl<K: LockKind> Trial for OnTrial<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        telling(self.0.promises(), OF_LOCKS)
     }
 
     fn keeps(&self) -> &'static [&'static str] {

@@ -6,8 +6,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, SessionEndNoticed, Undisturbed, Views,
-    shown,
+    DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, START, SessionEndNoticed,
+    TellsInOrder, Undisturbed, Views, Word, shown,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::collections::BTreeSet;
@@ -53,6 +53,18 @@ pub trait GroupKind: Send + Sync + 'static {
     }
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("joins", &[START, "ends its round with"]),
+    ("is a member by", &["joins"]),
+    ("leaves", &["is a member by"]),
+    ("ends its round with", &["is a member by", "leaves"]),
+    ("follows", &[START, "sees"]),
+    ("sees", &["follows", "sees"]),
+    ("gives up", &[START, "joins", "is a member by", "leaves", "follows", "sees"]),
+    (DONE, &["ends its round with", "sees"]),
+];
+
 /// A kind of group as a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
@@ -81,6 +93,7 @@ impl<K: GroupKind> Trial for OnTrial<K> {
         if self.0.leaves() {
             all.push(Box::new(LeaversUnlisted::of(GROUP)));
         }
+        all.push(Box::new(TellsInOrder::of(WORDS)));
         all
     }
 

@@ -5,8 +5,8 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, QueueProgress,
-    TakenOnce, TakesInOrder, Undisturbed,
+    DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion,
+    QueueProgress, START, TakenOnce, TakesInOrder, TellsInOrder, Undisturbed, Word,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::future::Future;
@@ -53,6 +53,19 @@ pub trait QueueKind: Send + Sync + 'static {
     fn consume(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
 }
 
+/// What its actors tell, in their order.
+const WORDS: &[Word] = &[
+    ("puts", &[START, "has put", "has put into"]),
+    ("begins to put into", &["puts"]),
+    ("has put", &["puts", "begins to put into"]),
+    ("has put into", &["has put"]),
+    ("asks", &[START, "is done with"]),
+    ("takes", &["asks"]),
+    ("has worked off", &["takes"]),
+    ("is done with", &["has worked off"]),
+    (DONE, &["has put into", "is done with"]),
+];
+
 /// A kind of queue as a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTrial<K>(pub K);
@@ -77,6 +90,7 @@ impl<K: QueueKind> Trial for OnTrial<K> {
             Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
             Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
             Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
+            Box::new(TellsInOrder::of(WORDS)),
         ]
     }
 

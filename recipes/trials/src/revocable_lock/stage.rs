@@ -6,6 +6,7 @@ use crate::event::End;
 use crate::lock::{LOCK, Stage};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
+use crate::promises::{OF_LOCKS, telling};
 use crate::trial::{About, Part, Trial};
 use std::future::Future;
 use std::pin::pin;
@@ -80,7 +81,7 @@ impl<K: Revocable> Trial for OnRevocation<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        telling(self.0.promises(), OF_LOCKS)
     }
 
     async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End

@@ -5,6 +5,7 @@ use crate::common::plain::{self, Place};
 use crate::lock::{LOCK, Stage};
 use crate::promise::AnyPromise;
 use crate::promises;
+use crate::promises::{DONE, START, Word};
 use zk_api::{Text, ZPath, sequence_of};
 use zk_recipes::Mode;
 
@@ -28,9 +29,20 @@ pub(super) fn role(stage: &Stage) -> Role {
     }
 }
 
+/// What sharers tell, in their order: a writer that becomes a reader is granted the lock once more.
+const WORDS: &[Word] = &[
+    ("attempts", &[START, "released"]),
+    ("is granted", &["attempts", "enters"]),
+    ("enters", &["is granted"]),
+    ("leaves", &["enters", "is granted"]),
+    ("gives up", &["attempts", "is granted", "enters", "leaves"]),
+    ("released", &["leaves", "gives up"]),
+    (DONE, &["released"]),
+];
+
 /// What a shared lock with tokens promises.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
-    promises::of_shared_lock(LOCK, "-write-")
+    promises::telling(promises::of_shared_lock(LOCK, "-write-"), WORDS)
 }
 
 /// The same for those that give no tokens.

@@ -1,0 +1,153 @@
+//! `tells-in-order`.
+
+use super::broken_for;
+use crate::event::{ActorId, End, Event, Fact, Observation};
+use crate::promise::{AnyPromise, Finding, Promise};
+use std::collections::BTreeMap;
+
+/// Before the first word of a life.
+pub const START: &str = "";
+/// In the place of a word: the code has done all it was to do.
+pub const DONE: &str = "is done";
+
+/// A word, and those that it may follow.
+pub type Word = (&'static str, &'static [&'static str]);
+
+/// The words of a lock: asked for, granted, entered, left, released, or given up.
+pub const OF_LOCKS: &[Word] = &[
+    ("attempts", &[START, "released"]),
+    ("is granted", &["attempts"]),
+    ("enters", &["is granted"]),
+    ("leaves", &["enters"]),
+    ("gives up", &["attempts", "is granted", "enters", "leaves"]),
+    ("released", &["leaves", "gives up"]),
+    (DONE, &["released"]),
+];
+
+/// These promises, and that their words come in this order, unless an order is among them already.
+pub fn telling(mut all: Vec<Box<dyn AnyPromise>>, words: &'static [Word]) -> Vec<Box<dyn AnyPromise>> {
+    let order: Box<dyn AnyPromise> = Box::new(TellsInOrder::of(words));
+    if all.iter().all(|promise| promise.name() != order.name()) {
+        all.push(order);
+    }
+    all
+}
+
+/// Every thread tells all that the other promises listen for, each thing once, and in order: one that they never hear of they
+/// cannot judge.
+///
+/// It knows the words that it is given, and hears no others.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TellsInOrder {
+    words: &'static [Word],
+    /// The last word of each thread.
+    last: BTreeMap<ActorId, &'static str>,
+}
+
+impl TellsInOrder {
+    /// Of these words.
+    pub fn of(words: &'static [Word]) -> Self {
+        TellsInOrder { words, last: BTreeMap::new() }
+    }
+
+    fn word(&self, what: &Observation) -> Option<&'static Word> {
+        let said = match what {
+            Observation::Attempts { .. } => "attempts",
+            Observation::Granted { .. } | Observation::Shares { .. } => "is granted",
+            Observation::Enters { .. } => "enters",
+            Observation::Leaves { .. } => "leaves",
+            Observation::Released { .. } => "released",
+            Observation::GivesUp { .. } => "gives up",
+            Observation::Notes { what, .. }
+            | Observation::Begins { what, .. }
+            | Observation::Ends { what, .. } => what,
+        };
+        self.words.iter().find(|(word, _)| *word == said)
+    }
+
+    fn says(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
+        let Some((word, after)) = self.word(what) else { return };
+        let before = self.last.insert(actor, word).unwrap_or(START);
+        if !after.contains(&before) {
+            found.push(broken_for(format!("{actor} tells \"{what}\" after {}", told(before)), &[actor]));
+        }
+    }
+}
+
+fn told(word: &str) -> String {
+    if word == START { "nothing".to_owned() } else { format!("\"{word}\"") }
+}
+
+impl Promise for TellsInOrder {
+    fn name(&self) -> &'static str {
+        "tells-in-order"
+    }
+
+    fn about(&self) -> &'static str {
+        "Everybody tells what the other promises listen for, each thing once, and in order."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Somebody that has told of something has done all it was to do."
+    }
+
+    /// It hears of words and ends alone.
+    fn judged_from_outside(&self) -> bool {
+        true
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match event {
+            Event::Says { actor, what } => self.says(*actor, what, found),
+            Event::Is(Fact::Finished { actor, end: End::Done }) => {
+                let (_, may_end) = self.words.iter().find(|(word, _)| *word == DONE).unwrap_or(&(DONE, &[]));
+                for (thread, word) in self.last.iter().filter(|(thread, _)| thread.main() == *actor) {
+                    found.push(match may_end.contains(word) {
+                        true => Finding::Tested,
+                        false => broken_for(format!("{thread} is done after {}", told(word)), &[*thread]),
+                    });
+                }
+                self.last.retain(|thread, _| thread.main() != *actor);
+            }
+            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
+                self.last.retain(|thread, _| thread.main() != actor.main());
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    fn found(events: Vec<Event>) -> Vec<Finding> {
+        findings(TellsInOrder::of(OF_LOCKS), events)
+    }
+
+    #[test]
+    fn a_turn_that_is_told_whole_is_a_test() {
+        let turn = vec![attempts(0), granted(0), enters(0), leaves(0), released(0), finished(0)];
+        assert_eq!(found(turn), [Finding::Tested]);
+    }
+
+    #[test]
+    fn what_is_told_twice_or_left_out_breaks_it() {
+        let twice = found(vec![attempts(0), granted(0), granted(0)]);
+        let what = "p0 tells \"is granted /lock by /lock/a-lock-0000000000\" after \"is granted\"";
+        assert_eq!(broken_by(&twice), [(what, None)]);
+        let left_out = found(vec![attempts(0), enters(0)]);
+        let what = "p0 tells \"enters the critical section of /lock\" after \"attempts\"";
+        assert_eq!(broken_by(&left_out), [(what, None)]);
+        let unended = found(vec![attempts(0), granted(0), enters(0), leaves(0), finished(0)]);
+        assert_eq!(broken_by(&unended), [("p0 is done after \"leaves\"", None)]);
+    }
+
+    #[test]
+    fn who_crashes_or_loses_its_session_may_stop_anywhere() {
+        let crashed = Event::Is(Fact::Crashed { actor: actor(0) });
+        let lost = Event::Is(Fact::Finished { actor: actor(1), end: End::SessionLost });
+        assert_eq!(found(vec![attempts(0), crashed, attempts(1), granted(1), lost]), []);
+    }
+}
