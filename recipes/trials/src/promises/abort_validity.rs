@@ -2,21 +2,27 @@
 
 use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
-use crate::event::Event;
+use crate::event::{ActorId, Event};
 use crate::promise::{Finding, Promise};
 use std::collections::BTreeSet;
 use zk_api::Text;
 
 /// Where nobody has failed and all vote to commit, all commit.
 ///
-/// To fail is to lose one's session, to crash, or to be slow enough that another says it waits no longer. Once that has
-/// happened nothing is judged any more: what a failure is the cause of cannot be told.
+/// To fail is to lose one's session, to crash, or to be slow enough that another says it waits no longer. That excuses
+/// whatever becomes of the transactions that are under way then, and of those that begin before the next life of who failed
+/// has a session. That another waits no longer excuses the one transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AbortValidity {
     root: &'static str,
     /// Whoever has no znode below this one is not waited for.
     sites: &'static str,
-    failed: bool,
+    /// Who is there, and who has failed and is not there again.
+    there: BTreeSet<ActorId>,
+    failed: BTreeSet<ActorId>,
+    /// Transactions that have begun, and those that somebody may have failed in.
+    begun: BTreeSet<Text>,
+    excused: BTreeSet<Text>,
     /// Transactions with a vote to abort.
     refused: BTreeSet<Text>,
     /// Transactions of one site, which has nobody to fail it.
@@ -26,7 +32,30 @@ pub struct AbortValidity {
 impl AbortValidity {
     /// For the transactions below one znode, whose sites are present below another.
     pub fn of(root: &'static str, sites: &'static str) -> Self {
-        AbortValidity { root, sites, failed: false, refused: BTreeSet::new(), alone: BTreeSet::new() }
+        let (there, failed) = (BTreeSet::new(), BTreeSet::new());
+        let (begun, excused, refused, alone) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        AbortValidity { root, sites, there, failed, begun, excused, refused, alone }
+    }
+
+    fn begins(&mut self, transaction: &str) {
+        if self.begun.insert(transaction.into()) && !self.failed.is_empty() {
+            self.excused.insert(transaction.into());
+        }
+    }
+
+    fn fails(&mut self, actor: ActorId) {
+        self.excused.extend(self.begun.iter().cloned());
+        // The session of a former life ends when the next one is there.
+        if self.there.remove(&actor) {
+            self.failed.insert(actor);
+        }
+    }
+
+    fn is_there(&mut self, actor: ActorId) {
+        self.failed.retain(|other| other.process != actor.process);
+        self.there.retain(|other| other.process != actor.process);
+        self.there.insert(actor);
     }
 }
 
@@ -40,25 +69,30 @@ impl Promise for AbortValidity {
     }
 
     fn tested_when(&self) -> &'static str {
-        "A site commits in a transaction of two sites or more, before anybody has failed."
+        "A site commits in a transaction of two sites or more, in which nobody has failed."
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        if self.failed {
-            return;
-        }
         match told(self.root, event) {
-            Some(Told::Failed) => {
-                self.failed = true;
-                self.refused.clear();
-                self.alone.clear();
+            Some(Told::Failed(actor)) => self.fails(actor),
+            Some(Told::Begun(actor)) => self.is_there(actor),
+            Some(Told::Impatient(transaction)) => {
+                self.excused.insert(transaction.into());
             }
-            Some(Told::Written(path, false)) if !path.ends_with("/decision") => {
-                self.refused.extend(transaction_of(self.root, path).map(Text::from));
+            Some(Told::Written(path, commits)) => {
+                let Some(transaction) = transaction_of(self.root, path) else { return };
+                self.begins(transaction);
+                if !commits && !path.ends_with("/decision") {
+                    self.refused.insert(transaction.into());
+                }
             }
-            Some(Told::Proposed(transaction, ..2)) => {
-                self.alone.insert(transaction.into());
+            Some(Told::Proposed(transaction, sites)) => {
+                self.begins(transaction);
+                if sites < 2 {
+                    self.alone.insert(transaction.into());
+                }
             }
+            Some(Told::Done(transaction, ..)) if self.excused.contains(transaction) => {}
             Some(Told::Done(transaction, _, true)) => {
                 found.extend((!self.alone.contains(transaction)).then_some(Finding::Tested));
             }
@@ -66,7 +100,7 @@ impl Promise for AbortValidity {
                 let what = format!("p{by} aborts {transaction}, though nobody has failed or voted so");
                 found.push(broken_at(what, [transaction, self.sites]));
             }
-            Some(Told::Done(..) | Told::Written(..) | Told::Proposed(..)) | None => {}
+            Some(Told::Done(..)) | None => {}
         }
     }
 }
@@ -76,6 +110,7 @@ mod tests {
     use super::super::commitment::testing::*;
     use super::super::testing::*;
     use super::*;
+    use crate::event::Fact;
 
     fn aborts_after(mut events: Vec<Event>) -> Vec<Finding> {
         events.extend([written("/tx/1/decision", "abort"), does(1, "aborts")]);
@@ -93,8 +128,25 @@ mod tests {
     #[test]
     fn a_vote_to_abort_or_a_failure_is_a_cause() {
         for cause in [written("/tx/1/p0", "abort"), crashed(0), closed(2), impatient(0)] {
-            assert_eq!(aborts_after(vec![cause]), []);
+            assert_eq!(aborts_after(vec![opened(0), opened(2), written("/tx/1/p1", "commit"), cause]), []);
         }
+        // Whoever comes later finds nobody there.
+        assert_eq!(aborts_after(vec![opened(0), crashed(0)]), []);
+    }
+
+    /// Nothing was judged any more once anybody had failed: a site that came back could abort all there was.
+    #[test]
+    fn a_failure_is_no_cause_once_the_next_life_is_there() {
+        let next =
+            Event::Is(Fact::SessionOpened { session: session(7), actor: ActorId { life: 1, ..actor(0) } });
+        let what = "p1 aborts /tx/1, though nobody has failed or voted so";
+        let found = aborts_after(vec![opened(0), crashed(0), next.clone()]);
+        assert_eq!(broken_by(&found), [(what, None)]);
+        // That its former session ends meanwhile is a cause of what is under way.
+        let under_way = written("/tx/1/p1", "commit");
+        assert_eq!(aborts_after(vec![opened(0), crashed(0), next.clone(), under_way, closed(0)]), []);
+        let found = aborts_after(vec![opened(0), crashed(0), next, closed(0)]);
+        assert_eq!(broken_by(&found), [(what, None)]);
     }
 
     #[test]

@@ -64,7 +64,14 @@ impl Promise for CommitValidity {
                     }
                 }
             }
-            Some(Told::Done(_, _, false) | Told::Written(..) | Told::Failed) | None => {}
+            Some(
+                Told::Done(_, _, false)
+                | Told::Written(..)
+                | Told::Impatient(_)
+                | Told::Failed(_)
+                | Told::Begun(_),
+            )
+            | None => {}
         }
     }
 }

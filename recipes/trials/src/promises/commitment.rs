@@ -1,7 +1,7 @@
 //! What promises of atomic commitment have in common: how votes and decisions are told.
 
 use super::below;
-use crate::event::{Event, Fact};
+use crate::event::{ActorId, Event, Fact};
 use zk_api::Text;
 
 /// Something that a promise of atomic commitment goes by.
@@ -12,8 +12,12 @@ pub(super) enum Told<'a> {
     Done(&'a str, i64, bool),
     /// This znode has become a vote, or a decision: whether it is to commit.
     Written(&'a Text, bool),
-    /// Somebody may be waited for in vain: a session ended, a process crashed, or one waits no longer.
-    Failed,
+    /// Somebody waits no longer for the others in this transaction.
+    Impatient(&'a str),
+    /// Who may be waited for in vain from now on: its session has ended, or its process crashed.
+    Failed(ActorId),
+    /// Who is there, or there again.
+    Begun(ActorId),
 }
 
 /// What an event tells of transactions whose znodes are children of `root`, with one child for each vote.
@@ -26,7 +30,7 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
                 "proposes" => Some(Told::Proposed(about, number)),
                 "commits" => Some(Told::Done(about, number, true)),
                 "aborts" => Some(Told::Done(about, number, false)),
-                "waits no longer for the others in" => Some(Told::Failed),
+                "waits no longer for the others in" => Some(Told::Impatient(about)),
                 _ => None,
             }
         }
@@ -37,7 +41,8 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
                 _ => None,
             }
         }
-        Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => Some(Told::Failed),
+        Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => Some(Told::Failed(*actor)),
+        Event::Is(Fact::SessionOpened { actor, .. }) => Some(Told::Begun(*actor)),
         Event::Is(_) => None,
     }
 }

@@ -62,7 +62,7 @@ impl Promise for Irrevocability {
                     false => found.extend(self.written.iter().any(is_of).then_some(Finding::Tested)),
                 }
             }
-            Some(Told::Proposed(..) | Told::Failed) | None => {}
+            Some(Told::Proposed(..) | Told::Impatient(_) | Told::Failed(_) | Told::Begun(_)) | None => {}
         }
     }
 }

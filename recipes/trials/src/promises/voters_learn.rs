@@ -10,19 +10,21 @@ use zk_api::Text;
 /// Whoever has voted and ends as if all were done has done as was decided.
 ///
 /// A site that waits for ever breaks `no-waiter-stuck`; one that gives up waiting, and ends, breaks this. It is told by
-/// "votes to commit" or "votes to abort", and then "commits", "aborts" or, where its former life has acknowledged it
-/// already, "is through with". Of a site whose session is over the next life must do so.
+/// "votes to commit" or "votes to abort", and then "commits", "aborts" or, where its former life has done so and acknowledged
+/// it already, "is through with". Of a site whose session is over the next life must do so.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VotersLearn {
     root: &'static str,
     /// Who has voted in which transaction, and has not done anything yet.
     voted: BTreeSet<(ActorId, Text)>,
+    /// The first life of who has done as was decided, in which transaction.
+    did: BTreeSet<(ActorId, Text)>,
 }
 
 impl VotersLearn {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        VotersLearn { root, voted: BTreeSet::new() }
+        VotersLearn { root, voted: BTreeSet::new(), did: BTreeSet::new() }
     }
 
     fn forget(&mut self, actor: ActorId) -> Option<Text> {
@@ -30,6 +32,10 @@ impl VotersLearn {
         self.voted.retain(|(voter, _)| *voter != actor);
         first
     }
+}
+
+fn first_life(actor: ActorId) -> ActorId {
+    ActorId { life: 0, thread: 0, ..actor }
 }
 
 impl Promise for VotersLearn {
@@ -53,9 +59,23 @@ impl Promise for VotersLearn {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match (told(self.root, event), what.told()) {
-                (Some(Told::Done(transaction, ..)), _) | (_, Some(("is through with", transaction, _))) => {
+                (Some(Told::Done(transaction, ..)), _) => {
+                    self.did.insert((first_life(*actor), transaction.into()));
                     let done = self.voted.remove(&(*actor, transaction.into()));
                     found.extend(done.then_some(Finding::Tested));
+                }
+                (_, Some(("is through with", transaction, _))) if below(self.root, transaction) => {
+                    let done = self.voted.remove(&(*actor, transaction.into()));
+                    found.push(match self.did.contains(&(first_life(*actor), transaction.into())) {
+                        true if done => Finding::Tested,
+                        true => return,
+                        false => broken_at(
+                            format!(
+                                "{actor} is through with {transaction}, and has never done as was decided"
+                            ),
+                            [transaction],
+                        ),
+                    });
                 }
                 (_, Some(("votes to commit" | "votes to abort", transaction, _)))
                     if below(self.root, transaction) =>
@@ -86,6 +106,7 @@ impl Promise for VotersLearn {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::event::Observation;
 
     fn judged(then: Vec<Event>) -> Vec<Finding> {
         findings(VotersLearn::of("/tx"), [vec![notes(1, "votes to commit", "/tx/1")], then].concat())
@@ -102,9 +123,23 @@ mod tests {
 
     #[test]
     fn who_has_done_as_was_decided_passes() {
-        for done in ["commits", "aborts", "is through with"] {
+        for done in ["commits", "aborts"] {
             assert_eq!(judged(vec![notes(1, done, "/tx/1"), finished(1)]), [Finding::Tested], "{done}");
         }
+    }
+
+    /// That was believed of a life that had acknowledged the transaction, and of none that had done anything.
+    #[test]
+    fn who_is_through_with_what_no_life_of_it_has_done_breaks_it() {
+        let is_through = || Event::Says {
+            actor: ActorId { life: 1, ..actor(1) },
+            what: Observation::note("is through with", "/tx/1", 1),
+        };
+        assert_eq!(judged(vec![crashed(1), is_through()]).len(), 1);
+        let what = "p1.1 is through with /tx/1, and has never done as was decided";
+        assert_eq!(broken_by(&judged(vec![crashed(1), is_through()])), [(what, None)]);
+        let done = vec![notes(1, "commits", "/tx/1"), crashed(1), is_through()];
+        assert_eq!(judged(done), [Finding::Tested]);
     }
 
     #[test]
