@@ -44,7 +44,7 @@ pub trait BarrierKind: Send + Sync + 'static {
 /// What its actors tell, in their order.
 const WORDS: &[Word] = &[
     ("comes to", &[START, "passes"]),
-    ("sees", &["comes to"]),
+    ("sees", &["comes to", "sees"]),
     ("passes", &["comes to", "sees"]),
     ("raises", &[START, "has lowered"]),
     ("has raised", &["raises"]),

