@@ -4,8 +4,8 @@ use super::{Crew, below, broken};
 use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise};
-use std::collections::BTreeSet;
-use zk_api::EventType;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{EventType, Text};
 
 /// Whoever may share the lock does so beside others, and waits for none of them: it is put to the test when two live actors
 /// share it at a time, and broken by one that the deletion of a sharer's znode wakes as it asks for a share itself.
@@ -17,12 +17,16 @@ pub struct SharersMeet {
     crew: Crew,
     /// Who has a znode there by which it asks for a share, or has one.
     sharing: BTreeSet<ActorId>,
+    /// Who asked for a share when this znode, which had one, was deleted, and asks still. That a deletion has woken somebody
+    /// is told again with each other whom a server that lags tells of it later.
+    asked: BTreeMap<Text, BTreeSet<ActorId>>,
 }
 
 impl SharersMeet {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
-        SharersMeet { lock, exclusive, crew: Crew::of(lock), sharing: BTreeSet::new() }
+        let (sharing, asked) = (BTreeSet::new(), BTreeMap::new());
+        SharersMeet { lock, exclusive, crew: Crew::of(lock), sharing, asked }
     }
 
     fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {
@@ -35,19 +39,20 @@ impl SharersMeet {
                     };
                 }
             }
-            // A server that lags tells of it later, when its owner may ask anew.
             Fact::NodeDeleted { path, owner, .. } if below(self.lock, path) => {
                 if let Some(actor) = self.crew.live.get(owner) {
                     self.sharing.remove(actor);
+                }
+                if !path.contains(self.exclusive) {
+                    self.asked.insert(path.clone(), self.sharing.clone());
                 }
             }
             Fact::Fired { path, kind: EventType::NodeDeleted, woken }
                 if below(self.lock, path) && !path.contains(self.exclusive) =>
             {
-                let waits = |actor: &&ActorId| {
-                    let asks = self.crew.standing.get(*actor) == Some(&Standing::Waits);
-                    asks && self.sharing.contains(*actor) && !self.crew.is_robbed(**actor)
-                };
+                let asked =
+                    |actor: &&ActorId| self.asked.get(path).is_some_and(|asked| asked.contains(*actor));
+                let waits = |actor: &&ActorId| asked(actor) && !self.crew.is_robbed(**actor);
                 let what = |actor| format!("{actor} waits for {path}, which only shares the lock as well");
                 found.extend(woken.iter().find(waits).map(|actor| broken(what(actor), None)));
             }
@@ -82,6 +87,11 @@ impl Promise for SharersMeet {
         if let Event::Is(fact) = event {
             self.learn(fact, found);
         }
+        let standing = &self.crew.standing;
+        self.asked.retain(|_, asked| {
+            asked.retain(|actor| standing.get(actor) == Some(&Standing::Waits));
+            !asked.is_empty()
+        });
         let now = sharers(&self.crew);
         found.extend((now > before && now > 1).then_some(Finding::Tested));
     }
@@ -107,8 +117,9 @@ mod tests {
     #[test]
     fn a_reader_that_is_woken_by_another_s_end_waits_for_it() {
         let (first, second) = ("/lock/a-read-0000000000", "/lock/b-read-0000000001");
-        let wakes = fired(first, EventType::NodeDeleted, &[1]);
-        let events = vec![opened(0), opened(1), created(first, 0), attempts(1), created(second, 1), wakes];
+        let wakes = [deleted(first, 0, 0), fired(first, EventType::NodeDeleted, &[1])];
+        let mut events = vec![opened(0), opened(1), created(first, 0), attempts(1), created(second, 1)];
+        events.extend(wakes);
         let what = "p1 waits for /lock/a-read-0000000000, which only shares the lock as well";
         assert_eq!(broken_by(&found(events)), [(what, None)]);
     }
@@ -119,6 +130,22 @@ mod tests {
         let own = "/lock/a-read-0000000000";
         let late = fired(own, EventType::NodeDeleted, &[0]);
         let events = vec![opened(0), attempts(0), created(own, 0), deleted(own, 0, 0), attempts(0), late];
+        assert_eq!(found(events), []);
+        // A writer is woken by the end of a reader, and that is told again when it asks anew as a reader itself.
+        let (write, read) = ("/lock/b-write-0000000001", "/lock/b-read-0000000002");
+        let (wakes, again) = ([1], [1, 2]);
+        let ends = |woken: &[u16]| fired(own, EventType::NodeDeleted, woken);
+        let mut events =
+            vec![opened(0), opened(1), attempts(0), created(own, 0), attempts(1), created(write, 1)];
+        events.extend([
+            deleted(own, 0, 0),
+            ends(&wakes),
+            granted(1),
+            leaves(1),
+            deleted(write, 1, 1),
+            released(1),
+        ]);
+        events.extend([attempts(1), created(read, 1), ends(&again)]);
         assert_eq!(found(events), []);
     }
 }
