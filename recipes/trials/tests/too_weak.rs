@@ -257,7 +257,8 @@ fn p12_a_reader_that_waits_for_readers_breaks_it_though_two_have_met() {
     };
     let two = [shares(0), shares(1)].concat();
     let third = |kind| [opened(2), attempts(2), created(&name(2, kind), 2)];
-    let woken = [leaves(0), fired(&name(0, "read"), EventType::NodeDeleted, &[2])];
+    let gone = name(0, "read");
+    let woken = [leaves(0), deleted(&gone, 0, 0), fired(&gone, EventType::NodeDeleted, &[2])];
     let judge = |events: &[&[Event]]| broken(SharersMeet::of(LOCK, "-write-"), events);
     let waits = format!("p2 waits for {}, which only shares the lock as well", name(0, "read"));
     assert_eq!(judge(&[&two, &third("read"), &woken]), owed(&waits));
