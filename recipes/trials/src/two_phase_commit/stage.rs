@@ -4,7 +4,7 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises;
+use crate::promises::{self, DONE, START, Word, telling};
 use crate::trial::{About, FoundBy, Part, Trial};
 use std::time::Duration;
 use zk_api::{Either, Text, ZPath, ZooKeeper, Zxid, race};
@@ -62,6 +62,22 @@ pub trait CommitKind: Send + Sync + 'static {
     }
 }
 
+/// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a decision; a
+/// next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes on to the next.
+const WORDS: &[Word] = &[
+    ("proposes", &[START, WAITS_NO_LONGER, "commits", "aborts"]),
+    ("votes to commit", &[START, "proposes", WAITS_NO_LONGER, "commits", "aborts"]),
+    ("votes to abort", &[START, "proposes", WAITS_NO_LONGER, "commits", "aborts"]),
+    (WAITS_NO_LONGER, &[START, "proposes", "votes to commit", "votes to abort", "commits", "aborts"]),
+    ("commits", &[START, "proposes", "votes to commit", "votes to abort", WAITS_NO_LONGER]),
+    (
+        "aborts",
+        &[START, "proposes", "votes to commit", "votes to abort", WAITS_NO_LONGER, "commits", "aborts"],
+    ),
+    (DONE, &["commits", "aborts"]),
+];
+const WAITS_NO_LONGER: &str = "waits no longer for the others in";
+
 /// A kind of two-phase commit as a trial. Every process is a site, process 0 the coordinator as well; there is one
 /// transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +122,7 @@ impl<K: CommitKind> Trial for OnTrial<K> {
     }
 
     fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.promises()
+        telling(self.0.promises(), WORDS)
     }
 
     fn keeps(&self) -> &'static [&'static str] {
