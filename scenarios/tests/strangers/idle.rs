@@ -88,3 +88,47 @@ fn what_does_nothing_is_green_nowhere() {
     let open = judged.trials[0].wrong.iter().filter(|wrong| wrong.ends_with("was never put to the test"));
     assert_eq!(open.count(), 8, "{judged}");
 }
+
+/// A trial of the catalogue whose actors return at once.
+struct Idles(std::sync::Arc<dyn zoocheck::trials::trial::AnyTrial>);
+
+impl Trial for Idles {
+    fn about(&self) -> About {
+        self.0.about()
+    }
+
+    fn setup(&self) -> Vec<Text> {
+        self.0.setup()
+    }
+
+    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.promises()
+    }
+
+    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
+        self.0.scenario()
+    }
+
+    async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
+    where
+        Z: ZooKeeper + Clone + 'static,
+        P: Probe + Clone + 'static,
+    {
+        End::Done
+    }
+}
+
+#[test]
+fn no_right_recipe_of_the_catalogue_is_green_where_its_actors_do_nothing() {
+    for trial in Zoo::default().trials().iter().filter(|trial| trial.about().breaks.is_none()) {
+        let name = trial.about().name;
+        let zoo = Zoo::empty().with(Idles(trial.clone()));
+        let sweep = zoo.sweep(&zoo.scenario(name).expect("it is there"), 0..5).expect("a sweep");
+        let check = zoo.check(name, &zoo.check_config(name).expect("it is there")).expect("a check");
+        let answers = (sweep.answer, check.verdict.answer());
+        assert!(
+            !matches!(answers, (Answer::Held, _) | (_, Answer::Held)),
+            "{name}: {answers:?}\n{sweep}{check}"
+        );
+    }
+}
