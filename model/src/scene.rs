@@ -6,8 +6,8 @@ use crate::message::Message;
 use crate::model::Taken;
 use crate::state::State;
 use std::sync::Arc;
-use zk_api::{Op, Request, Response, Text};
-use zk_trials::event::Event;
+use zk_api::{ErrorCode, Request, Response, Text};
+use zk_trials::event::{ActorId, Event};
 
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,25 @@ pub struct Scene {
     pub paths: Vec<Text>,
     /// What the promises saw of it, in order.
     pub events: Vec<Event>,
+    /// The request that is served.
+    pub served: Option<Served>,
+    /// How many answers reach it.
+    pub hears: usize,
+    /// Whether all that was on its way to it is lost.
+    pub loses: bool,
+}
+
+/// A request that is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Who asked.
+    pub actor: ActorId,
+    /// For what.
+    pub request: Request,
+    /// The answer, if it goes on its way now, and is not there already.
+    pub answer: Option<Result<Response, ErrorCode>>,
+    /// Whether nobody will hear of it: the connection by which it came is lost.
+    pub is_ghost: bool,
 }
 
 /// What kind of step it is. Steps are counted from 1; what was under way at the start was sent in step 0.
@@ -67,7 +86,10 @@ impl Story {
         self.step += 1;
         let (process, does, mut paths) = self.does(before, action);
         let lists = taken.events.iter().flat_map(|list| list.items.iter().cloned());
-        let scene = Scene { process, does, paths: Vec::new(), events: lists.collect() };
+        let (served, hears) = (served(before, action, &taken.state), hears(before, action));
+        let loses = matches!(action, Action::Drop(..) | Action::Crash(_));
+        let events = lists.collect();
+        let scene = Scene { process, does, paths: Vec::new(), events, served, hears, loses };
         let follow = |after: &Arc<Client>| {
             let mut old = before.clients.iter().zip(&self.sent);
             let is_same = |before: &Client| {
@@ -92,11 +114,11 @@ impl Story {
         match action {
             Action::Serve(me) => {
                 let (client, sent) = client(me);
-                (process(me), Does::Asks { sent: sent.queue[0] }, asked(&client.queue[0].request))
+                (process(me), Does::Asks { sent: sent.queue[0] }, client.queue[0].request.paths())
             }
             Action::ServeGhost(me) => {
                 let (client, sent) = client(me);
-                (process(me), Does::Asks { sent: sent.ghosts[0] }, asked(&client.ghosts[0].request))
+                (process(me), Does::Asks { sent: sent.ghosts[0] }, client.ghosts[0].request.paths())
             }
             Action::Deliver(me) | Action::Order(me, 1, _) => {
                 let (client, sent) = client(me);
@@ -161,19 +183,29 @@ fn follow<T>(before: &[Arc<T>], times: &[u32], after: &[Arc<T>], now: u32) -> Ve
     after.iter().map(time).collect()
 }
 
-fn asked(request: &Request) -> Vec<Text> {
-    match request {
-        Request::Multi { ops } => ops
-            .iter()
-            .map(|op| match op {
-                Op::Create { path, .. }
-                | Op::Delete { path, .. }
-                | Op::SetData { path, .. }
-                | Op::Check { path, .. } => path.clone(),
-            })
-            .collect(),
-        _ => Some(request.path()).filter(|path| !path.is_empty()).into_iter().collect(),
-    }
+fn served(before: &State, action: Action, after: &State) -> Option<Served> {
+    let client = |me: u8| &before.clients[usize::from(me)];
+    let (me, request, is_ghost) = match action {
+        Action::Serve(me) => (me, &client(me).queue[0], false),
+        Action::ServeGhost(me) => (me, &client(me).ghosts[0], true),
+        _ => return None,
+    };
+    let letters = after.clients[usize::from(me)].inbox.iter().rev();
+    let answer = letters.filter(|_| !is_ghost).find_map(|letter| match &letter.message {
+        Message::Answer { answer, .. } => Some((**answer).clone()),
+        Message::Event(_) | Message::Lost | Message::Refused => None,
+    });
+    Some(Served { actor: client(me).actor(), request: request.request.clone(), answer, is_ghost })
+}
+
+fn hears(before: &State, action: Action) -> usize {
+    let (me, many) = match action {
+        Action::Deliver(me) => (me, 1),
+        Action::Together(me, many) | Action::Order(me, many, _) => (me, many),
+        _ => return 0,
+    };
+    let letters = before.clients[usize::from(me)].inbox.iter().take(usize::from(many));
+    letters.filter(|letter| matches!(letter.message, Message::Answer { .. })).count()
 }
 
 /// Whether a watch tells it, and of which znodes.

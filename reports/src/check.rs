@@ -184,6 +184,12 @@ pub struct Path {
     pub what: String,
     /// The assumption that did not hold.
     pub assumption: Option<String>,
+    /// Why, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
+    /// The steps that matter for that, by their numbers from 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matters: Vec<u32>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
 }

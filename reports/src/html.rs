@@ -180,6 +180,7 @@ fn drawn(diagram: &Diagram, all: usize) -> Drawn {
 /// The command that makes a run smaller, from the one that shows it again.
 pub(crate) fn shrink_command(replay: &str, promise: &str) -> Option<String> {
     let (program, rest) = replay.split_once(" replay ")?;
+    let rest = rest.strip_suffix(&format!(" --promise {promise}")).unwrap_or(rest);
     let command = format!("{program} shrink {rest} --promise {promise} -o small.toml");
     rest.contains("--seed ").then_some(command)
 }

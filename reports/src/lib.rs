@@ -12,6 +12,7 @@
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `text` | the same for people, with colours if asked for |
+//! | `cause` | [`Cause`]: why a promise was broken, and the [`Moment`]s that matter |
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
 //! | `html` | pages: a sweep, a check, judgements, the kill matrix, with their diagrams |
 //! | `markdown` | a sweep for a job's summary, and as annotations of a build |
@@ -25,6 +26,7 @@
 //! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
 //! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
+mod cause;
 mod check;
 mod confidence;
 mod diagram;
@@ -47,6 +49,7 @@ mod sweep;
 mod text;
 mod verdict;
 
+pub use cause::{Cause, Mark, Moment};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use confidence::{Confidence, Rate};
 pub use diagram::{
@@ -71,7 +74,7 @@ pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
     mutate_markdown, mutate_text,
 };
-pub use replay::{Lines, Mark, Moment, REPLAY_SCHEMA, ReplayReport, Seen};
+pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use sweep::{
     Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,

@@ -3,7 +3,7 @@
 use crate::confidence::Confidence;
 use crate::sweep::{Missing, PromiseResult, Reached, SweepReport};
 use crate::verdict::{Answer, Verdict};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Why reports are not parts of one sweep: which, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -169,6 +169,13 @@ impl SweepReport {
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
         if self.answer == Answer::Held && !(self.is_complete() && covered) {
             self.answer = Answer::Undecided;
+        }
+        // Of the first break of each promise alone it is told why.
+        let mut seen = BTreeSet::new();
+        for failure in &mut self.failures {
+            if !seen.insert(failure.promise.clone()) {
+                failure.cause = None;
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What came of one seed, run again.
 
+use crate::cause::{Cause, Moment};
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use crate::{PromiseResult, Reached};
 use serde::{Deserialize, Serialize};
@@ -44,38 +45,13 @@ pub struct ReplayReport {
     pub sometimes: Vec<Reached>,
     /// What was broken, in order of time.
     pub violations: Vec<Seen>,
+    /// Why the first promise was broken, or the one that was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// What happened, told to people; what was broken stands in its place.
     pub timeline: Vec<Moment>,
     /// What happened, as data, one line an event: everything, or what the timeline was told from.
     pub trace: Vec<String>,
-}
-
-/// One line of a timeline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Moment {
-    /// When, in virtual time.
-    pub virtual_ns: u64,
-    /// Where: a process, or `--` for what is at none of them.
-    pub who: String,
-    /// What kind of line it is.
-    pub mark: Mark,
-    /// What happened, in a short sentence that may begin with `who`.
-    pub what: String,
-}
-
-/// Which lines of a timeline stand out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mark {
-    /// None of the others.
-    Event,
-    /// A fault that was injected.
-    Fault,
-    /// A promise was broken.
-    Broken,
-    /// A promise was broken, as was to be expected.
-    Expected,
 }
 
 /// How much of a replay is shown.

@@ -1,5 +1,6 @@
 //! What came of a sweep: many seeds of one scenario.
 
+use crate::cause::Cause;
 use crate::confidence::Confidence;
 use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
@@ -183,6 +184,9 @@ pub struct Failure {
     pub what: String,
     /// The command that shows it again.
     pub replay: String,
+    /// Why; of the first of each promise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// The run up to there, to be drawn; of the first of each promise at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagram: Option<Diagram>,
@@ -257,6 +261,16 @@ impl SweepReport {
                 failure.diagram = draw(failure, expected);
             }
             left -= usize::from(failure.diagram.is_some());
+        }
+    }
+
+    /// Gives the first breaks of promises their causes. `cause` is asked for what has none.
+    pub fn explain(&mut self, mut cause: impl FnMut(&Failure) -> Option<Cause>) {
+        let mut seen = BTreeSet::new();
+        for failure in &mut self.failures {
+            if seen.insert(failure.promise.clone()) && failure.cause.is_none() {
+                failure.cause = cause(failure);
+            }
         }
     }
 

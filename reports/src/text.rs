@@ -85,7 +85,8 @@ impl Paint {
 
 /// What a sweep, a replay and an exhausted run begin with: what was run, and in which scenario.
 fn heading(out: &mut String, paint: Paint, recipe: &str, about: &str, facts: &[String]) {
-    let _ = writeln!(out, "{}: {about}", paint.strong(recipe));
+    let line = wrapped(&format!("{recipe}: {about}"), 4);
+    let _ = writeln!(out, "{}", line.replacen(recipe, &paint.strong(recipe), 1));
     for fact in facts {
         let _ = writeln!(out, "  {}", wrapped(fact, 4));
     }
@@ -212,7 +213,7 @@ pub(crate) fn failed(assumptions: &[String]) -> String {
 }
 
 /// What a terminal shows in one line.
-const WIDTH: usize = 100;
+const WIDTH: usize = 80;
 
 /// Text in lines that a terminal shows whole; those after the first begin with so many blanks. The first is to follow
 /// what is as wide as that.

@@ -18,6 +18,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
         virtual_ns: seed,
         what: format!("in {seed}"),
         replay: format!("zoocheck replay lock --seed {seed}"),
+        cause: None,
         diagram: None,
     }
 }

@@ -298,7 +298,8 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         expected: None,
     };
     let steps = vec!["server 0 starts".to_string(), format!("server 1 crashes {HOSTILE}")];
-    let path = Path { what: "they differ".into(), assumption: None, steps: steps.clone() };
+    let (what, why, matters) = ("they differ".into(), Vec::new(), Vec::new());
+    let path = Path { what, assumption: None, why, matters, steps: steps.clone() };
     let bounds = EnsembleBounds {
         servers: 3,
         observers: 0,

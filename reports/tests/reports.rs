@@ -5,7 +5,7 @@ mod schema;
 use schema::errors;
 use serde_json::{Value, json};
 use zk_reports::{
-    Answer, Beyond, Bounds, CHECK_SCHEMA, Catalogued, CheckReport, CheckedPromise, Confidence,
+    Answer, Beyond, Bounds, CHECK_SCHEMA, Catalogued, Cause, CheckReport, CheckedPromise, Confidence,
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
     LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
     MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
@@ -34,6 +34,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
         virtual_ns: 12_040_000_001,
         what: "p0 & p1 are <inside>".into(),
         replay: format!("zoocheck replay lock/simple --seed {seed}"),
+        cause: None,
         diagram: None,
     }
 }
@@ -117,13 +118,20 @@ fn replay() -> ReplayReport {
             what: "two are inside".into(),
             expected: None,
         }],
+        cause: None,
         timeline: vec![moment(1, Mark::Event, "says hello"), moment(2, Mark::Broken, "two are inside")],
         trace: vec!["0.000s p0 Says hello".into()],
     }
 }
 
 fn check() -> CheckReport {
-    let path = Path { what: "two".into(), assumption: None, steps: vec!["p0 asks".into(), "p1 asks".into()] };
+    let path = Path {
+        what: "two".into(),
+        assumption: None,
+        why: vec!["p1 does not look.".into()],
+        matters: vec![2],
+        steps: vec!["p0 asks".into(), "p1 asks".into()],
+    };
     CheckReport {
         schema: CHECK_SCHEMA.into(),
         what: "lock".into(),
@@ -184,7 +192,11 @@ fn broken(path: Path) -> CheckedPromise {
 }
 
 fn ensemble() -> EnsembleReport {
-    let CheckReport { limits, verdict, promise, steps, promises, .. } = check();
+    let CheckReport { limits, verdict, promise, steps, mut promises, .. } = check();
+    // Of whole servers it is not told why.
+    for path in promises.iter_mut().filter_map(|promise| promise.broken.as_mut()) {
+        (path.why, path.matters) = (Vec::new(), Vec::new());
+    }
     let (servers, observers, txns, crashes) = (3, 1, 1, 0);
     let (breaks, partitions, elections, timeouts, past) = (0, 2, 1, 0, 0);
     EnsembleReport {
@@ -224,7 +236,7 @@ fn ensemble() -> EnsembleReport {
 fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
     let text = ensemble().to_string();
     let told = [
-        "bounds: 3 voters and 1 observer; at most 1 transaction, 2 partitions, 1 further election; no crashes,",
+        "bounds: 3 voters and 1 observer; at most 1 transaction, 2 partitions, 1 further\n    election; no crashes,",
         "merged: idle timers\n",
         "  1. p0 asks\n  2. p1 asks\n  => two\n",
     ];
@@ -375,6 +387,13 @@ fn reparsed<T: serde::Serialize>(report: &T) -> Value {
 fn json_keeps_to_the_published_schemas() {
     assert_eq!(errors("zoocheck-sweep-2.json", &reparsed(&sweep())), [""; 0]);
     assert_eq!(errors("zoocheck-replay-1.json", &reparsed(&replay())), [""; 0]);
+    let moments = vec![moment(1, Mark::Event, "says hello"), moment(2, Mark::Broken, "two are inside")];
+    let cause = Some(Cause { why: vec!["p0 says hello.".into()], moments });
+    let caused = ReplayReport { cause: cause.clone(), ..replay() };
+    assert_eq!(errors("zoocheck-replay-1.json", &reparsed(&caused)), [""; 0]);
+    let mut caused = sweep();
+    caused.explain(|_| cause.clone());
+    assert_eq!(errors("zoocheck-sweep-2.json", &reparsed(&caused)), [""; 0]);
     assert_eq!(errors("zoocheck-check-1.json", &reparsed(&check())), [""; 0]);
     assert_eq!(errors("zoocheck-live-1.json", &reparsed(&live())), [""; 0]);
     assert_eq!(errors("zoocheck-ensemble-1.json", &reparsed(&ensemble())), [""; 0]);
@@ -471,60 +490,6 @@ zoocheck replay lock/simple --seed 41
 fn colours_come_only_if_asked_for() {
     assert!(!sweep_text(&sweep(), Paint::PLAIN).contains('\u{1b}'));
     assert!(sweep_text(&sweep(), Paint::COLOURS).contains('\u{1b}'));
-}
-
-#[test]
-fn a_replay_shows_the_lines_before_the_first_break_and_says_how_many_it_leaves_out() {
-    let mut report = replay();
-    let before = (0..100).map(|at| moment(at, Mark::Event, &format!("step {at}.")));
-    let excused = moment(50, Mark::Expected, "effects: late");
-    let fault = moment(99, Mark::Fault, "the server sneezes");
-    let broken = moment(100, Mark::Broken, "exclusion: two are inside");
-    let after = (101..111).map(|at| moment(at, Mark::Event, "after"));
-    report.timeline = before.chain([excused, fault, broken]).chain(after).collect();
-    let text = replay_text(&report, Paint::PLAIN, Lines::Last(4));
-    let expected = "
-… 99 earlier lines left out; --lines all shows the whole timeline, --trace everything
-     0.099s  p0  step 99.
->    0.050s  p0  BROKEN AS EXPECTED effects: late
-!    0.099s  p0  FAULT the server sneezes
->    0.100s  p0  BROKEN exclusion: two are inside
-… 10 later lines left out
-";
-    assert!(text.contains(expected), "{text}");
-    let whole = replay_text(&report, Paint::PLAIN, Lines::All);
-    assert!(whole.contains("step 0.") && whole.contains("after") && !whole.contains("left out"), "{whole}");
-    let raw = replay_text(&report, Paint::PLAIN, Lines::Trace);
-    assert!(raw.contains("0.000s p0 Says hello") && !raw.contains("step 0."), "{raw}");
-    // Where nothing broke, the end is what there is to see; where only an assumption failed, that.
-    report.timeline.retain(|moment| moment.mark != Mark::Broken);
-    assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("BROKEN AS EXPECTED effects"));
-    report.timeline.retain(|moment| moment.mark != Mark::Expected);
-    assert!(replay_text(&report, Paint::PLAIN, Lines::Last(1)).contains("\n     0.110s  p0  after\n"));
-}
-
-#[test]
-fn a_replay_shows_what_concerns_those_who_broke_a_promise() {
-    let mut report = replay();
-    let line = |at, who: &str, mark, what: &str| Moment { who: who.into(), ..moment(at, mark, what) };
-    report.timeline = vec![
-        line(1, "s0", Mark::Event, "serves"),
-        line(2, "p1", Mark::Event, "asks for /lock"),
-        line(3, "p3", Mark::Event, "asks for /lock"),
-        line(4, "--", Mark::Event, "p2 creates /lock/n-1"),
-        line(5, "--", Mark::Fault, "p3's connection drops: requests are lost"),
-        line(6, "--", Mark::Fault, "p1.1 is paused, for 10 ms"),
-        line(7, "--", Mark::Event, "the deletion of /lock/n-2 wakes p1, p3"),
-        line(8, "p2", Mark::Event, "sleeps"),
-        line(9, "--", Mark::Broken, "fifo: p1 was granted /lock before /lock/n-1"),
-    ];
-    let text = replay_text(&report, Paint::PLAIN, Lines::Last(60));
-    let shown: Vec<&str> =
-        text.lines().filter(|line| line.contains("0.00") && line.contains("s  ")).collect();
-    let times: Vec<&str> =
-        shown.iter().filter_map(|line| line.split_whitespace().find(|w| w.ends_with('s'))).collect();
-    assert_eq!(times, ["0.001s", "0.002s", "0.004s", "0.006s", "0.007s", "0.008s", "0.009s"], "{text}");
-    assert!(text.contains("… 2 lines left out that concern others; --lines all shows"), "{text}");
 }
 
 #[test]

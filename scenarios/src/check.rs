@@ -2,8 +2,9 @@
 
 mod ladder;
 
+use crate::story::cause::Cause;
 use crate::zoo::{assumption, catalogued};
-use crate::{BadInput, draw};
+use crate::{BadInput, draw, story};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Counterexample, Engine, Progress, PromiseReport, Verdict};
@@ -133,9 +134,9 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         wall_seconds: check.wall.as_secs_f64(),
         promises: promises
             .into_iter()
-            .map(|result| promise_report(result, config.engine == Engine::Own))
+            .map(|result| promise_report(result, config, config.engine == Engine::Own))
             .collect(),
-        watched: watched.into_iter().map(watched_report).collect(),
+        watched: watched.into_iter().map(|result| watched_report(result, config)).collect(),
         sometimes: sometimes
             .map(|(name, times)| Reached { name: name.to_string(), seeds: (*times).min(1), times: *times })
             .collect(),
@@ -196,25 +197,35 @@ fn became(result: &PromiseReport) -> Became {
 }
 
 /// `counted` says whether the search counts how often a promise is put to the test, and not only whether it is.
-fn promise_report(result: &PromiseReport, counted: bool) -> CheckedPromise {
+fn promise_report(result: &PromiseReport, config: &CheckConfig, counted: bool) -> CheckedPromise {
+    let path = |example: &Option<Counterexample>| {
+        example.as_ref().map(|example| path(result.name, example, config.bounds.clients))
+    };
     CheckedPromise {
         name: result.name.into(),
         verdict: became(result),
         tested: (counted && result.unchecked.is_none()).then_some(result.tested),
         partly: result.unchecked.clone().filter(|_| result.tested > 0),
-        broken: result.broken.as_ref().map(path),
-        expected: result.excused.as_ref().map(path),
+        broken: path(&result.broken),
+        expected: path(&result.excused),
     }
 }
 
 /// What the search watches whatever the recipe has no tests to count: it holds, unless it was not looked for.
-fn watched_report(result: &PromiseReport) -> CheckedPromise {
+fn watched_report(result: &PromiseReport, config: &CheckConfig) -> CheckedPromise {
     let tested = result.tested.max(result.unchecked.is_none().into());
-    promise_report(&PromiseReport { tested, ..result.clone() }, false)
+    promise_report(&PromiseReport { tested, ..result.clone() }, config, false)
 }
 
-fn path(example: &Counterexample) -> Path {
+fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {
+    let lines = story::steps::lines(promise, example, clients);
+    let Cause { why, lines } = story::cause::cause(&lines, lines.len() - 1, &|at| format!("step {at}"));
+    // The break itself is no step.
+    let matters =
+        lines.iter().map(|line| *line as u32 + 1).filter(|nth| *nth as usize <= example.steps.len());
     Path {
+        why,
+        matters: matters.collect(),
         what: example.what.clone(),
         assumption: example.excuse.map(|excuse| assumption(excuse).into()),
         steps: example.steps.clone(),

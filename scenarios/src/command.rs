@@ -433,11 +433,12 @@ mod chaos {
         };
         let options = RunOptions { log, order, ..RunOptions::default() };
         if arguments.format == ReplayFormat::Mermaid {
-            let (answer, diagram) = run::replay_drawn(&target, seed, options)?;
+            let (answer, diagram) = run::replay_drawn(&target, seed, arguments.promise.as_deref(), options)?;
             print(&mermaid(&diagram))?;
             return Ok(answer);
         }
-        replayed(&run::replay_with(&target, seed, arguments.trace, options)?, arguments)
+        let (whole, promise) = (arguments.trace, arguments.promise.as_deref());
+        replayed(&run::replay_with(&target, seed, whole, promise, options)?, arguments)
     }
 
     /// Takes some events of a run in every order.

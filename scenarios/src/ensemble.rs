@@ -256,6 +256,8 @@ fn checked(result: &PromiseReport, counted: bool) -> CheckedPromise {
     let path = |broken: &zk_model::Counterexample| Path {
         what: broken.what.clone(),
         assumption: None,
+        why: Vec::new(),
+        matters: Vec::new(),
         steps: broken.steps.clone(),
     };
     CheckedPromise {

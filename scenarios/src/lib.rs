@@ -46,6 +46,7 @@
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
+//! | `story` | runs as lines, and why a promise was broken |
 //! | `typed` | what is typed becomes values |
 //! | `progress` | how far it is, on stderr |
 //! | `output` | results, on stdout |
@@ -77,6 +78,7 @@ mod progress;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
+mod story;
 mod typed;
 mod zoo;
 

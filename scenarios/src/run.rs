@@ -28,7 +28,7 @@ pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;
 pub(crate) use nights::Night;
 pub(crate) use pace::Pace;
-pub(crate) use replay::{drawn, replay, replay_drawn, replay_with};
+pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
 pub(crate) use requests::Requests;
 pub(crate) use saved::Saving;
 pub(crate) use scenario_file::read_scenario;
@@ -38,4 +38,4 @@ pub(crate) use shrink::{
 };
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::Target;
-pub(crate) use timeline::told_with_paths;
+pub(crate) use timeline::lines;

@@ -100,7 +100,10 @@ mod chaos {
         /// Runs a scenario under every one of the seeds, on all cores.
         pub fn sweep(&self, scenario: &Scenario, seeds: Range<u64>) -> Result<SweepReport, BadInput> {
             let target = Target::of_scenario(self, scenario)?;
-            run::sweep(&target, &run::SeedRange::new(seeds.start, seeds.end)?, run::default_jobs())
+            let seeds = run::SeedRange::new(seeds.start, seeds.end)?;
+            let mut report = run::sweep(&target, &seeds, run::default_jobs())?;
+            run::explained(&target, &mut report);
+            Ok(report)
         }
 
         /// Judges recipes and variants by both engines, as `zoocheck judge` does; nothing stands for all. `seeds` each.

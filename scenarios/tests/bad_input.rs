@@ -20,7 +20,7 @@ fn refused(what: &str, ran: &Ran, expected: &[&str]) {
 const COMMAND_LINES: &[(&str, &[&str])] = &[
     ("", &["no command given", "--help"]),
     ("rnu lock", &["no command 'rnu'", "did you mean 'run'?"]),
-    ("zebra", &["no command 'zebra'", "list, run, report, replay, shrink, check"]),
+    ("zebra", &["no command 'zebra'", "run, report, replay, shrink, check"]),
     ("run", &["WHAT"]),
     ("run lokc", &["'lokc'", "did you mean 'lock'?"]),
     ("run zebra", &["'zebra'", "zoocheck list"]),

@@ -41,9 +41,9 @@ fn a_crate_of_ones_own_gets_the_whole_command() {
     assert!(text.contains("violated (") && text.contains("no-waiter-stuck"), "{text}");
     let (status, text) = cargo(dir.path(), "run --quiet -- run my-lock --seeds 50");
     assert_eq!(status, Some(1), "{text}");
-    let replay = text.lines().rev().find(|line| line.contains(" replay my-lock --seed ")).expect("a command");
-    let seed = replay.rsplit(' ').next().expect("a seed");
-    let (status, text) = cargo(dir.path(), &format!("run --quiet -- replay my-lock --seed {seed}"));
+    let replay =
+        text.lines().rev().find_map(|line| line.split_once(" replay my-lock --seed ")).expect("a command");
+    let (status, text) = cargo(dir.path(), &format!("run --quiet -- replay my-lock --seed {}", replay.1));
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("my-lock") && text.contains("BROKEN"), "{text}");
     let (status, text) = cargo(dir.path(), "run --quiet -- judge my-lock lock --seeds 50");

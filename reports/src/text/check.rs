@@ -29,8 +29,13 @@ pub fn check_text(report: &CheckReport, paint: Paint) -> String {
 }
 
 fn header(out: &mut String, report: &CheckReport, paint: Paint) {
-    let _ = writeln!(out, "{}: {}", paint.strong(&report.recipe), report.about);
-    let _ = writeln!(out, "  {}", wrapped(&format!("bounds: {}", bounds(&report.bounds)), 4));
+    super::heading(
+        out,
+        paint,
+        &report.recipe,
+        &report.about,
+        &[format!("bounds: {}", bounds(&report.bounds))],
+    );
     let model = "one server, whose clients may see an older state if views lag";
     let _ = writeln!(out, "  model: {}, {model}", report.holds_in);
     let how = &report.how;
@@ -158,16 +163,21 @@ pub(super) fn counterexample(out: &mut String, result: &CheckedPromise, path: &P
     if let Some(why) = &path.assumption {
         let _ = writeln!(out, "  {}", failed(std::slice::from_ref(why)));
     }
-    numbered(out, &path.steps);
+    for sentence in &path.why {
+        let _ = writeln!(out, "  {}", wrapped(sentence, 4).trim_start());
+    }
+    numbered(out, &path.steps, &path.matters);
     for line in path.what.lines() {
         let _ = writeln!(out, "  => {line}");
     }
 }
 
-fn numbered(out: &mut String, steps: &[String]) {
+/// Steps that say why are marked, unless all do.
+fn numbered(out: &mut String, steps: &[String], matters: &[u32]) {
     let width = steps.len().to_string().len();
-    for (at, step) in steps.iter().enumerate() {
-        let _ = writeln!(out, "  {:>width$}. {}", at + 1, wrapped(step, width + 4));
+    for (step, nth) in steps.iter().zip(1..) {
+        let mark = if matters.contains(&nth) && matters.len() < steps.len() { '>' } else { ' ' };
+        let _ = writeln!(out, "{mark} {nth:>width$}. {}", wrapped(step, width + 4));
     }
 }
 
@@ -187,7 +197,7 @@ fn closing(out: &mut String, report: &CheckReport, paint: Paint) {
         let _ = writeln!(out, "{}", paint.odd(&wrapped(&line, 0)));
     }
     if let Some(note) = report.catalogue_note() {
-        let _ = writeln!(out, "{note}");
+        let _ = writeln!(out, "{}", wrapped(&note.to_string(), 2));
     }
     if report.verdict == Judgement::Undecided && !report.exhaustive {
         let _ = writeln!(out, "--max-states, --max-depth and --time-limit say how far a search may go");

@@ -46,7 +46,11 @@ fn first_failure(out: &mut String, report: &SweepReport, failure: &Failure, pain
     }
     let _ = writeln!(out, "  first in seed {}, at {}", failure.seed, seconds(failure.virtual_ns));
     for line in failure.what.lines() {
-        let _ = writeln!(out, "  {line}");
+        let _ = writeln!(out, "  {}", wrapped(line, 4).trim_start());
+    }
+    if let Some(cause) = &failure.cause {
+        super::replay::why(out, cause, paint);
+        out.push('\n');
     }
     let _ = writeln!(out, "  digest {:016x}", failure.digest);
     if let Some(line) = rate_words(report, &failure.promise) {
@@ -86,9 +90,10 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
     incomplete(out, report, paint);
     let _ = writeln!(out, "{}", paint.answer(report.answer, &wrapped(&answer_words(report), 2)));
     if let Some(note) = report.catalogue_note() {
+        let line = wrapped(&note.to_string(), 2);
         let line = match note {
-            CatalogueNote::AsCatalogued(_) => note.to_string(),
-            CatalogueNote::Other(_) | CatalogueNote::NotSeen(_) => paint.odd(&note.to_string()),
+            CatalogueNote::AsCatalogued(_) => line,
+            CatalogueNote::Other(_) | CatalogueNote::NotSeen(_) => paint.odd(&line),
         };
         let _ = writeln!(out, "{line}");
     }

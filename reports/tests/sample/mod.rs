@@ -64,6 +64,7 @@ pub fn failure(promise: &str, seed: u64, diagram: Option<Diagram>) -> Failure {
         virtual_ns: 12_040_000_001,
         what: format!("p0 & p1 are inside:\n{HOSTILE}"),
         replay: format!("zoocheck replay '{HOSTILE}' --seed {seed}"),
+        cause: None,
         diagram,
     }
 }

@@ -215,7 +215,10 @@ pub(super) struct ReplayArguments {
     /// Which run: the seed that a sweep named; a file of one run has its own
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
-    /// Lines up to the first break that concern it; all: every line
+    /// Tell of this promise's break, and why, instead of the first
+    #[arg(long, value_name = "NAME")]
+    pub(super) promise: Option<String>,
+    /// Lines up to the break that matter most; all: every line
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
     /// Everything, raw, instead of the timeline: messages, timers, disks
@@ -237,7 +240,7 @@ pub(super) struct ReplayArguments {
     #[arg(help_heading = ORDERS, long, value_name = "T", allow_negative_numbers = true, value_parser = virtual_time)]
     pub(super) at: Option<u64>,
     /// Run the next K events in every order, each order to the end of the run
-    #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
+    #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log", "promise"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
     pub(super) exhaust: Option<u32>,
     /// One such order, as --exhaust has told it
     #[arg(help_heading = ORDERS, long, value_name = "N,…", requires = "at", conflicts_with = "exhaust", value_delimiter = ',')]

@@ -42,6 +42,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         None => swept(&target, &seeds, &how, arguments.format, &mut saving, &interrupt)?,
     };
     let mut report = report;
+    run::explained(&target, &mut report);
     if saving.is_some() {
         run::drawn(&target, &mut report);
     }

@@ -1,9 +1,11 @@
 //! A model's counterexample as a diagram: a step is a unit of time.
 
-use super::{Drawing, paths_of};
+use super::Drawing;
+use crate::story::Line;
+use crate::story::steps::{from_start, lines};
 use zk_model::{Counterexample, Does, Scene};
-use zk_reports::{Arrow, ArrowKind, Diagram, Point, PointKind, Unit};
-use zk_trials::event::{ActorId, Event, Fact};
+use zk_reports::{Arrow, ArrowKind, Diagram, Mark, Point, PointKind, Unit};
+use zk_trials::event::{Event, Fact};
 
 /// The ensemble's lane; a model has it as one.
 const ENSEMBLE: usize = 0;
@@ -14,50 +16,27 @@ pub(crate) fn diagram(promise: &str, example: &Counterexample, clients: u8) -> D
     let events = || scenes.iter().flat_map(|scene| &scene.events);
     let writes = events().any(|event| matches!(event, Event::Is(Fact::Wrote { .. })));
     let mut drawing = Drawing::new(Unit::Steps, vec!["ensemble".into()], clients.into(), writes);
-    let opens = |process: &u8| {
-        let is_first = |actor: &ActorId| actor.process == u16::from(*process) && actor.life == 0;
-        events().any(|event| matches!(event, Event::Is(Fact::SessionOpened { actor, .. }) if is_first(actor)))
-    };
-    for process in (0..clients).filter(|process| !opens(process)) {
-        // The others have their sessions from the start.
-        let (actor, session) = (
-            ActorId { process: process.into(), life: 0, thread: 0 },
-            zk_api::SessionId::new(i64::from(process) + 1),
-        );
-        drawing.event(0, &Event::Is(Fact::SessionOpened { session, actor }));
-    }
-    for (nth, line) in example.steps.iter().enumerate() {
-        step(&mut drawing, nth as u64 + 1, line, scenes.get(nth));
+    // They have their sessions from the start.
+    from_start(scenes, clients).iter().for_each(|opened| drawing.event(0, opened));
+    let lines = lines(promise, example, clients);
+    for (nth, line) in lines.iter().enumerate() {
+        step(&mut drawing, promise, line, scenes.get(nth));
     }
     let last = example.steps.len() as u64;
-    let (kind, at) = match example.excuse {
-        None => (PointKind::Broken, last),
-        Some(_) => (PointKind::Expected, last),
-    };
-    let what = format!("{promise}: {}", one_line(&example.what));
-    drawing.point(Point { promise: Some(promise.into()), ..point(at, kind, what) });
     let Drawing { diagram, .. } = drawing;
     diagram.up_to(last, Diagram::KEPT)
 }
 
-fn point(at: u64, kind: PointKind, what: String) -> Point {
+fn step(drawing: &mut Drawing, promise: &str, line: &Line, scene: Option<&Scene>) {
+    let (at, what, paths) = (line.at, line.what.clone(), line.paths.clone());
+    let (kind, promise) = match line.mark {
+        Mark::Event => (PointKind::Says, None),
+        Mark::Fault => (PointKind::Fault, None),
+        Mark::Broken => (PointKind::Broken, Some(promise.into())),
+        Mark::Expected => (PointKind::Expected, Some(promise.into())),
+    };
     let who = String::new();
-    Point { lanes: Vec::new(), at, kind, who, what, promise: None, paths: Vec::new() }
-}
-
-fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join("; ")
-}
-
-fn step(drawing: &mut Drawing, at: u64, line: &str, scene: Option<&Scene>) {
-    let suffers = scene.is_some_and(|scene| scene.does == Does::Suffers);
-    let mut paths: Vec<String> =
-        scene.iter().flat_map(|scene| &scene.paths).map(ToString::to_string).collect();
-    paths.extend(scene.iter().flat_map(|scene| &scene.events).flat_map(paths_of));
-    paths.sort_unstable();
-    paths.dedup();
-    let kind = if suffers { PointKind::Fault } else { PointKind::Says };
-    drawing.point(Point { paths: paths.clone(), ..point(at, kind, line.into()) });
+    drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths: paths.clone() });
     let Some(scene) = scene else { return };
     if let Some(lane) = scene.process.and_then(|process| drawing.client(process.into())) {
         let arrow = |from, to, sent: u32, kind| Arrow {
@@ -66,7 +45,7 @@ fn step(drawing: &mut Drawing, at: u64, line: &str, scene: Option<&Scene>) {
             sent: sent.into(),
             arrived: Some(at),
             kind,
-            label: line.into(),
+            label: line.what.clone(),
             paths,
         };
         drawing.diagram.arrows.extend(match scene.does {

@@ -80,7 +80,15 @@ fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
 
 #[test]
 fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the_break() {
-    let scene = |does| Scene { process: Some(1), does, paths: vec!["/lock".into()], events: Vec::new() };
+    let scene = |does| Scene {
+        process: Some(1),
+        does,
+        paths: vec!["/lock".into()],
+        events: Vec::new(),
+        served: None,
+        hears: 0,
+        loses: false,
+    };
     let example = Counterexample {
         what: "p1 waits\nfor ever".into(),
         course: Vec::new(),

@@ -1,7 +1,9 @@
 //! A run of the world as a diagram.
 
 use super::{Drawing, paths_of};
-use crate::run::told_with_paths;
+use crate::run::lines;
+use crate::story::words::{answered, asked};
+use crate::story::{Line, Told};
 use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response};
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
@@ -21,15 +23,15 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, until: u64) -> Diagram {
     for moment in &run.timeline {
         happens(&mut drawing, moment, &mut leader);
     }
-    for (told, paths) in told_with_paths(run) {
-        let (kind, promise) = match told.mark {
-            Mark::Event if told.who.starts_with('p') => (PointKind::Says, None),
+    for line in lines(run).into_iter().filter(|line| line.told != Told::InText) {
+        let Line { at, who, mark, what, paths, .. } = line;
+        let (kind, promise) = match mark {
+            Mark::Event if who.starts_with('p') => (PointKind::Says, None),
             Mark::Event => (PointKind::Is, None),
             Mark::Fault => (PointKind::Fault, None),
-            Mark::Broken => (PointKind::Broken, promise_of(&told.what)),
-            Mark::Expected => (PointKind::Expected, promise_of(&told.what)),
+            Mark::Broken => (PointKind::Broken, promise_of(&what)),
+            Mark::Expected => (PointKind::Expected, promise_of(&what)),
         };
-        let (at, who, what) = (told.virtual_ns, told.who, told.what);
         drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths });
     }
     let mut asked = BTreeMap::new();
@@ -185,18 +187,12 @@ fn to_server(message: &ToServer) -> Said {
         ToServer::SetWatches { .. } => {
             Some((ArrowKind::Session, "registers its watches again".into(), Vec::new()))
         }
-        ToServer::Request { request, .. } => {
-            Some((ArrowKind::Request, named(request), path(request).into_iter().collect()))
-        }
+        ToServer::Request { request, .. } => Some((ArrowKind::Request, asked(request), znodes(request))),
     }
 }
 
-fn named(request: &Request) -> String {
-    format!("{} {}", request.name(), request.path()).trim_end().to_string()
-}
-
-fn path(request: &Request) -> Option<String> {
-    Some(request.path().to_string()).filter(|path| path.starts_with('/'))
+fn znodes(request: &Request) -> Vec<String> {
+    request.paths().iter().map(ToString::to_string).collect()
 }
 
 fn to_client(message: &ToClient, request: Option<&Request>) -> Said {
@@ -208,23 +204,16 @@ fn to_client(message: &ToClient, request: Option<&Request>) -> Said {
         }
         ToClient::WatchesSet { .. } => Some((ArrowKind::Session, "watches registered".into(), Vec::new())),
         ToClient::Reply { result, .. } => {
-            let asked = request.map(named).unwrap_or_default();
-            let mut paths: Vec<String> = request.and_then(path).into_iter().collect();
-            let said = match result {
-                Ok(Response::Created { path, .. }) => {
-                    paths.push(path.to_string());
-                    format!(": {path}")
-                }
-                Ok(Response::Children { names, .. }) => format!(": {} children", names.len()),
-                Ok(Response::Exists(stat)) => {
-                    if stat.is_some() { ": it does" } else { ": it does not" }.to_string()
-                }
-                Ok(_) => ": done".to_string(),
-                Err(code) => format!(": {code:?}"),
-            };
+            // An answer to nothing that was asked here is no answer.
+            let request = request?;
+            let mut paths = znodes(request);
+            if let Ok(Response::Created { path, .. }) = result {
+                paths.push(path.to_string());
+            }
             paths.sort_unstable();
             paths.dedup();
-            Some((ArrowKind::Answer, format!("{asked}{said}"), paths))
+            let name = format!("{} {}", request.name(), request.path());
+            Some((ArrowKind::Answer, format!("{}: {}", name.trim_end(), answered(request, result)), paths))
         }
         ToClient::Event { event, .. } => {
             let what = match event.kind {

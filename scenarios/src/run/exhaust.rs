@@ -121,7 +121,11 @@ fn note_broken(
                 picks => picks.to_vec(),
             };
             let at = what.at_ns as f64 / 1e9;
-            let replay = format!("{} --at {at} --order {}", target.replay_command(seed), words(&order));
+            let replay = format!(
+                "{} --at {at} --order {}",
+                target.replay_command(seed, Some(violation.promise)),
+                words(&order)
+            );
             broken.push(BrokenOrder {
                 promise: violation.promise.into(),
                 what: violation.what.clone(),

@@ -2,26 +2,51 @@
 
 use super::Target;
 use super::tally::Tally;
-use super::timeline::tell;
+use super::timeline::{moment_of, told};
+use crate::bad_input::did_you_mean;
+use crate::story::Line;
 use crate::zoo::{assumption, catalogued};
-use crate::{BadInput, draw};
+use crate::{BadInput, draw, story};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use zk_reports::{Answer, Diagram, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport};
-use zk_world::{Run, RunOptions};
+use zk_reports::{Answer, Cause, Diagram, Mark, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds};
+use zk_world::{Run, RunOptions, RunViolation};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    replay_with(target, seed, whole, RunOptions { log, ..RunOptions::default() })
+    replay_with(target, seed, whole, None, RunOptions { log, ..RunOptions::default() })
 }
 
-/// The same, with other things than a trace and logs.
+/// The same, with other things than a trace and logs; about the break of one promise, if one is named.
 pub(crate) fn replay_with(
     target: &Target,
     seed: u64,
     whole: bool,
+    promise: Option<&str>,
     options: RunOptions,
 ) -> Result<ReplayReport, BadInput> {
-    Ok(report(target, ordered(target, seed, options)?, whole))
+    let run = ordered(target, seed, options)?;
+    is_known(target, &run, promise)?;
+    Ok(report(target, run, whole, promise))
+}
+
+/// Fails if nobody promises what was asked about.
+fn is_known(target: &Target, run: &Run, promise: Option<&str>) -> Result<(), BadInput> {
+    let Some(typed) = promise else { return Ok(()) };
+    let promises = target.trial.held_to();
+    let names = promises.iter().map(|promise| promise.name()).chain(run.tested.keys().copied());
+    let names: Vec<&str> = names.chain(run.violations.iter().map(|violation| violation.promise)).collect();
+    if names.contains(&typed) {
+        return Ok(());
+    }
+    let hint = did_you_mean(typed, names);
+    Err(BadInput::new(format!("--promise: {} has no promise '{typed}'{hint}", target.what)))
+}
+
+/// The break that matters: the first where it was owed, of that promise or of all, or else the first as expected.
+fn first_break<'a>(run: &'a Run, promise: Option<&str>) -> Option<&'a RunViolation> {
+    let mut asked =
+        run.violations.iter().filter(|violation| promise.is_none_or(|name| violation.promise == name));
+    asked.clone().find(|violation| violation.excuse.is_none()).or_else(|| asked.next())
 }
 
 /// Runs a seed with its trace, and in the order that is given, if it can be taken.
@@ -48,13 +73,14 @@ fn ordered(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadIn
 pub(crate) fn replay_drawn(
     target: &Target,
     seed: u64,
+    promise: Option<&str>,
     options: RunOptions,
 ) -> Result<(Answer, Diagram), BadInput> {
     let run = ordered(target, seed, options)?;
-    let first = |excused| run.violations.iter().find(|violation| violation.excuse.is_some() == excused);
-    let until = first(false).or_else(|| first(true)).map_or(run.virtual_ns, |violation| violation.at_ns);
+    is_known(target, &run, promise)?;
+    let until = first_break(&run, promise).map_or(run.virtual_ns, |violation| violation.at_ns);
     let diagram = draw::world::diagram(&target.scenario, &run, until);
-    Ok((report(target, run, false).answer, diagram))
+    Ok((report(target, run, false, promise).answer, diagram))
 }
 
 /// Draws the first breaks of a sweep: each is run again, with its trace.
@@ -65,13 +91,33 @@ pub(crate) fn drawn(target: &Target, report: &mut SweepReport) {
     });
 }
 
+/// Says of the first breaks of a sweep why: each is run again, with its trace.
+pub(crate) fn explained(target: &Target, report: &mut SweepReport) {
+    report.explain(|failure| {
+        let run = traced(target, failure.seed, RunOptions::default()).ok()?;
+        cause(&run, &told(&run), Some(&failure.promise))
+    });
+}
+
+/// Why the first promise was broken, or the one that is asked about.
+fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
+    let violation = first_break(run, promise)?;
+    let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
+    let name = format!("{}: ", violation.promise);
+    let broken = lines.iter().position(|line| line.mark == mark && line.what.starts_with(&name))?;
+    let story::cause::Cause { why, lines: matter } = story::cause::cause(lines, broken, &seconds);
+    Some(Cause { why, moments: matter.into_iter().map(|at| moment_of(&lines[at])).collect() })
+}
+
 fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
     let options = RunOptions { trace: true, ..options };
     catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
         .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))
 }
 
-fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
+fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> ReplayReport {
+    let lines = told(&run);
+    let cause = cause(&run, &lines, promise);
     let mut tally = Tally::default();
     tally.add(target, &run);
     let (promises, invariants) = tally.results(target);
@@ -103,7 +149,8 @@ fn report(target: &Target, run: Run, whole: bool) -> ReplayReport {
         invariants,
         sometimes: tally.sometimes(),
         violations: violations.collect(),
-        timeline: tell(&run),
+        cause,
+        timeline: lines.iter().map(moment_of).collect(),
         trace: if whole { run.trace } else { run.timeline.iter().map(ToString::to_string).collect() },
     }
 }
@@ -132,7 +179,6 @@ mod tests {
     use crate::Zoo;
     use std::collections::BTreeMap;
     use zk_reports::Verdict;
-    use zk_world::RunViolation;
 
     #[test]
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
@@ -162,11 +208,11 @@ mod tests {
             granted: 0,
             crossings: Vec::new(),
         };
-        let report = report(&target, run.clone(), false);
+        let report = report(&target, run.clone(), false, None);
         assert_eq!(report.answer, Answer::Broken);
         assert_eq!(report.invariants[0].verdict, Verdict::Broken);
         assert_eq!(report.timeline.len(), 1);
         assert_eq!(report.trace, [""; 0], "a commit is no part of the timeline");
-        assert_eq!(super::report(&target, run, true).trace.len(), 1);
+        assert_eq!(super::report(&target, run, true, None).trace.len(), 1);
     }
 }

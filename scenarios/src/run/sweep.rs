@@ -118,7 +118,7 @@ fn sweep_over(
         each(&SoFar { done: part.done(), broken: part.tally.broken_seeds(), report: &report })
     })
     .map_err(|Failed { seed, message }| {
-        let replay = target.replay_command(seed);
+        let replay = target.replay_command(seed, None);
         BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}; see {replay}"))
     })?;
     let mut report = part.report(covered.as_ref(), is_covered);

@@ -206,13 +206,16 @@ fn result(name: String, about: &str, entry: Entry) -> PromiseResult {
 }
 
 fn failure(target: &Target, run: &Run, violation: &RunViolation) -> Failure {
+    // What two runs show, one does not.
+    let promise = Some(violation.promise).filter(|promise| *promise != DETERMINISM);
     Failure {
         seed: run.seed,
         promise: violation.promise.into(),
         digest: run.digest,
         virtual_ns: violation.at_ns,
         what: violation.what.clone(),
-        replay: target.replay_command(run.seed),
+        replay: target.replay_command(run.seed, promise),
+        cause: None,
         diagram: None,
     }
 }

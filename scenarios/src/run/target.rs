@@ -81,9 +81,13 @@ impl Target {
         }
     }
 
-    /// What shows a seed again.
-    pub(crate) fn replay_command(&self, seed: u64) -> String {
-        self.words(&crate::zoo::program(), "replay", seed)
+    /// What shows a seed again, and how it broke that promise.
+    pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
+        let words = self.words(&crate::zoo::program(), "replay", seed);
+        match (&self.asked, promise) {
+            (Asked::Command { .. }, Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
+            (Asked::Library, _) | (_, None) => words,
+        }
     }
 
     /// What does something with a seed.
@@ -210,8 +214,12 @@ mod tests {
         let zoo = Zoo::default();
         let name = zoo.trials()[0].about().name;
         let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
-        let command = Target::resolve(&zoo, name, None, &set).expect("it is there").replay_command(41);
-        let expected = format!(" replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]'");
+        let command = Target::resolve(&zoo, name, None, &set)
+            .expect("it is there")
+            .replay_command(41, Some("exclusion"));
+        let expected = format!(
+            " replay {name} --seed 41 --set faults.drops=3 --set 'latency-ms=[0.1, 20]' --promise exclusion"
+        );
         assert!(command.ends_with(&expected), "{command}");
     }
 }

@@ -1,41 +1,73 @@
 //! The timeline of a run in sentences.
 
+mod calls;
 mod faults;
 
 use crate::draw::world::paths_of_moment;
+use crate::story::{Deed, Line, Told};
+use calls::{Calls, calls};
 use std::collections::BTreeMap;
 use zk_api::{EventType, KeeperState, SessionId};
-use zk_reports::{Mark, Moment as Told};
-#[cfg(feature = "live")]
-use zk_trials::event::Event;
-use zk_trials::event::{ActorId, End, Fact, Resource};
-use zk_world::timeline::{Happening, Moment, Place};
+use zk_reports::{Mark, Moment};
+use zk_trials::event::{ActorId, End, Event, Fact, Resource};
+use zk_world::timeline::{Happening, Moment as Happened, Place};
 use zk_world::{Run, RunViolation};
 
 /// Where something happens that happens at no process.
 const NOBODY: &str = "--";
 
-/// Tells a run that was traced: one sentence a line, in order of time, with what was broken in its place.
+/// Tells a run that was traced, for a text.
+pub(super) fn told(run: &Run) -> Vec<Line> {
+    let mut lines = lines(run);
+    lines.retain(|line| line.told != Told::InPictures);
+    lines
+}
+
+/// A line for a report.
+pub(super) fn moment_of(line: &Line) -> Moment {
+    Moment { virtual_ns: line.at, who: line.who.clone(), mark: line.mark, what: line.what.clone() }
+}
+
+/// Tells a run that was traced, in order of time, with its requests and what was broken in their places.
 ///
 /// Left out is what would be said twice (a client's state beside what it learns) or says nothing (a change that
 /// nobody watched).
-pub(super) fn tell(run: &Run) -> Vec<Told> {
-    told_with_paths(run).into_iter().map(|(told, _)| told).collect()
-}
-
-/// The same, each line with the znodes that it is about.
-pub(crate) fn told_with_paths(run: &Run) -> Vec<(Told, Vec<String>)> {
+pub(crate) fn lines(run: &Run) -> Vec<Line> {
+    let Calls { lines: calls, mut changes } = calls(run);
+    let mut calls = calls.into_iter().peekable();
     let mut teller = Teller::default();
     let mut violations = run.violations.iter().peekable();
     for (at, moment) in run.timeline.iter().enumerate() {
         // What broke a promise stands before the line that says so, and so does all of the same instant.
+        while let Some(call) = calls.next_if(|call| call.at < moment.at_ns) {
+            while let Some(violation) = violations.next_if(|violation| violation.at_ns < call.at) {
+                teller.broken(violation);
+            }
+            teller.lines.push(call);
+        }
         while let Some(violation) = violations.next_if(|violation| violation.at_ns < moment.at_ns) {
             teller.broken(violation);
         }
-        teller.moment(moment, &run.timeline[at + 1..]);
+        match changes.remove(&at) {
+            None => teller.moment(moment, &run.timeline[at + 1..]),
+            Some(call) => {
+                teller.lines.extend(call);
+                let told = teller.lines.len();
+                teller.moment(moment, &run.timeline[at + 1..]);
+                for line in &mut teller.lines[told..] {
+                    (line.told, line.deeds) = (Told::InPictures, Vec::new());
+                }
+            }
+        }
+    }
+    for call in calls {
+        while let Some(violation) = violations.next_if(|violation| violation.at_ns < call.at) {
+            teller.broken(violation);
+        }
+        teller.lines.push(call);
     }
     violations.for_each(|violation| teller.broken(violation));
-    teller.told.into_iter().zip(teller.paths).collect()
+    teller.lines
 }
 
 /// Tells events as they were seen from outside, each with its time: one line for each that says something.
@@ -46,47 +78,54 @@ pub(super) fn sentences<'a>(events: impl Iterator<Item = &'a (u64, Event)>) -> V
             Event::Says { actor, what } => (Place::Client(*actor), Happening::Says(what.clone())),
             Event::Is(fact) => (Place::World, Happening::Is(fact.clone())),
         };
-        Moment { at_ns: *at_ns, place, what }
+        Happened { at_ns: *at_ns, place, what }
     };
-    let moments: Vec<Moment> = events.map(moment).collect();
+    let moments: Vec<Happened> = events.map(moment).collect();
     let mut teller = Teller::default();
     for (at, moment) in moments.iter().enumerate() {
         teller.moment(moment, &moments[at + 1..]);
     }
-    let line = |told: Told| {
+    let line = |line: Line| {
         // Wall time, in the same columns as a replay's.
-        format!("{:>9.3}s  {:<3} {}", told.virtual_ns as f64 / 1e9, told.who, told.what)
+        format!("{:>9.3}s  {:<3} {}", line.at as f64 / 1e9, line.who, line.what)
     };
-    teller.told.into_iter().map(line).collect()
+    teller.lines.into_iter().map(line).collect()
 }
 
 #[derive(Default)]
 struct Teller {
     sessions: BTreeMap<SessionId, ActorId>,
-    told: Vec<Told>,
-    /// The znodes of each line.
-    paths: Vec<Vec<String>>,
-    /// Those of the next one.
+    lines: Vec<Line>,
+    /// The znodes of the next line, and what it tells.
     about: Vec<String>,
+    deeds: Vec<Deed>,
 }
 
 impl Teller {
-    fn add(&mut self, at_ns: u64, who: impl ToString, mark: Mark, what: impl Into<String>) {
-        self.paths.push(self.about.clone());
-        self.told.push(Told { virtual_ns: at_ns, who: who.to_string(), mark, what: what.into() });
+    fn add(&mut self, at: u64, who: impl ToString, mark: Mark, what: impl Into<String>) {
+        let (who, what, paths) = (who.to_string(), what.into(), self.about.clone());
+        let deeds = std::mem::take(&mut self.deeds);
+        self.lines.push(Line { at, who, mark, what, paths, deeds, told: Told::Everywhere });
     }
 
     fn broken(&mut self, violation: &RunViolation) {
         let what = violation.what.lines().map(str::trim).collect::<Vec<_>>().join("; ");
         self.about.clear();
+        self.deeds.clear();
         let mark = if violation.excuse.is_some() { Mark::Expected } else { Mark::Broken };
         self.add(violation.at_ns, NOBODY, mark, format!("{}: {what}", violation.promise));
     }
 
     /// `later` is what follows.
-    fn moment(&mut self, moment: &Moment, later: &[Moment]) {
+    fn moment(&mut self, moment: &Happened, later: &[Happened]) {
         let at_ns = moment.at_ns;
         self.about = paths_of_moment(moment);
+        let event = match (&moment.what, moment.place) {
+            (Happening::Is(fact), _) => Some(Event::Is(fact.clone())),
+            (Happening::Says(what), Place::Client(actor)) => Some(Event::Says { actor, what: what.clone() }),
+            _ => None,
+        };
+        self.deeds = event.map(Deed::Event).into_iter().collect();
         let here = match moment.place {
             Place::World => NOBODY.to_string(),
             Place::Server(id) => format!("s{id}"),
@@ -133,7 +172,7 @@ impl Teller {
     }
 
     /// Who, and what; `None` for what needs no line.
-    fn fact(&mut self, fact: &Fact, at_ns: u64, later: &[Moment]) -> Option<(String, String)> {
+    fn fact(&mut self, fact: &Fact, at_ns: u64, later: &[Happened]) -> Option<(String, String)> {
         let of_actor = |actor: &ActorId, what: &str| Some((actor.to_string(), what.to_string()));
         let of_world = |what: String| Some((NOBODY.to_string(), what));
         match fact {
@@ -203,8 +242,8 @@ impl Teller {
     /// Whether the line before says already that an actor is connected.
     fn has_just_told(&self, actor: ActorId, at_ns: u64) -> bool {
         let who = actor.to_string();
-        let mut now = self.told.iter().rev().take_while(|told| told.virtual_ns == at_ns);
-        now.any(|told| told.who == who && told.what.starts_with("is connected"))
+        let mut now = self.lines.iter().rev().take_while(|line| line.at == at_ns);
+        now.any(|line| line.who == who && line.what.starts_with("is connected"))
     }
 
     /// Whose a session is. A session that nobody was told of is an administrator's.

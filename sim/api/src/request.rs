@@ -212,6 +212,22 @@ impl Request {
         }
     }
 
+    /// The znodes that it is about, as it names them.
+    pub fn paths(&self) -> Vec<Text> {
+        match self {
+            Request::Multi { ops } => ops
+                .iter()
+                .map(|op| match op {
+                    Op::Create { path, .. }
+                    | Op::Delete { path, .. }
+                    | Op::SetData { path, .. }
+                    | Op::Check { path, .. } => path.clone(),
+                })
+                .collect(),
+            _ => Some(self.path()).filter(|path| path.starts_with('/')).into_iter().collect(),
+        }
+    }
+
     /// Whether it takes its place in the order of transactions, and a zxid, even if it fails.
     pub fn is_write(&self) -> bool {
         match self {

@@ -55,6 +55,11 @@ fn swept(seeds: u64, jobs: usize, one: One<'_>) -> SweepReport {
     sweep_over(&target(), &seeds, &How::with_jobs(jobs), one, &mut each).expect("nothing panics")
 }
 
+/// However its lines are broken.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_sweep_in_which_all_was_tested_and_nothing_broke_has_held() {
     let report = swept(40, 2, &|seed, _| good(seed));
@@ -64,7 +69,7 @@ fn a_sweep_in_which_all_was_tested_and_nothing_broke_has_held() {
     let lost = report.sometimes.iter().find(|case| case.name == "answer-lost").expect("there");
     assert_eq!((lost.seeds, lost.times), (20, 20));
     let text = report.to_string();
-    let missed = text.split_once("never reached\n").expect("some are not").1;
+    let missed = words(text.split_once("never reached\n").expect("some are not").1);
     assert!(missed.contains("snow"), "{text}");
     assert!(missed.contains("answer lost after commit"), "what the faults could lead to is missed: {text}");
     assert!(text.ends_with("every promise held\n"), "{text}");
@@ -95,7 +100,7 @@ fn a_broken_promise_is_told_with_its_first_seed_and_replay_as_the_last_line() {
     let text = report.to_string();
     assert!(text.contains("BROKEN in 9 of 20 seeds"), "{text}");
     assert!(text.contains("first in seed 11, at 0.007 s"), "{text}");
-    assert!(text.lines().last().expect("a line").ends_with("--seed 11"), "{text}");
+    assert!(text.lines().last().expect("a line").contains(" --seed 11 --promise "), "{text}");
 }
 
 #[test]
@@ -107,11 +112,8 @@ fn a_break_that_is_expected_is_told_with_its_rate_and_assumption() {
     assert_eq!(result.verdict, Verdict::BrokenAsExpected);
     assert_eq!(result.first_expected.as_ref().map(|failure| failure.seed), Some(4));
     assert!(report.failures.is_empty());
-    assert!(
-        report.to_string().contains("as expected: the assumption failed that no administrator"),
-        "{report}"
-    );
     let text = report.to_string();
+    assert!(words(&text).contains("as expected: the assumption failed that no administrator"), "{text}");
     assert!(text.contains("broken as expected in 1 of 10 seeds (10.0 %)"), "{text}");
 }
 

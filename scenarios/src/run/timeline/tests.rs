@@ -1,6 +1,6 @@
 //! Timelines of runs that are made up.
 
-use super::*;
+use super::{Happened as Moment, *};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_trials::promise::Assumption;
@@ -39,7 +39,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         granted: 0,
         crossings: Vec::new(),
     };
-    tell(&run).into_iter().map(|told| format!("{} {} {}", told.virtual_ns, told.who, told.what)).collect()
+    super::told(&run).into_iter().map(|line| format!("{} {} {}", line.at, line.who, line.what)).collect()
 }
 
 fn opened(at_ns: u64, id: i64, actor: ActorId) -> Moment {

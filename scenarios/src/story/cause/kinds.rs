@@ -1,0 +1,419 @@
+//! What there is to say of each kind of break: somebody waits, fails, goes on, holds what another holds, or leaves
+//! something behind.
+
+use super::{LOSSES, Search, claims};
+use crate::story::Call;
+use crate::story::past::Changed;
+use zk_api::{ErrorCode, Request, Response};
+use zk_trials::event::{ActorId, End, Fact, Observation};
+
+impl Search<'_> {
+    /// A process waits, and nobody wakes it: nor those, perhaps, for whom it waits.
+    pub(super) fn waits(&mut self, process: u16) {
+        let (mut chain, mut next) = (Vec::new(), Some(process));
+        while let Some(waiting) = next.filter(|next| !chain.contains(next)) {
+            chain.push(waiting);
+            next = self.waits_for(waiting);
+        }
+        let last = chain.len() - 1;
+        for (nth, process) in chain.into_iter().enumerate() {
+            self.waits_so(process, if nth == 0 || nth == last { 0 } else { 2 }, nth == last);
+        }
+    }
+
+    /// Whose znode a process waits for, if that process waits as well.
+    fn waits_for(&self, process: u16) -> Option<u16> {
+        let watch = self.past.watches(process).pop().filter(|watch| !watch.of_children)?;
+        let change = self.past.last_change(&watch.path).filter(|change| change.kind != Changed::Gone)?;
+        let owner = self.past.owner(change.owner)?.process;
+        self.finished(owner).is_none().then_some(owner)
+    }
+
+    /// Where the present life of a process has come to its end.
+    fn finished(&self, process: u16) -> Option<(usize, End)> {
+        let found = self.past.facts().rev().find_map(|(line, fact)| match fact {
+            Fact::Finished { actor, end } if actor.process == process => Some(Some((line, *end))),
+            Fact::SessionOpened { actor, .. } if actor.process == process => Some(None),
+            _ => None,
+        });
+        found.flatten()
+    }
+
+    fn waits_so(&mut self, process: u16, weight: u8, is_last: bool) {
+        let asks = self.past.says().rev().find(|(_, actor, what)| {
+            let begins = matches!(what, Observation::Attempts { .. } | Observation::Begins { .. });
+            actor.process == process && begins
+        });
+        asks.into_iter().for_each(|(line, ..)| self.pick(line, weight + 2));
+        let mut calls = self.past.calls(process).rev();
+        let (last, before) = (calls.next(), calls.next());
+        last.into_iter().for_each(|(line, _)| self.follow(line, weight + 1));
+        before.into_iter().for_each(|(line, _)| self.pick(line, weight + 2));
+        let Some(watch) = self.past.watches(process).pop() else {
+            return self.watches_nothing(process, last);
+        };
+        self.follow(watch.line, weight);
+        let (name, since, path) = (self.past.name(process), self.at(watch.line), watch.path.as_str());
+        if watch.of_children {
+            let change = self.past.last_below(path);
+            let last = change.map_or(", and none has come or gone".into(), |change| {
+                self.follow(change.line, weight + 1);
+                format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
+            });
+            self.why.push(format!("{name} waits since {since} for other children of {path}{last}."));
+            return;
+        }
+        if !is_last {
+            let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
+            let owner = owner.map(|owner| format!(", which is of {owner}")).unwrap_or_default();
+            self.why.push(format!("{name} waits since {since} for a change of {path}{owner}."));
+            return;
+        }
+        let state = self.state_of(path);
+        let stale = self.overlooked(watch.line, path);
+        self.why.push(format!("{name} waits since {since} for a change of {path}: it {state}.{stale}"));
+        let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
+        match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
+            Some(own) if own == process => {
+                self.why.push("That is its own, and nobody else deletes it.".into())
+            }
+            Some(other) => self.should_wake(other),
+            None => {}
+        }
+    }
+
+    /// A process whose znode another waits for, and which waits for nobody: what has become of it.
+    fn should_wake(&mut self, process: u16) {
+        let Some((line, end)) = self.finished(process) else { return };
+        self.follow(line, 1);
+        let last = self.past.calls(process).next_back().map(|(line, call)| {
+            self.follow(line, 1);
+            format!("; its last request: {}", self.told(line, call))
+        });
+        let how = if end == End::Done { "is done" } else { "has ended" };
+        let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
+        self.why.push(format!("{name} should delete it, and {how} since {at}{last}."));
+    }
+
+    /// A process waits, and has nothing to wake it.
+    fn watches_nothing(&mut self, process: u16, last: Option<(usize, &Call)>) {
+        let woken = self.past.last_woken(process);
+        let asked_last = last.map(|(line, call)| (line, self.told(line, call), self.at(line)));
+        let sentence = match (woken, asked_last) {
+            (Some((line, path, kind)), asked) => {
+                self.follow(line, 0);
+                let what = format!("its last, for {path}, fired at {} ({kind:?})", self.at(line));
+                match asked.filter(|(asked, ..)| *asked > line) {
+                    None => format!("{what}, and it has asked nothing since"),
+                    Some((_, call, at)) => format!("{what}; its last request, at {at}: {call}"),
+                }
+            }
+            (None, Some((_, call, at))) => format!("it has set none; its last request, at {at}: {call}"),
+            (None, None) => "it has asked nothing".into(),
+        };
+        let name = self.past.name(process);
+        self.why.push(format!("{name} waits without any watch: {sentence}."));
+    }
+
+    /// A process fails: the request, and the error.
+    pub(super) fn fails(&mut self, process: u16) {
+        let end = self.past.facts().rev().find(|(_, fact)| {
+            matches!(fact, Fact::Finished { actor, end: End::Failed } if actor.process == process)
+        });
+        let Some((end, _)) = end else { return self.acts(process) };
+        self.pick(end, 1);
+        let (name, until) = (self.past.name(process), self.past.line(end).at);
+        let decided = self.past.decided_by(process, until);
+        let after = |line: usize| decided.is_none_or(|(decided, _)| line > decided);
+        let lost = self.past.facts().rev().find(|(line, fact)| {
+            after(*line) && matches!(fact, Fact::Disconnected { actor } if actor.process == process)
+        });
+        let gives_up = self.past.says().rev().find_map(|(line, actor, what)| match what {
+            Observation::GivesUp { why, .. } if actor.process == process && after(line) => Some((line, why)),
+            _ => None,
+        });
+        lost.into_iter().for_each(|(line, _)| self.follow(line, 0));
+        let open = self.past.calls(process).next_back().filter(|(_, call)| call.heard.is_none());
+        let open = open.map(|(line, call)| {
+            self.follow(line, 0);
+            format!(" Unanswered: {}.", self.told(line, call))
+        });
+        let open = open.unwrap_or_default();
+        let when = lost.map(|(line, _)| format!(" Its connection was lost at {}.", self.at(line)));
+        let when = when.unwrap_or_default();
+        match (gives_up, decided) {
+            (Some((line, why)), _) => {
+                self.pick(line, 0);
+                if lost.is_none() && why.contains("ConnectionLoss") {
+                    let fault = self.past.before(line).last_fault(process, &LOSSES);
+                    fault.into_iter().for_each(|fault| self.pick(fault, 1));
+                }
+                self.why.push(format!("{name} gives up at {}: {why}.{when}{open}", self.at(line)));
+            }
+            (None, _) if lost.is_some() => self.why.push(format!("{name} fails.{when}{open}")),
+            (None, Some((line, call))) => {
+                self.follow(line, 0);
+                let path = call.request.path();
+                let state = match call.result() {
+                    Some(Err(ErrorCode::NoNode | ErrorCode::NodeExists | ErrorCode::NotEmpty)) => {
+                        format!("; {path} {}", self.before(line).state_of(&path))
+                    }
+                    _ => String::new(),
+                };
+                let (at, told) = (self.at(line), self.told(line, call));
+                self.why.push(format!("{name} fails at its request of {at}: {told}{state}."));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// A process goes on, though its session is over or it was told that it may be.
+    pub(super) fn goes_on(&mut self, process: u16) {
+        if let Some((line, sentence)) = self.ended(process) {
+            self.follow(line, 0);
+            self.why.push(sentence);
+        }
+        let news = self.past.facts().rev().find(|(_, fact)| match fact {
+            Fact::LearnsExpiry { actor } | Fact::Disconnected { actor } => actor.process == process,
+            _ => false,
+        });
+        news.into_iter().for_each(|(line, _)| self.follow(line, 1));
+        let acts = self.past.facts().rev().find(|(_, fact)| match fact {
+            Fact::Wrote { actor, .. } | Fact::Finished { actor, .. } => actor.process == process,
+            _ => false,
+        });
+        acts.into_iter().for_each(|(line, _)| self.pick(line, 1));
+        let name = self.past.name(process);
+        if let Some((line, _, what)) = self.past.says().rev().find(|(_, actor, _)| actor.process == process) {
+            self.pick(line, 0);
+            self.why.push(format!("The last that {name} said, at {}: it {what}.", self.at(line)));
+        }
+        if let Some((line, call)) = self.past.calls(process).next_back() {
+            self.pick(line, 1);
+            self.why.push(format!("Its last request, at {}: {}.", self.at(line), self.told(line, call)));
+        }
+    }
+
+    /// A process is through with something that it leaves behind.
+    pub(super) fn is_through(&mut self, process: u16) {
+        let said = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+        let ends = said.filter(|(_, _, what)| {
+            matches!(
+                what,
+                Observation::GivesUp { .. } | Observation::Released { .. } | Observation::Ends { .. }
+            )
+        });
+        if let Some((line, _, what)) = ends.into_iter().next() {
+            self.pick(line, 1);
+            self.why.push(format!("At {} {} {what}.", self.at(line), self.past.name(process)));
+        }
+        let lost = self.past.calls(process).rev().find(|(_, call)| {
+            call.heard.is_none() && matches!(call.request, Request::Delete { .. } | Request::Multi { .. })
+        });
+        if let Some((line, call)) = lost {
+            self.follow(line, 0);
+            self.why.push(format!("Its request of {}: {}.", self.at(line), self.told(line, call)));
+        }
+        self.finished(process).into_iter().for_each(|(line, _)| self.pick(line, 1));
+    }
+
+    /// Who else was granted something last.
+    pub(super) fn other_holder(&self, first: ActorId) -> Option<ActorId> {
+        let others = self.past.says().rev().filter(|(_, actor, what)| *actor != first && claims(what));
+        others.map(|(_, actor, _)| actor).next()
+    }
+
+    /// An actor believes that it holds something: by what, and what has become of that. `was_first` of who held it before
+    /// another came.
+    pub(super) fn holds(&mut self, holder: ActorId, was_first: bool) {
+        let claim = self.past.says().rev().find(|(_, actor, what)| *actor == holder && claims(what));
+        let Some((line, _, what)) = claim else { return self.acts(holder.process) };
+        self.follow(line, 0);
+        let at = self.past.line(line).at;
+        let decided = self.past.before(line).decided_by(holder.process, at);
+        let node = match what {
+            Observation::Granted { node, .. } | Observation::Shares { node, .. } => Some(node.to_string()),
+            _ => self.granted_by(holder, line),
+        };
+        let by = node.as_ref().map(|node| format!(" by {node}")).unwrap_or_default();
+        let fate = node.map(|node| {
+            let fate = self.fate_of_claim(&node, was_first);
+            format!(", which {fate}")
+        });
+        let mut why = format!("{holder} has it since {}{by}{}", self.at(line), fate.unwrap_or_default());
+        match decided.filter(|_| !was_first) {
+            Some((asked, call)) => {
+                why.push_str(&format!(". It acts on {}", self.told(asked, call)));
+                let path = call.request.path();
+                if let Some(Ok(Response::Exists(None)) | Err(ErrorCode::NoNode)) = call.result() {
+                    why.push_str(&format!("; it {}", self.before(asked).state_of(&path)));
+                }
+                let overlooked = self.overlooked(asked, &path);
+                self.why.push(format!("{why}.{overlooked}"));
+                self.woken_before(holder, line);
+            }
+            None => self.why.push(format!("{why}.")),
+        }
+        if let Some((line, sentence)) = self.ended(holder.process) {
+            self.follow(line, 1);
+            self.why.push(sentence);
+        }
+    }
+
+    /// The znode by which an actor was granted what it acts on now.
+    fn granted_by(&self, holder: ActorId, line: usize) -> Option<String> {
+        let before = self.past.before(line + 1);
+        let mut says = before.says().rev().filter(|(_, actor, _)| *actor == holder);
+        let granted = says.find_map(|(_, _, what)| match what {
+            Observation::Granted { node, .. } | Observation::Shares { node, .. } => Some(node.to_string()),
+            _ => None,
+        });
+        granted.filter(|node| node.starts_with('/'))
+    }
+
+    fn fate_of_claim(&mut self, node: &str, was_first: bool) -> String {
+        match self.past.last_change(node) {
+            None => "nobody has made".into(),
+            Some(change) => {
+                self.follow(
+                    change.line,
+                    if change.kind == Changed::Gone { 1 } else { 2 + u8::from(was_first) },
+                );
+                match change.kind {
+                    Changed::Gone => self.gone_or_made(&change),
+                    Changed::Made | Changed::Set => "is still there".into(),
+                }
+            }
+        }
+    }
+
+    /// A watch told a process something just before it acted.
+    fn woken_before(&mut self, holder: ActorId, line: usize) {
+        let before = self.past.before(line + 1);
+        let Some((woken, path, kind)) = before.last_woken(holder.process) else { return };
+        if before.calls(holder.process).all(|(asked, _)| asked <= woken) {
+            self.follow(woken, 1);
+            let at = self.at(woken);
+            self.why.push(format!(
+                "Its watch of {path} fired at {at} ({kind:?}), and it looked at nothing since."
+            ));
+        }
+    }
+
+    /// Whether a process's session is over, and by what.
+    fn ended(&self, process: u16) -> Option<(usize, String)> {
+        let life = self.past.facts().rev().find_map(|(_, fact)| match fact {
+            Fact::SessionOpened { actor, .. } if actor.process == process => Some(*actor),
+            _ => None,
+        });
+        let (line, expired) = self.past.facts().rev().find_map(|(line, fact)| match fact {
+            Fact::SessionClosed { actor, expired, .. } => (Some(*actor) == life).then_some((line, *expired)),
+            _ => None,
+        })?;
+        let how = if expired { "expired" } else { "was closed" };
+        let learns = self.past.facts().rev().find(|(at, fact)| {
+            *at >= line && matches!(fact, Fact::LearnsExpiry { actor } if actor.process == process)
+        });
+        let learns = match learns {
+            Some((at, _)) => format!(", and it learned of that at {}", self.at(at)),
+            None if expired => ", and it does not know".into(),
+            None => String::new(),
+        };
+        let name = self.past.name(process);
+        Some((line, format!("The session of {name} {how} at {}{learns}.", self.at(line))))
+    }
+
+    /// What a process said last, and on which answer.
+    pub(super) fn acts(&mut self, process: u16) {
+        let name = self.past.name(process);
+        let mut says = self.past.says().rev().filter(|(_, actor, _)| actor.process == process);
+        let said = says.next();
+        let until = said.map_or(u64::MAX, |(line, ..)| self.past.line(line).at);
+        if let Some((line, _, what)) = said {
+            self.follow(line, 0);
+            // The same that it said of something else.
+            let verb = |what: &Observation| what.told().map(|(verb, ..)| verb.to_string());
+            let same = says.find(|(_, _, other)| verb(other).is_some() && verb(other) == verb(what));
+            same.into_iter().for_each(|(line, ..)| self.pick(line, 2));
+        }
+        let decided = self.past.decided_by(process, until);
+        if let Some((line, call)) = decided {
+            self.follow(line, 0);
+            let overlooked = self.overlooked(line, &call.request.path());
+            let (at, told) = (self.at(line), self.told(line, call));
+            self.why.push(format!("{name} acts on what it was told at {at}: {told}.{overlooked}"));
+            let earlier = self.past.before(line);
+            earlier.calls(process).rev().take(2).for_each(|(line, _)| self.pick(line, 2));
+        }
+        let last = self.past.calls(process).next_back().filter(|(_, call)| call.heard.is_none());
+        if let Some((line, call)) = last {
+            self.follow(line, 1);
+            self.why.push(format!("Its request of {}: {}.", self.at(line), self.told(line, call)));
+        }
+        if let Some((line, sentence)) = self.ended(process) {
+            self.follow(line, 1);
+            self.why.push(sentence);
+        }
+    }
+
+    /// What has become of a znode that the break names. `left` if nobody should have left it there.
+    pub(super) fn znode(&mut self, path: &str, left: bool) {
+        let made = self.past.last(path, Changed::Made);
+        made.into_iter().for_each(|made| self.follow(made.line, 1));
+        match self.past.last_change(path) {
+            Some(last) => {
+                self.follow(last.line, 1);
+                let before = self.past.before(last.line).last(path, Changed::Set);
+                before.into_iter().for_each(|set| self.pick(set.line, 2));
+                let made = made.filter(|made| made.line != last.line).map(|made| self.gone_or_made(&made));
+                let made = made.map(|made| format!("{made}, and ")).unwrap_or_default();
+                let last = self.gone_or_made(&last);
+                if !self.why.iter().any(|why| why.contains(path) && why.contains(&last)) {
+                    self.why.push(format!("{path} {made}{last}."));
+                }
+            }
+            None => {
+                let below = self.past.changes().rev().filter(|change| {
+                    change.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+                });
+                below.take(4).for_each(|change| self.follow(change.line, 2));
+            }
+        }
+        if left {
+            self.left(path);
+        }
+        self.said_of(path);
+    }
+
+    /// Who asked to delete what is left.
+    fn left(&mut self, path: &str) {
+        let asked = self.past.all_calls().rev().find(
+            |(_, call)| matches!(&call.request, Request::Delete { path: asked, .. } if **asked == *path),
+        );
+        let sentence = match asked {
+            None => "Nobody asks to delete it.".into(),
+            Some((line, call)) => {
+                self.follow(line, 0);
+                let told = self.told(line, call);
+                if self.why.iter().any(|why| why.contains(&told)) {
+                    return;
+                }
+                format!("{} asks to delete it at {}: {told}.", call.actor, self.at(line))
+            }
+        };
+        self.why.push(sentence);
+    }
+
+    /// What is said of a znode, by each process in its last words of each kind.
+    fn said_of(&mut self, path: &str) {
+        let mut kinds: Vec<(u16, &str)> = Vec::new();
+        for (line, actor, what) in self.past.says().rev() {
+            let Some((verb, about, _)) = what.told() else { continue };
+            let kind = (actor.process, verb);
+            if about == path && !kinds.contains(&kind) && kinds.len() < 4 {
+                kinds.push(kind);
+                self.pick(line, 2);
+            }
+        }
+    }
+}

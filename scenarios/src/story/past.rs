@@ -1,0 +1,254 @@
+//! What can be asked of a run up to a line: who called last, who changed a znode, who still watches what.
+
+use super::{Call, Deed, Line};
+use std::collections::BTreeMap;
+use zk_api::{EventType, Request, Response, SessionId, Zxid};
+use zk_reports::{Mark, named_in};
+use zk_trials::event::{ActorId, Event, Fact, Observation};
+
+/// The lines before an end.
+#[derive(Clone)]
+pub(super) struct Past<'a> {
+    lines: &'a [Line],
+    owners: BTreeMap<SessionId, ActorId>,
+}
+
+/// A change of a znode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change<'a> {
+    /// Its line.
+    pub(super) line: usize,
+    pub(super) path: &'a str,
+    pub(super) kind: Changed,
+    /// The session that asked for it; `NONE` is the server.
+    pub(super) by: SessionId,
+    /// Whose ephemeral znode it is.
+    pub(super) owner: SessionId,
+    pub(super) zxid: Option<Zxid>,
+}
+
+/// What a change does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Changed {
+    Made,
+    Set,
+    Gone,
+}
+
+/// A watch that has not fired.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Watch {
+    /// The line of the request that set it.
+    pub(super) line: usize,
+    pub(super) path: String,
+    /// Of the list of its children.
+    pub(super) of_children: bool,
+}
+
+impl<'a> Past<'a> {
+    /// Of these lines.
+    pub(super) fn of(lines: &'a [Line]) -> Past<'a> {
+        let mut past = Past { lines, owners: BTreeMap::new() };
+        let opened = past.facts().filter_map(|(_, fact)| match fact {
+            Fact::SessionOpened { session, actor } => Some((*session, *actor)),
+            _ => None,
+        });
+        past.owners = opened.collect();
+        past
+    }
+
+    /// The same up to a line, without it.
+    pub(super) fn before(&self, line: usize) -> Past<'a> {
+        Past { lines: &self.lines[..line.min(self.lines.len())], owners: self.owners.clone() }
+    }
+
+    /// A line.
+    pub(super) fn line(&self, at: usize) -> &'a Line {
+        &self.lines[at]
+    }
+
+    /// How many lines there are.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn deeds(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Deed)> + use<'a> {
+        let lines = self.lines.iter().enumerate();
+        lines.flat_map(|(at, line)| line.deeds.iter().map(move |deed| (at, deed)))
+    }
+
+    /// What is so.
+    pub(super) fn facts(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Fact)> + use<'a> {
+        self.deeds().filter_map(|(at, deed)| match deed {
+            Deed::Event(Event::Is(fact)) => Some((at, fact)),
+            Deed::Event(Event::Says { .. }) | Deed::Call(_) => None,
+        })
+    }
+
+    /// What processes say.
+    pub(super) fn says(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (usize, ActorId, &'a Observation)> + use<'a> {
+        self.deeds().filter_map(|(at, deed)| match deed {
+            Deed::Event(Event::Says { actor, what }) => Some((at, *actor, what)),
+            Deed::Event(Event::Is(_)) | Deed::Call(_) => None,
+        })
+    }
+
+    /// The requests of everybody.
+    pub(super) fn all_calls(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Call)> + use<'a> {
+        self.deeds().filter_map(|(at, deed)| match deed {
+            Deed::Call(call) => Some((at, call)),
+            Deed::Event(_) => None,
+        })
+    }
+
+    /// The requests of a process.
+    pub(super) fn calls(&self, process: u16) -> impl DoubleEndedIterator<Item = (usize, &'a Call)> + use<'a> {
+        self.all_calls().filter(move |(_, call)| call.actor.process == process)
+    }
+
+    /// The last request of a process whose answer it had by then, or was to do without.
+    pub(super) fn decided_by(&self, process: u16, until: u64) -> Option<(usize, &'a Call)> {
+        self.calls(process).rfind(|(_, call)| call.heard.is_some_and(|heard| heard <= until))
+    }
+
+    /// Whose session it is; `None` for an administrator's, and the server's own.
+    pub(super) fn owner(&self, session: SessionId) -> Option<ActorId> {
+        self.owners.get(&session).copied()
+    }
+
+    /// Changes of znodes.
+    pub(super) fn changes(&self) -> impl DoubleEndedIterator<Item = Change<'a>> + use<'a> {
+        self.facts().filter_map(|(line, fact)| {
+            let change = |path, kind, by: &SessionId, owner: &SessionId, zxid| Change {
+                line,
+                path,
+                kind,
+                by: *by,
+                owner: *owner,
+                zxid,
+            };
+            Some(match fact {
+                Fact::NodeCreated { path, by, owner, czxid } => {
+                    change(&**path, Changed::Made, by, owner, Some(*czxid))
+                }
+                Fact::NodeWritten { path, by, owner, mzxid, .. } => {
+                    change(&**path, Changed::Set, by, owner, Some(*mzxid))
+                }
+                Fact::NodeDeleted { path, by, owner, zxid } => {
+                    change(&**path, Changed::Gone, by, owner, *zxid)
+                }
+                _ => return None,
+            })
+        })
+    }
+
+    /// The last change of a znode, but for data that come with its creation.
+    pub(super) fn last_change(&self, path: &str) -> Option<Change<'a>> {
+        let mut all = self.changes().filter(|change| change.path == path).rev();
+        let last = all.next()?;
+        let made = all.next().filter(|_| last.kind == Changed::Set);
+        Some(made.filter(|made| made.kind == Changed::Made && made.line == last.line).unwrap_or(last))
+    }
+
+    /// The last change of that kind.
+    pub(super) fn last(&self, path: &str, kind: Changed) -> Option<Change<'a>> {
+        self.changes().rfind(|change| change.path == path && change.kind == kind)
+    }
+
+    /// The last child of a znode that came or went.
+    pub(super) fn last_below(&self, path: &str) -> Option<Change<'a>> {
+        let is_child = |change: &Change<'_>| {
+            change.kind != Changed::Set && change.path.rsplit_once('/').is_some_and(|(up, _)| up == path)
+        };
+        self.changes().rfind(is_child)
+    }
+
+    /// What a process still watches, in the order in which it was set.
+    pub(super) fn watches(&self, process: u16) -> Vec<Watch> {
+        let mut watches: Vec<Watch> = Vec::new();
+        for (line, deed) in self.deeds() {
+            match deed {
+                Deed::Call(call) if call.actor.process == process => {
+                    watches.extend(watch_of(call).map(|(path, of_children)| Watch {
+                        line,
+                        path,
+                        of_children,
+                    }));
+                }
+                Deed::Event(Event::Is(Fact::Fired { path, kind, woken })) => {
+                    if woken.iter().any(|actor| actor.process == process) {
+                        watches.retain(|watch| !fires(*kind, watch, path));
+                    }
+                }
+                Deed::Event(Event::Is(Fact::SessionOpened { actor, .. })) if actor.process == process => {
+                    watches.clear();
+                }
+                Deed::Call(_) | Deed::Event(_) => {}
+            }
+        }
+        watches
+    }
+
+    /// The last watch of a process that fired: the line, the znode and what happened to it.
+    pub(super) fn last_woken(&self, process: u16) -> Option<(usize, &'a str, EventType)> {
+        self.facts()
+            .filter_map(|(line, fact)| match fact {
+                Fact::Fired { path, kind, woken } if woken.iter().any(|actor| actor.process == process) => {
+                    Some((line, &**path, *kind))
+                }
+                _ => None,
+            })
+            .next_back()
+    }
+
+    /// How a process is called now, in the life that it has.
+    pub(super) fn name(&self, process: u16) -> String {
+        let last = self.deeds().rev().find_map(|(_, deed)| match deed {
+            Deed::Call(Call { actor, .. })
+            | Deed::Event(Event::Says { actor, .. } | Event::Is(Fact::SessionOpened { actor, .. })) => {
+                Some(*actor).filter(|actor| actor.process == process)
+            }
+            Deed::Event(Event::Is(_)) => None,
+        });
+        last.map_or(format!("p{process}"), |actor| actor.main().to_string())
+    }
+
+    /// The last fault that strikes a process, of those that say one of these words.
+    pub(super) fn last_fault(&self, process: u16, words: &[&str]) -> Option<usize> {
+        let name = format!("p{process}");
+        let strikes = |line: &Line| {
+            line.mark == Mark::Fault
+                && words.iter().any(|word| line.what.contains(word))
+                && named_in(&line.what).contains(&name.as_str())
+        };
+        self.lines.iter().rposition(strikes)
+    }
+
+    /// The last fault of servers by which connections are lost.
+    pub(super) fn last_outage(&self) -> Option<usize> {
+        const OUTAGES: [&str; 5] =
+            ["is down", "sends its clients away", "nothing gets from", "stands still", "crashes, for"];
+        self.lines.iter().rposition(|line| OUTAGES.iter().any(|words| line.what.contains(words)))
+    }
+}
+
+/// What a request that was answered watches.
+fn watch_of(call: &Call) -> Option<(String, bool)> {
+    match (&call.request, call.result()?) {
+        (Request::Exists { path, watch: true }, Ok(Response::Exists(_)))
+        | (Request::GetData { path, watch: true }, Ok(_)) => Some((path.to_string(), false)),
+        (Request::GetChildren { path, watch: true, .. }, Ok(_)) => Some((path.to_string(), true)),
+        _ => None,
+    }
+}
+
+fn fires(kind: EventType, watch: &Watch, path: &str) -> bool {
+    watch.path == path
+        && match kind {
+            EventType::NodeCreated | EventType::NodeDataChanged => !watch.of_children,
+            EventType::NodeChildrenChanged => watch.of_children,
+            EventType::NodeDeleted | EventType::None => true,
+        }
+}

@@ -1,0 +1,138 @@
+//! What somebody with a red build reads first: the beginning of `replay`, and the counterexample of `check`.
+#![cfg(feature = "run")]
+
+mod common;
+
+use common::zoocheck;
+
+/// The first fifteen lines of a replay, each sentence in one line.
+fn beginning(arguments: &str) -> String {
+    let ran = zoocheck(&format!("replay {arguments}"));
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let wide = ran.stdout.lines().find(|line| line.chars().count() > 80);
+    assert!(wide.is_none_or(|line| !line.trim().contains(' ')), "{wide:?}");
+    let first: Vec<&str> = ran.stdout.lines().take(15).map(str::trim).collect();
+    first.join(" ")
+}
+
+/// What it says must be in it.
+fn tells(arguments: &str, words: &[&str]) {
+    let text = beginning(arguments);
+    for words in words {
+        assert!(text.contains(words), "{arguments}: no \"{words}\" in\n{text}");
+    }
+}
+
+#[test]
+fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
+    tells(
+        "lock/simple --seed 10 --promise no-waiter-stuck",
+        &[
+            "for a change of /lock/holder: it was made at",
+            "by p3.1, to whom the answer was lost, and is there",
+            "That is its own",
+            "create /lock/holder (ephemeral): done; the answer is lost",
+        ],
+    );
+    tells(
+        "lock/no-loop --seed 10",
+        &["p4 waits since 9.635 s", "it was deleted at 9.631 s by p1, and is not made again"],
+    );
+    tells(
+        "lock/java --seed 1 --promise no-waiter-stuck",
+        &["p2 should delete it, and has ended since", "'delete /lock/lock-0000000009': lost"],
+    );
+    tells(
+        "lock/watch-lost --seed 1 --promise no-waiter-stuck",
+        &["p2 waits without any watch", "fired at 0.716 s (NodeDataChanged), and it has asked nothing since"],
+    );
+}
+
+#[test]
+fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
+    tells(
+        "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",
+        &[
+            "p2 has it since 0.222 s by /lock/g02x00x1-lock-0000000000, which is still there",
+            "went at 2.806 s with the session of p0",
+            "and it looked at nothing since",
+        ],
+    );
+    tells(
+        "lock/adopts-ghost --seed 4 --promise exclusion-among-live-sessions",
+        &[
+            "p3.1 has it since",
+            "/lock/process3-lock-0000000001, which went at 3.508 s with the session of p3",
+        ],
+    );
+}
+
+#[test]
+fn of_a_failure_it_is_told_by_which_request_and_of_a_znode_that_is_left_who_left_it() {
+    tells(
+        "double-barrier/no-node-fails --seed 0 --promise no-failure",
+        &["p2 fails at its request of 3.290 s: 'delete /barrier/p2': NoNode", "was deleted at 3.168 s by p2"],
+    );
+    tells(
+        "lock/fails-at-loss --seed 3 --promise no-failure",
+        &[
+            "p0 gives up at 1.851 s: getChildren /lock: ConnectionLoss",
+            "FAULT p0's connection will drop at its next request",
+        ],
+    );
+    tells(
+        "try-lock/orphan --seed 9 --promise no-orphan-znode",
+        &[
+            "Its request of 0.111 s: 'delete /lock/g00x00x1-lock-0000000004': lost",
+            "FAULT p0's connection will drop at its next delete",
+        ],
+    );
+    tells(
+        "membership/no-rejoin --seed 0 --promise session-end-noticed",
+        &["The session of p2 expired at 0.303 s", "FAULT the server ends the session of p2"],
+    );
+}
+
+#[test]
+fn a_stale_answer_is_told_with_what_it_does_not_show() {
+    tells(
+        "configuration/no-sync --seed 9 --promise reads-what-it-was-told",
+        &["'getData /config/name': NoNode. But its server did not know", "was made at 0.423 s by p0"],
+    );
+}
+
+#[test]
+fn another_promise_is_told_of_if_it_is_asked_for() {
+    let ran = zoocheck("replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource");
+    assert!(
+        ran.stdout.starts_with("lock/simple, seed 10: broken as expected exclusion-at-unf"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("waits since"), "{}", ran.stdout);
+    let diagram =
+        zoocheck("replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource --format mermaid");
+    assert!(!diagram.stdout.contains("no-waiter-stuck"), "it ends before that");
+    let wrong = zoocheck("replay lock/simple --seed 10 --promise no-waiter-stuk");
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("did you mean 'no-waiter-stuck'?"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_sweep_tells_the_cause_and_its_command_has_the_promise() {
+    let ran = zoocheck("run lock/simple --seeds 10..11");
+    assert!(ran.stdout.contains("s for a change of /lock/holder: it was made at"), "{}", ran.stdout);
+    let last = ran.stdout.lines().last().expect("a command");
+    assert!(last.ends_with("replay lock/simple --seed 10 --promise no-waiter-stuck"), "{last}");
+}
+
+#[test]
+fn a_counterexample_begins_with_the_cause_and_marks_the_steps_that_matter() {
+    let ran = zoocheck("check lock/no-recheck");
+    let (_, text) = ran.stdout.split_once("exclusion-among-live-sessions: broken\n").expect("it is broken");
+    let text: Vec<&str> = text.lines().take(40).collect();
+    let (why, steps) = text.split_at(text.iter().position(|line| line.contains(" 1. ")).expect("steps"));
+    let why = why.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    assert!(why.contains("went at step 14 with the session of p1"), "{why}");
+    assert!(steps.contains(&"> 14. p1's session expires"), "{steps:?}");
+}
