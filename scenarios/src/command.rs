@@ -97,6 +97,7 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             let only = what.map(|what| named(zoo, &what)).transpose()?;
             list::list(zoo, only.as_ref(), format)
         }
+        Command::Explain { defect } => crate::explain::explain(zoo, &defect),
         #[cfg(feature = "run")]
         Command::Run(arguments) => sweeps::run(zoo, &arguments),
         #[cfg(feature = "run")]

@@ -43,6 +43,7 @@
 //! | `judge` | every trial by both engines, against the catalogue |
 //! | `mutate` | how strong a recipe's promises are (feature `run`) |
 //! | `list` | what there is |
+//! | `explain` | what the number of a defect stands for |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
@@ -60,6 +61,7 @@ mod command;
 mod conform;
 mod draw;
 mod ensemble;
+mod explain;
 #[cfg(feature = "run")]
 mod fuzz;
 #[cfg(feature = "run")]

@@ -170,3 +170,23 @@ fn other_values_are_taken_and_told_in_the_replay_command() {
         assert!(ran.stdout.contains("--set clients=6 --set rounds=2 --promise "), "{}", ran.stdout);
     }
 }
+
+#[test]
+fn the_number_of_a_defect_can_be_asked_for() {
+    let ran = zoocheck("explain s-070");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for words in
+        ["S-070: in 1 variant", "lock/simple: One fixed", "it breaks no-waiter-stuck", "it takes no fault"]
+    {
+        assert!(ran.stdout.contains(words), "{}", ran.stdout);
+    }
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    let several = zoocheck("explain S-063").stdout;
+    assert!(
+        several.contains("lock/release-once: ") && several.contains("a fault: lost request"),
+        "{several}"
+    );
+    let wrong = zoocheck("explain S-7");
+    assert_eq!(wrong.status, 2);
+    assert!(wrong.stderr.contains("no recipe has a defect 'S-7'"), "{}", wrong.stderr);
+}

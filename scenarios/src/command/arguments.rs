@@ -61,6 +61,11 @@ pub(super) enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Tells what the number of a defect stands for, such as S-070
+    Explain {
+        /// The number, as it is printed
+        defect: String,
+    },
     /// Runs a recipe under many seeds, with faults
     #[cfg(feature = "run")]
     Run(RunArguments),
