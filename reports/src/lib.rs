@@ -81,7 +81,7 @@ pub use sweep::{
 };
 pub use text::{
     Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
-    mutants_text, named_in, replay_text, seconds, sweep_text, table, wrapped,
+    mutants_text, named_in, replay_text, seconds, sweep_brief, sweep_text, table, wrapped,
 };
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 

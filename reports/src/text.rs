@@ -23,10 +23,10 @@ pub(crate) use live::{NOT_JUDGED, live_answer, live_verdict};
 pub use mutants::mutants_text;
 pub(crate) use mutants::{fate_words, mutants_answer};
 pub use replay::replay_text;
-pub use sweep::sweep_text;
 pub(crate) use sweep::{
     answer_words as sweep_answer, covered_words, missing_words, rate_words, unseen_words,
 };
+pub use sweep::{sweep_brief, sweep_text};
 
 use crate::verdict::{Answer, Verdict};
 use crate::{PromiseResult, Reached};

@@ -348,3 +348,17 @@ fn the_environment_of_a_job_names_its_shard() {
     refused("nothing set", &run(&[]), &["--shard", "JOB_COMPLETION_INDEX"]);
     refused("no total", &run(&[("JOB_COMPLETION_INDEX", "3")]), &["ZOOCHECK_SHARDS"]);
 }
+
+#[test]
+fn a_green_run_is_told_in_a_few_lines_and_in_more_if_asked() {
+    let brief = zoocheck("run lock --seeds 40");
+    assert_eq!(brief.status, 0, "{}", brief.stdout);
+    assert!(brief.stdout.lines().count() <= 18, "{}", brief.stdout);
+    assert!(brief.stdout.lines().all(|line| line.chars().count() <= 80), "{}", brief.stdout);
+    assert!(brief.stdout.contains("promises: ") && brief.stdout.contains("every promise held"));
+    let long = zoocheck("run lock --seeds 40 -v");
+    assert!(long.stdout.lines().count() > 50, "{}", long.stdout);
+    // One server has nobody to be cut off from.
+    assert!(!long.stdout.contains("partitions") && long.stdout.contains("server-crashes"), "{}", long.stdout);
+    assert!(zoocheck("run lock --seeds 2 --set servers=3 -v").stdout.contains("partitions"));
+}

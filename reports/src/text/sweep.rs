@@ -2,7 +2,7 @@
 
 use super::{Paint, count, coverage, heading, of, promise_tables, seconds, verdict_words, wall, wrapped};
 use crate::merge::first_of_shard;
-use crate::sweep::{Failure, Missing, SweepReport};
+use crate::sweep::{Failure, Missing, PromiseResult, SweepReport};
 use crate::verdict::{Answer, CatalogueNote, Verdict};
 use std::fmt::Write;
 
@@ -24,8 +24,50 @@ pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
     out
 }
 
+/// A sweep in which all is well, in a few lines. Its last line says how to see more.
+pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
+    let mut out = String::new();
+    heading(&mut out, paint, &report.recipe, &report.about, &report.facts[..report.facts.len().min(1)]);
+    ran(&mut out, report);
+    for (title, results) in [("promises", &report.promises), ("always watched", &report.invariants)] {
+        let _ = writeln!(out, "{}", wrapped(&format!("{title}: {}", tally(results)), 2));
+    }
+    let missed: Vec<&str> =
+        report.sometimes.iter().filter(|case| case.seeds == 0).map(|case| case.name.as_str()).collect();
+    let reached = report.sometimes.len() - missed.len();
+    let never = if missed.is_empty() { String::new() } else { format!("; never: {}", missed.join(", ")) };
+    let line = format!("cases reached: {reached} of {}{never}", report.sometimes.len());
+    let _ = writeln!(out, "{}", wrapped(&line, 2));
+    closing(&mut out, report, paint);
+    let _ = writeln!(out, "-v tells of each promise and each case");
+    out
+}
+
+/// How many held, and which did not.
+fn tally(results: &[PromiseResult]) -> String {
+    let held = results.iter().filter(|result| result.verdict == Verdict::Held).count();
+    let mut parts = vec![format!("{held} held")];
+    for (verdict, words) in [
+        (Verdict::Broken, "BROKEN"),
+        (Verdict::BrokenAsExpected, "broken as expected"),
+        (Verdict::NeverTested, "never put to the test"),
+    ] {
+        let names = results.iter().filter(|result| result.verdict == verdict);
+        let names: Vec<&str> = names.map(|result| result.name.as_str()).collect();
+        if !names.is_empty() {
+            parts.push(format!("{words}: {}", names.join(", ")));
+        }
+    }
+    parts.join("; ")
+}
+
 fn header(out: &mut String, report: &SweepReport, paint: Paint) {
     heading(out, paint, &report.recipe, &report.about, &report.facts);
+    ran(out, report);
+}
+
+/// Which seeds were run.
+fn ran(out: &mut String, report: &SweepReport) {
     let seeds = &report.seeds;
     let shard = seeds.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
     let _ = writeln!(
@@ -80,7 +122,7 @@ fn closing(out: &mut String, report: &SweepReport, paint: Paint) {
     });
     let _ = writeln!(
         out,
-        "\n{} virtual seconds{}, {} messages, {} steps",
+        "\n{} virtual seconds{}\n{} messages, {} steps",
         count(report.virtual_seconds as u64),
         took.unwrap_or_default(),
         count(report.messages),

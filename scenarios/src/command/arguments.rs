@@ -171,6 +171,9 @@ pub(super) struct RunArguments {
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
+    /// Tell of each promise and each case, whatever came of them
+    #[arg(short, long)]
+    pub(super) verbose: bool,
     /// Logs on stderr: info, or zoocheck=info,my_crate=debug; then --jobs is 1
     #[arg(long, value_name = "FILTER")]
     pub(super) log: Option<String>,
@@ -207,6 +210,9 @@ pub(super) struct ReportArguments {
     /// Merge though shards are missing; it is said, and the exit status is 3
     #[arg(long)]
     pub(super) partial: bool,
+    /// Tell of each promise and each case, whatever came of them
+    #[arg(short, long)]
+    pub(super) verbose: bool,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,

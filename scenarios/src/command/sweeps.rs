@@ -8,8 +8,8 @@ use crate::run::{self, How, Pace, Saving, SeedRange, Target};
 use std::io::Write;
 use std::ops::ControlFlow;
 use zk_reports::{
-    FileError, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_text, to_json,
-    write_dir,
+    FileError, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_brief, sweep_text,
+    to_json, write_dir,
 };
 
 /// Seeds if nothing else is said, and at most so many of a sweep until nothing new is reached.
@@ -51,7 +51,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         let written = write_dir(&report, saving.dir()).err();
         saving.failed.take().or(written)
     });
-    show(&report, arguments.format)?;
+    show(&report, arguments.format, arguments.verbose)?;
     crate::github::tell(&report)?;
     said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
 }
@@ -91,8 +91,10 @@ fn swept(
     Ok(report)
 }
 
-fn show(report: &SweepReport, format: Format) -> Result<(), BadInput> {
+/// Where all is well, in a few lines, unless somebody wants all of them.
+fn show(report: &SweepReport, format: Format, verbose: bool) -> Result<(), BadInput> {
     print(&match format {
+        Format::Human if !verbose && report.outcome() == Answer::Held => sweep_brief(report, paint()),
         Format::Human => sweep_text(report, paint()),
         Format::Json => to_json(report),
     })
@@ -152,6 +154,6 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
         }
         (None, _) => {}
     }
-    show(&report, arguments.format)?;
+    show(&report, arguments.format, arguments.verbose)?;
     Ok(report.outcome())
 }

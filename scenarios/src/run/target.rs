@@ -159,7 +159,7 @@ impl Target {
             let faults = plural_of(one.schedule.faults.len(), "fault");
             return format!("one run with {faults}, made by zoocheck {} to break {}", one.build, one.breaks);
         }
-        let faults = toml::Table::try_from(&self.scenario.faults).expect("faults are a table");
+        let faults = toml::Table::try_from(self.scenario.possible_faults()).expect("faults are a table");
         // Ranges say how strong a fault is; a count says whether there is any.
         let some = faults.iter().filter_map(|(key, value)| match value {
             toml::Value::Integer(most) if *most > 0 => Some(format!("{key} {most}")),

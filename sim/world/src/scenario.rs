@@ -290,6 +290,21 @@ impl Scenario {
         self.session_timeout_ms.clamp(2 * self.tick_ms, 20 * self.tick_ms)
     }
 
+    /// The faults that can happen here: those among servers take more than one.
+    pub fn possible_faults(&self) -> Faults {
+        match self.machines() {
+            0 | 1 => Faults {
+                leader_crashes: 0,
+                partitions: 0,
+                server_pauses: 0,
+                server_lags: 0,
+                link_breaks: 0,
+                ..self.faults.clone()
+            },
+            _ => self.faults.clone(),
+        }
+    }
+
     /// All servers, those that vote and those that do not. The voters come first.
     pub fn machines(&self) -> u8 {
         self.servers + self.observers

@@ -204,8 +204,7 @@ impl Schedule {
         let mut draw =
             Draw { choices: Choices::new(seed, &Record::new(), false), scenario, kind: Kind::Drop };
         let mut faults = Vec::new();
-        let f = &scenario.faults;
-        let several = u32::from(scenario.machines() > 1);
+        let f = &scenario.possible_faults();
         for (kind, most) in [
             (Kind::ServerCrash, f.server_crashes),
             (Kind::SlowSync, f.slow_syncs),
@@ -216,11 +215,11 @@ impl Schedule {
             (Kind::ClientPause, f.client_pauses),
             (Kind::ClockSkew, 3 * u32::from(f.clock_skew_permille > 0)),
             (Kind::ClockJump, 2 * u32::from(f.clock_jump_ms > 0)),
-            (Kind::LeaderCrash, f.leader_crashes * several),
-            (Kind::Partition, f.partitions * several),
-            (Kind::ServerPause, f.server_pauses * several),
-            (Kind::ServerLag, f.server_lags * several),
-            (Kind::LinkBreak, f.link_breaks * several),
+            (Kind::LeaderCrash, f.leader_crashes),
+            (Kind::Partition, f.partitions),
+            (Kind::ServerPause, f.server_pauses),
+            (Kind::ServerLag, f.server_lags),
+            (Kind::LinkBreak, f.link_breaks),
             (Kind::DiskRot, f.disk_rot),
             (Kind::DiskError, f.disk_errors),
             (Kind::DiskFull, f.disk_full),
