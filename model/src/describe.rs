@@ -4,7 +4,7 @@ use crate::actions::Action;
 use crate::link::{Client, Phase};
 use crate::message::Message;
 use crate::model::Taken;
-use crate::service::TIMES_MS;
+use crate::service::{SET_UP, TIMES_MS};
 use crate::state::State;
 use zk_api::{CreateMode, EventType, KeeperState, MultiOutcome, Op, Request, Response, Text};
 use zk_trials::event::{ActorId, Event, Resource};
@@ -61,7 +61,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Register(me, _) => format!("{}'s watches reach its server", client(me).actor()),
         Action::CatchUp(me) => format!("{}'s server catches up by one transaction", client(me).actor()),
         Action::Clock(shows) => {
-            let ms = TIMES_MS[usize::from(shows)] - TIMES_MS[1];
+            let ms = TIMES_MS[usize::from(shows)] - TIMES_MS[usize::from(SET_UP)];
             format!("the leader's clock shows {ms} ms since the setup")
         }
         Action::EndsIn(order) => {

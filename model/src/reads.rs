@@ -30,7 +30,7 @@ impl Reads {
     /// Each of them, with what it is called.
     pub const ALL: [(Reads, &'static str); 6] = [
         (Reads::ORDER, "the order of names in a list"),
-        (Reads::TIMES, "ctime or mtime, which take four values"),
+        (Reads::TIMES, "ctime or mtime, which take seven values"),
         (Reads::PZXID, "pzxid"),
         (Reads::SESSIONS, "the order of session ids"),
         (Reads::WITHHELD, "events of znodes that not everybody may read"),

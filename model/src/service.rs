@@ -31,8 +31,8 @@ use crate::message::{Events, Letter, List, Message, Post};
 use crate::orders::{Order as Names, are_too_many, orders_of};
 use crate::shell::{Watching, watching_of};
 use crate::symmetry::actor_of;
-pub use stamp::TIMES_MS;
-use stamp::{SET_UP, takes_number};
+use stamp::takes_number;
+pub use stamp::{SET_UP, TIMES_MS};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
@@ -408,7 +408,7 @@ impl At<'_> {
             _ => None,
         };
         self.send(client, Message::Answer { answer: Arc::new(result), sets, removes });
-        self.service.views[client].answers();
+        self.service.views[client].answers(client as u8);
         if self.rules.lost_answers_bind {
             self.service.views[client].hears(0);
         }

@@ -21,15 +21,18 @@ impl At<'_> {
         for &client in clients {
             let view = &mut self.service.views[client];
             let is_here = view.connected && view.registers.is_none();
-            let before = if is_here { None } else { Some(view.now.watches.clone()) };
+            let before = view.now.watches.clone();
+            let had = |path: &Text, kind| before.contains(path, client as u8, kind_of(kind));
             let View { identities, now, .. } = view;
             // Who comes back is told of what it has missed whether it may read it or not.
             let may_read = |_, list: &AclList| !is_here || acl::check(list, Perms::READ, identities).is_ok();
             let fired = now.watches.fire_for(std::slice::from_ref(change), may_read);
+            if is_here {
+                now.withhold(change, client as u8, &before, &fired);
+            }
             let session = view.session;
             for (_, event) in fired {
-                if let Some(before) = &before {
-                    let had = |path: &Text, kind| before.contains(path, client as u8, kind_of(kind));
+                if !is_here {
                     self.service.views[client].now.miss(&event, had);
                     continue;
                 }

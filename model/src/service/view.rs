@@ -7,7 +7,7 @@ use crate::symmetry::Eyes;
 use std::collections::{BTreeSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
-use zk_api::{AddWatchMode, EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind};
+use zk_api::{AddWatchMode, EventType, Identity, SessionId, Text, WatchedEvent, WatcherKind, split};
 use zk_proto::message::WatchList;
 use zk_proto::tree::{Change, DataTree};
 use zk_proto::watch::{OneShot, WatchTable};
@@ -65,12 +65,15 @@ pub struct Sight {
     /// Of this client alone. While it is away they only note in `missed` what fires.
     pub watches: WatchTable<u8>,
     pub missed: BTreeSet<(Text, OneShot)>,
+    /// What its server has spent on a change that the client may not see. The client has such a watch still, and registers it
+    /// again with the next connection.
+    pub withheld: BTreeSet<(Text, OneShot)>,
 }
 
 impl Sight {
     /// A moment, and no watches.
     pub fn new(at: usize) -> Sight {
-        Sight { at, watches: WatchTable::new(), missed: BTreeSet::new() }
+        Sight { at, watches: WatchTable::new(), missed: BTreeSet::new(), withheld: BTreeSet::new() }
     }
 
     /// The server takes the next transaction while the client is away.
@@ -97,11 +100,45 @@ impl Sight {
         self.missed.extend(told.map(|kind| (event.path.clone(), *kind)));
     }
 
+    /// Notes which one-shot watches a change has spent that the client is told nothing of.
+    pub fn withhold(
+        &mut self,
+        change: &Change,
+        name: u8,
+        before: &WatchTable<u8>,
+        told: &[(u8, WatchedEvent)],
+    ) {
+        let parent = split(&change.path).0;
+        for (path, kind) in [&*change.path, parent]
+            .into_iter()
+            .flat_map(|path| [OneShot::Data, OneShot::Child].map(|kind| (path, kind)))
+        {
+            let path = Text::from(path);
+            let is_there = |table: &WatchTable<u8>| table.contains(&path, name, kind_of(kind));
+            if is_there(before)
+                && !is_there(&self.watches)
+                && told.iter().all(|(_, event)| event.path != path)
+            {
+                self.withheld.insert((path, kind));
+            }
+        }
+    }
+
+    /// As the next server will see it from an answer on: what happens later concerns what was withheld before as well.
+    fn as_answered(&self, name: u8) -> Sight {
+        let mut sight = self.clone();
+        for (path, kind) in std::mem::take(&mut sight.withheld) {
+            sight.watches.add(&path, name, kind);
+        }
+        sight
+    }
+
     /// What the client waits for no more it will not ask for again.
     pub fn unwatch(&mut self, name: u8, watching: &Watching) {
         let Some(kind) = watching.kind.one_shot() else { return };
         self.watches.remove(&watching.path, name, kind_of(kind));
         self.missed.remove(&(watching.path.clone(), kind));
+        self.withheld.remove(&(watching.path.clone(), kind));
     }
 
     /// Whether it has noted that this fired.
@@ -186,9 +223,9 @@ impl View {
     }
 
     /// An answer is sent.
-    pub fn answers(&mut self) {
+    pub fn answers(&mut self, name: u8) {
         if self.heard.is_some() {
-            self.unheard.push_back(self.now.clone());
+            self.unheard.push_back(self.now.as_answered(name));
         }
     }
 
