@@ -34,6 +34,8 @@ struct AtResource {
     superseded: BTreeMap<ActorId, bool>,
     /// Who was granted it last in shared mode.
     sharers: BTreeSet<ActorId>,
+    /// Whose session has ended, was renewed, and who was not granted it since: what they have is of the former one.
+    renewed: BTreeSet<ActorId>,
 }
 
 /// What a write does to the promise.
@@ -57,6 +59,7 @@ impl AtResource {
             written: false,
             superseded: BTreeMap::new(),
             sharers: BTreeSet::new(),
+            renewed: BTreeSet::new(),
         }
     }
 
@@ -68,6 +71,11 @@ impl AtResource {
             }
             Event::Is(_) | Event::Says { .. } => false,
         };
+        if let Event::Is(Fact::SessionOpened { actor, .. }) = event
+            && self.crew.has_ended(*actor)
+        {
+            self.renewed.insert(*actor);
+        }
         let dies = self.crew.see(event);
         match event {
             Event::Says { actor, what } => self.hear(*actor, what),
@@ -114,6 +122,7 @@ impl AtResource {
     }
 
     fn granted(&mut self, actor: ActorId, node: &Text, shares: bool) {
+        self.renewed.remove(&actor.main());
         let lost = self.crew.has_ended(actor) || self.crew.is_robbed_of(actor, node);
         let asked = self.asking.remove(&actor);
         let has_place = self.order.contains(&actor) || self.superseded.contains_key(&actor);
@@ -168,7 +177,7 @@ impl AtResource {
 
     /// Why a late writer may be excused where every write is accepted.
     fn excuse(&self, writer: ActorId) -> Option<Assumption> {
-        if self.crew.has_ended(writer) {
+        if self.crew.has_ended(writer) || self.renewed.contains(&writer.main()) {
             Some(Assumption::NoActionAfterSessionEnd)
         } else {
             self.crew.lost_its_claim(writer).then_some(Assumption::NoAdministrator)
@@ -342,6 +351,16 @@ mod tests {
     fn a_late_write_of_an_ended_session_is_excused_at_the_unfenced_resource() {
         let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+    }
+
+    #[test]
+    fn a_late_write_of_a_session_that_was_renewed_is_excused_until_the_next_grant() {
+        let renewed = vec![closed(0), opened(0)];
+        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, renewed.clone()));
+        assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
+        let again = [renewed, vec![granted(0), granted(1), wrote(Unfenced, 1, true)]].concat();
+        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, again));
+        assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
     #[test]

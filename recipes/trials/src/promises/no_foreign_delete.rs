@@ -6,7 +6,7 @@ use crate::promise::{Assumption, Finding, Promise};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
 
-/// No session deletes the ephemeral znode of another, and no thread that by which another of its session holds the lock.
+/// No session deletes the ephemeral znode of another, unless it was opened in the place of that, and no thread that by which another of its session holds the lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NoForeignDelete {
     lock: &'static str,
@@ -85,7 +85,9 @@ impl Promise for NoForeignDelete {
         if *by == SessionId::NONE || *owner == SessionId::NONE || !within(self.lock, path) {
             return;
         }
-        if by == owner {
+        let [who, whose] = [by, owner].map(|session| self.crew.live.get(session));
+        // Whose client has renewed its session still has the znodes of the former one.
+        if by == owner || who.is_some() && who == whose {
             let holds = |(_, node): &(&ActorId, &Text)| *node == path;
             match self.held.iter().find(holds) {
                 Some((holder, _)) => {
@@ -112,6 +114,18 @@ mod tests {
     fn deleting_the_znode_of_another_breaks_it() {
         let found = findings(NoForeignDelete::of(LOCK), vec![opened(0), opened(1), deleted(A, 1, 0)]);
         assert_eq!(broken_by(&found), [("session 0x2 deleted /lock/a-lock-0000000000 of session 0x1", None)]);
+    }
+
+    #[test]
+    fn whoever_has_a_new_session_may_delete_what_is_left_of_the_former_one() {
+        let of = |p| Event::Is(Fact::SessionOpened { session: SessionId::new(77), actor: actor(p) });
+        let left =
+            Fact::NodeDeleted { path: A.into(), by: SessionId::new(77), owner: session(0), zxid: None };
+        let judge = |p| {
+            findings(NoForeignDelete::of(LOCK), vec![opened(0), opened(1), of(p), Event::Is(left.clone())])
+        };
+        assert_eq!(judge(0), [Finding::Tested]);
+        assert_eq!(broken_by(&judge(1)).len(), 1);
     }
 
     #[test]
