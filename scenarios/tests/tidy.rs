@@ -10,7 +10,7 @@ const ARROWS: [(&str, &str, &[&str]); 13] = [
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
     ("sim/watched", "zk-watched", &["zk-api", "zk-proto"]),
-    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials", "zk-watched"]),
+    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials", "zk-watched", "zk-wire"]),
     ("sim/serve", "zk-serve", &["zk-api", "zk-proto", "zk-watched", "zk-wire"]),
     ("sim/conform", "zk-conform", &["zk-api"]),
     ("recipes", "zk-recipes", &["zk-api"]),

@@ -5,6 +5,7 @@
 //! | `event` | what promises are judged by: observations of actors and facts of the ensemble |
 //! | `course` | [`CourseStep`](course::CourseStep), what happens in a run, step by step |
 //! | `prelude` | all that the author of a trial writes against |
+//! | `program` | [`Program`](program::Program), a client that others wrote, in the place of an actor
 //! | `probe` | [`Probe`](probe::Probe), how an actor tells what it observes |
 //! | `outside` | [`Outside`](outside::Outside), the resource that a lock is to protect |
 //! | `polling` | who asks the same again and again |
@@ -42,6 +43,7 @@ pub mod outside;
 pub mod polling;
 pub mod prelude;
 pub mod probe;
+pub mod program;
 pub mod promise;
 pub mod promises;
 pub mod queue;

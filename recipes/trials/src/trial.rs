@@ -2,6 +2,7 @@
 
 use crate::event::{ActorId, End};
 use crate::probe::Probe;
+use crate::program::Programs;
 use crate::promise::AnyPromise;
 use crate::promises;
 use std::future::Future;
@@ -250,6 +251,10 @@ pub trait AnyTrial: Send + Sync {
     /// As [`Trial::counters`].
     fn counters(&self) -> Vec<(Text, i32)> {
         Vec::new()
+    }
+    /// What is on trial instead of [`actor`](AnyTrial::actor), if it is a program.
+    fn programs(&self) -> Option<Arc<dyn Programs>> {
+        None
     }
     /// As [`Trial::actor`].
     fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;

@@ -86,6 +86,7 @@ fn happens(drawing: &mut Drawing, moment: &Moment, leader: &mut Option<usize>) {
             | Happening::Leads { .. }
             | Happening::Restored { .. }
             | Happening::Serves { .. }
+            | Happening::Prints { .. }
             | Happening::State(_)
             | Happening::Broken { .. },
             _,

@@ -159,6 +159,7 @@ impl Teller {
                 }
             }
             Happening::Says(observation) => self.add(at_ns, here, Mark::Event, observation.to_string()),
+            Happening::Prints { line } => self.add(at_ns, here, Mark::Event, format!("prints: {line}")),
             Happening::Is(fact) => {
                 if let Some((who, what)) = self.fact(fact, at_ns, later) {
                     self.add(at_ns, who, Mark::Event, what);

@@ -40,11 +40,13 @@ pub enum Stream {
     Datagram,
     /// Whether a ready task stands still for a while, and for how long. The entity is the process.
     StandStill,
+    /// What a program of others leaves to chance. The entity is the process times 256, plus its life.
+    Program,
 }
 
 impl Stream {
     /// All streams.
-    pub const ALL: [Stream; 16] = [
+    pub const ALL: [Stream; 17] = [
         Stream::Latency,
         Stream::Connect,
         Stream::Task,
@@ -61,6 +63,7 @@ impl Stream {
         Stream::Fault,
         Stream::Datagram,
         Stream::StandStill,
+        Stream::Program,
     ];
 
     /// Its name in recorded choices.
@@ -82,6 +85,7 @@ impl Stream {
             Stream::Fault => "fault",
             Stream::Datagram => "datagram",
             Stream::StandStill => "stand-still",
+            Stream::Program => "program",
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::choices::Stream;
 use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
+use crate::hosted::Client;
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::{Armed, Process};
@@ -53,6 +54,7 @@ impl World<'_> {
             Happening::Wake { actor, completer, .. } => {
                 if self.processes[usize::from(actor.process)].is(actor) {
                     completer.complete(());
+                    self.program_may_go_on(actor.process);
                 }
             }
             Happening::TaskGoesOn { actor, task } => self.task_goes_on(actor.process, task),
@@ -61,6 +63,7 @@ impl World<'_> {
                 if process.is(actor) {
                     process.polling.forget();
                     completer.complete(accepted);
+                    self.program_may_go_on(actor.process);
                 }
             }
             _ => unreachable!("only these are a client's"),
@@ -138,7 +141,11 @@ impl World<'_> {
     pub fn client_event(&mut self, process: u16, event: ClientEvent) {
         let p = &mut self.processes[usize::from(process)];
         let now_ms = p.clock.now_ms(self.now);
-        let Some(client) = &mut p.client else { return };
+        let client = match &mut p.client {
+            Some(Client::Session(client)) => client,
+            Some(Client::Program(_)) => return self.program_event(process, event),
+            None => return,
+        };
         let mut out = std::mem::take(&mut self.client_out);
         let former = self.pulse.acts(Acting::Client(process));
         let stepped = quietly(|| client.step(ClientInput { now_ms, event }, &mut out));
@@ -159,7 +166,7 @@ impl World<'_> {
 
     fn client_output(&mut self, process: u16, output: ClientOutput) {
         match output {
-            ClientOutput::Open { server } => self.open(process, server.0),
+            ClientOutput::Open { server } => drop(self.open(process, server.0)),
             ClientOutput::Send { conn, message } => self.send_to_server(conn, message),
             ClientOutput::Close { conn } => {
                 if let Some(conn) = conn.or(self.processes[usize::from(process)].opening.take()) {
@@ -220,7 +227,7 @@ impl World<'_> {
         polls.into_iter().for_each(|fact| self.fact(fact));
     }
 
-    fn client_state(&mut self, process: u16, state: KeeperState) {
+    pub fn client_state(&mut self, process: u16, state: KeeperState) {
         let p = &mut self.processes[usize::from(process)];
         let Some(client) = &p.client else { return };
         let (actor, session) = (p.actor, client.session());
@@ -249,7 +256,7 @@ impl World<'_> {
         }
     }
 
-    fn open(&mut self, process: u16, server: u8) {
+    pub fn open(&mut self, process: u16, server: u8) -> ConnId {
         let actor = self.processes[usize::from(process)].actor;
         let conn = self.network.open(actor, server);
         self.processes[usize::from(process)].opening = Some(conn);
@@ -257,6 +264,7 @@ impl World<'_> {
         let after = if self.phase == Phase::Setup { 0 } else { handshake };
         let there = self.latency(process, server, true) + self.latency(process, server, false) + after;
         self.queue.push(self.now + there, Happening::Opening { conn });
+        conn
     }
 
     pub fn send_to_server(&mut self, id: ConnId, message: ToServer) {

@@ -15,6 +15,9 @@ pub struct Clock {
 /// What a right clock shows at the start of a run: an arbitrary day.
 const START_NS: i64 = 1_700_000_000_000 * 1_000_000;
 
+/// No clock is wrong by more at the start.
+const MOST_OFFSET_NS: i64 = 10_000_000_000;
+
 impl Clock {
     /// A clock that is wrong by `offset_ms`.
     pub fn new(offset_ms: i64) -> Clock {
@@ -29,6 +32,17 @@ impl Clock {
     /// What it shows, in milliseconds since the Unix epoch.
     pub fn now_ms(&self, now_ns: u64) -> i64 {
         self.shows_ns(now_ns).div_euclid(1_000_000)
+    }
+
+    /// The same in nanoseconds.
+    pub fn wall_ns(&self, now_ns: u64) -> i64 {
+        self.shows_ns(now_ns)
+    }
+
+    /// How far it has gone on in this run, but for its jumps.
+    pub fn steady_ns(&self, now_ns: u64) -> u64 {
+        let passed = self.shows_ns(now_ns) - self.jumped_ms * 1_000_000 - START_NS;
+        u64::try_from(passed + MOST_OFFSET_NS).unwrap_or(0)
     }
 
     /// What it would show if it had never jumped.

@@ -21,6 +21,7 @@
 //! | `process`, `lives`, `clients` | client processes, the lives they have, their sessions |
 //! | `executor`, `mailbox`, `client`, `probe` | the tasks of client processes, and what they see of the world |
 //! | `tasks` | which of the ready tasks runs, and when |
+//! | `hosted` | client processes that are programs of others |
 //! | `nemesis` | does the faults of the schedule |
 //! | `administrator` | who deletes what clients hold, or writes to it |
 //! | `pulse` | who acts, for whoever waits for a step that never ends |
@@ -54,6 +55,7 @@ mod disk_faults;
 mod ensemble;
 mod executor;
 mod herd;
+mod hosted;
 mod judge;
 mod knowledge;
 mod limits;
@@ -84,6 +86,7 @@ pub use cases::cases;
 pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
+pub use hosted::Foul;
 pub use mailbox::guid;
 pub use other_time::in_other_time;
 pub use run::{Run, RunOptions, RunViolation, run, run_schedule};

@@ -3,6 +3,7 @@
 use crate::choices::Stream;
 use crate::client::SimClient;
 use crate::executor::{Polled, TaskId};
+use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
 use crate::process::Process;
@@ -64,6 +65,9 @@ impl World<'_> {
     /// A life begins, with a new session.
     pub fn begin_life(&mut self, actor: ActorId) {
         self.processes[usize::from(actor.process)].comes_back = false;
+        if let Some(programs) = self.trial.programs() {
+            return self.begin_program(actor, &programs);
+        }
         let mailbox = self.begin_session(actor);
         self.begin_actor(actor.process, mailbox);
     }
@@ -80,20 +84,26 @@ impl World<'_> {
 
     pub fn begin_session(&mut self, actor: ActorId) -> Arc<Mailbox> {
         let servers = self.servers_of(actor.process);
+        let mailbox = self.begin_process(actor);
+        self.connect(actor.process, servers);
+        mailbox
+    }
+
+    /// A life begins, and has no client yet.
+    pub fn begin_process(&mut self, actor: ActorId) -> Arc<Mailbox> {
         let mailbox = Arc::new(Mailbox::new(actor));
         let process = &mut self.processes[usize::from(actor.process)];
         process.actor = actor;
         process.mailbox = mailbox.clone();
         process.finished = None;
         process.next_call = 0;
-        self.connect(actor.process, servers);
         mailbox
     }
 
     fn connect(&mut self, process: u16, servers: Vec<ServerId>) {
         let timeout_ms = self.scenario.session_timeout_ms;
         let client = ClientSession::new(ClientConfig { servers, timeout_ms });
-        self.processes[usize::from(process)].client = Some(client);
+        self.processes[usize::from(process)].client = Some(Client::Session(Box::new(client)));
         self.client_event(process, ClientEvent::Start);
     }
 
@@ -108,7 +118,7 @@ impl World<'_> {
     /// A client asks for another session, for the code that runs. What is asked of it meanwhile fails.
     pub fn renew(&mut self, actor: ActorId) {
         let process = &mut self.processes[usize::from(actor.process)];
-        let is_over = |client: &ClientSession| client.state() == KeeperState::Expired;
+        let is_over = |client: &Client| client.state() == KeeperState::Expired;
         if process.is(actor) && process.client.as_ref().is_some_and(is_over) {
             process.renews = true;
             process.timers = process.timers.map(|count| count + 1);
@@ -124,7 +134,7 @@ impl World<'_> {
     }
 
     /// The servers that a process connects to, in the order in which it tries them.
-    fn servers_of(&mut self, process: u16) -> Vec<ServerId> {
+    pub fn servers_of(&mut self, process: u16) -> Vec<ServerId> {
         if self.scenario.lag() > 0 {
             return self.scenario.own_observers(process).map(ServerId).collect();
         }
@@ -203,7 +213,7 @@ impl World<'_> {
         }
     }
 
-    fn serve_one(&mut self, process: u16, ask: Ask) {
+    pub fn serve_one(&mut self, process: u16, ask: Ask) {
         let p = &mut self.processes[usize::from(process)];
         let actor = p.actor;
         match ask {
@@ -338,7 +348,7 @@ impl World<'_> {
     }
 
     /// The main task of a life has ended.
-    fn finished(&mut self, process: u16, end: End) {
+    pub fn finished(&mut self, process: u16, end: End) {
         if self.phase == Phase::Setup {
             self.begin_actors();
             self.processes[usize::from(process)].finished = Some(end);

@@ -3,6 +3,7 @@
 use crate::administrator::Meddling;
 use crate::cases;
 use crate::disk_faults::Rot;
+use crate::hosted::Client;
 use crate::process::Armed;
 use crate::pulse::watch;
 use crate::schedule::{Fault, Node, RequestKind, When};
@@ -10,7 +11,6 @@ use crate::server_host::ServerHost;
 use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{SessionId, Zxid};
-use zk_proto::client::ClientSession;
 use zk_proto::message::{ConnectRequest, ToServer};
 use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
@@ -109,7 +109,7 @@ impl World<'_> {
     /// Somebody asks a server for a client's session, and does not know its password.
     fn stranger(&mut self, client: u16, server: u8) {
         let victim = self.processes.get(usize::from(client)).and_then(|process| process.client.as_ref());
-        let session = victim.map(ClientSession::session).unwrap_or_default();
+        let session = victim.map(Client::session).unwrap_or_default();
         let is_up = |host: &ServerHost| host.server.is_some();
         if session == SessionId::NONE || !self.servers.get(usize::from(server)).is_some_and(is_up) {
             return;
@@ -270,7 +270,8 @@ impl World<'_> {
         self.queue.push(self.now + for_ms * MS, Happening::Resume { actor, pause });
     }
 
-    /// A process goes on: its timers fire first, then it sees what the network has brought.
+    /// A process goes on: its timers fire first, then it sees what the network has brought. A program of others asks the
+    /// operating system, which looks for what has come before it says that the time is up.
     pub fn resume(&mut self, actor: ActorId, pause: u32) {
         let process = &mut self.processes[usize::from(actor.process)];
         if process.actor != actor || process.pauses != pause {
@@ -282,7 +283,10 @@ impl World<'_> {
             matches!(happening, Happening::ClientTimer { .. } | Happening::Wake { .. })
         };
         let (timers, network): (Vec<_>, Vec<_>) = held_back.into_iter().partition(is_timer);
-        for happening in timers.into_iter().chain(network) {
+        let is_program =
+            matches!(self.processes[usize::from(actor.process)].client, Some(Client::Program(_)));
+        let [first, then] = if is_program { [network, timers] } else { [timers, network] };
+        for happening in first.into_iter().chain(then) {
             self.at_process(happening);
             self.turn();
         }

@@ -4,6 +4,7 @@ use crate::administrator::Meddling;
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
 use crate::executor::TaskId;
+use crate::hosted::Client;
 use crate::mailbox::{CallCompleter, Mailbox};
 use crate::scenario::Scenario;
 use crate::schedule::{Loss, When};
@@ -11,7 +12,7 @@ use crate::world::Happening;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{Completer, Request, WatchedEvent};
-use zk_proto::client::{ClientSession, ClientTimer, WatchId};
+use zk_proto::client::{ClientTimer, WatchId};
 use zk_proto::message::ConnId;
 use zk_trials::event::{ActorId, End};
 use zk_trials::polling::{AskedAt, Polling};
@@ -20,8 +21,8 @@ use zk_trials::polling::{AskedAt, Polling};
 pub struct Process {
     /// Which process, and its present life.
     pub actor: ActorId,
-    /// The present life's session. `None` before the first life and after a crash.
-    pub client: Option<ClientSession>,
+    /// The present life's client. `None` before the first life and after a crash.
+    pub client: Option<Client>,
     pub mailbox: Arc<Mailbox>,
     /// The session of the code that runs is over, and its client has asked for another one.
     pub renews: bool,

@@ -143,8 +143,9 @@ fn run_watched(
         pulse.begin();
         let runtime = Runtime::with_seed_and_config(seed, Config::default());
         // It never awaits: the loop inside is all there is.
-        let here = async { run_here(&trial, &scenario, seed, &schedule, &options, &pulse) };
-        let run = catch_unwind(AssertUnwindSafe(|| runtime.block_on(here)));
+        // What unwinds is caught inside, as madsim would tell of it in its own words.
+        let here = || run_here(&trial, &scenario, seed, &schedule, &options, &pulse);
+        let run = runtime.block_on(async { catch_unwind(AssertUnwindSafe(here)) });
         drop(runtime);
         // Nobody waits for one that came to no end.
         sender.send(run).ok();

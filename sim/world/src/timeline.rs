@@ -36,6 +36,8 @@ pub enum Happening {
     State(KeeperState),
     /// An actor says so.
     Says(Observation),
+    /// A program prints a line.
+    Prints { line: String },
     /// It is so.
     Is(Fact),
     /// The nemesis strikes.
@@ -57,6 +59,7 @@ impl Happening {
             What::Serves { serves } => Happening::Serves { serves: *serves },
             What::State(state) => Happening::State(*state),
             What::Says(observation) => Happening::Says((*observation).clone()),
+            What::Prints { line } => Happening::Prints { line: (*line).to_owned() },
             What::Is(fact) => Happening::Is((*fact).clone()),
             What::Fault(fault) => Happening::Fault((*fault).clone()),
             What::Heal => Happening::Heal,
@@ -80,6 +83,7 @@ impl Happening {
             | What::PeerNotes(_)
             | What::Rotten { .. }
             | What::Spoiled { .. }
+            | What::Stepped(_)
             | What::End { .. } => return None,
         })
     }
@@ -93,6 +97,7 @@ impl Happening {
             Happening::Serves { serves } => What::Serves { serves: *serves },
             Happening::State(state) => What::State(*state),
             Happening::Says(observation) => What::Says(observation),
+            Happening::Prints { line } => What::Prints { line },
             Happening::Is(fact) => What::Is(fact),
             Happening::Fault(fault) => What::Fault(fault),
             Happening::Heal => What::Heal,

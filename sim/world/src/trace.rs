@@ -17,6 +17,7 @@ use zk_proto::txn::Txn;
 use zk_proto::zab::Note;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Fact, Observation};
+use zk_trials::program::Step;
 
 /// Where something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -114,6 +115,12 @@ pub enum What<'a> {
     /// A server found that its disk is not as it was written.
     Spoiled {
         error: &'a RecoveryError,
+    },
+    /// A program has come to where all in it waits.
+    Stepped(&'a Step),
+    /// A program prints a line.
+    Prints {
+        line: &'a str,
     },
 }
 
@@ -224,6 +231,8 @@ impl fmt::Display for What<'_> {
             What::Restored { zxid } => write!(f, "Restored zxid={zxid}"),
             What::Rotten { file } => write!(f, "Rotten {file:?}"),
             What::Spoiled { error } => write!(f, "Spoiled {error}"),
+            What::Prints { line } => write!(f, "Prints {line}"),
+            What::Stepped(step) => write!(f, "Stepped {step:?}"),
             What::Serves { serves: true } => f.write_str("Serves"),
             What::Serves { serves: false } => f.write_str("Serves no more"),
             What::Propose(txn) => {
