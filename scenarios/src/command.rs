@@ -363,17 +363,19 @@ mod chaos {
 
     /// Makes a failing run smaller. The answer is that of the small one: broken.
     pub(super) fn shrink(zoo: &Zoo, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
+        let target = arguments.asks.target(zoo)?;
         let seed = target.seed(arguments.seed)?;
         let file = &arguments.output;
         run::new_scenario_file(file)?;
         let stop = crate::interrupt::Interrupt::watch()?.flag();
         let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit, stop };
         let mut progress = Progress::new(Format::Human, None);
-        let shrunk = run::shrink(&target, seed, arguments.promise.as_deref(), effort, &mut |tried, best| {
+        let mut tell = |tried, best: &_| {
             let size = || run::size(best);
             progress.at(tried, size, || format!("{} runs tried: {}", count(tried), size()));
-        })?;
+        };
+        let promise = arguments.promise.as_deref();
+        let shrunk = run::caught(seed, || run::shrink(&target, seed, promise, effort, &mut tell))??;
         drop(progress);
         let name = file.to_string_lossy();
         let made_by = target.words("zoocheck", "shrink", seed);
@@ -418,7 +420,7 @@ mod chaos {
 
     /// Runs one seed again.
     pub(super) fn replay(zoo: &Zoo, arguments: &ReplayArguments) -> Result<Answer, BadInput> {
-        let target = Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?;
+        let target = arguments.asks.target(zoo)?;
         let log = run::logs(arguments.log.as_deref())?;
         let seed = target.seed(arguments.seed)?;
         let order = match (arguments.at, arguments.exhaust) {

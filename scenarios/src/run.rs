@@ -4,11 +4,13 @@ mod build;
 mod covered;
 mod exhaust;
 mod export;
+mod failed;
 #[cfg(feature = "live")]
 mod live;
 mod logs;
 mod nights;
 mod pace;
+mod program;
 mod replay;
 mod requests;
 mod saved;
@@ -23,6 +25,7 @@ mod timeline;
 
 pub(crate) use exhaust::{Exhaust, exhaust};
 pub(crate) use export::export;
+pub(crate) use failed::caught;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 pub(crate) use logs::logs;
@@ -37,5 +40,5 @@ pub(crate) use shrink::{
     Effort as ShrinkEffort, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,
 };
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
-pub(crate) use target::Target;
+pub(crate) use target::{Asked, Target};
 pub(crate) use timeline::lines;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-const ARROWS: [(&str, &str, &[&str]); 13] = [
+const ARROWS: [(&str, &str, &[&str]); 14] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &str, &[&str]); 13] = [
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
     ("recipes/live", "zk-live", &["zk-api"]),
+    ("recipes/hosted", "zk-hosted", &["zk-api", "zk-trials"]),
     ("model", "zk-model", &["zk-api", "zk-proto", "zk-trials"]),
     ("reports", "zk-reports", &[]),
     (
@@ -24,6 +25,7 @@ const ARROWS: [(&str, &str, &[&str]); 13] = [
         &[
             "zk-api",
             "zk-conform",
+            "zk-hosted",
             "zk-live",
             "zk-model",
             "zk-proto",

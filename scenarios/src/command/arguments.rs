@@ -1,12 +1,14 @@
 //! What can be typed.
 
 use crate::BadInput;
+#[cfg(feature = "run")]
+use crate::Zoo;
 use crate::bad_input::did_you_mean;
 use crate::check::{MOST_GIGABYTES, MOST_STATES_OF_STATERIGHT, gigabytes};
 use crate::ensemble::EnsembleArguments;
 use crate::output::Format;
 #[cfg(feature = "run")]
-use crate::run::{Night, SeedRange, Shard};
+use crate::run::{Asked, Night, SeedRange, Shard, Target};
 #[cfg(feature = "live")]
 use crate::typed::servers;
 use crate::typed::{address, whole};
@@ -20,7 +22,8 @@ use zk_reports::Lines;
 use zk_world::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
-WHAT is a recipe (lock), a variant of it (lock/simple), or a scenario file (*.toml).
+WHAT is a recipe (lock), a variant of it (lock/simple), a scenario file (*.toml), or, for
+run, replay and shrink, a program that is hosted as it is (lock.py:worker, with kazoo).
 
 Exit status:
   0  every promise held
@@ -41,7 +44,8 @@ Examples:
   zoocheck shrink lock/java --seed 0 -o small.toml
   zoocheck fuzz --programs 1000        can the models show what the world shows?
   zoocheck serve                       a test server, for clients in any language
-  zoocheck run lock --connect zk1:2181 the recipe on a running ensemble";
+  zoocheck run lock --connect zk1:2181 the recipe on a running ensemble
+  zoocheck run my.py:worker --promises fair-lock=/lock";
 
 /// Tells whether a ZooKeeper recipe is right before anybody adopts it
 #[derive(Parser, Debug)]
@@ -136,11 +140,38 @@ pub(super) enum CheckKind {
     Ensemble(EnsembleArguments),
 }
 
+/// What is to be run.
+#[cfg(feature = "run")]
+#[derive(Args, Debug)]
+pub(super) struct Asks {
+    /// A recipe, a variant, a scenario file, or a program (lock.py:worker)
+    what: String,
+    /// Run it in this file's scenario instead of the default one
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<String>,
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
+    #[arg(long, value_name = "OWED", value_delimiter = ',')]
+    promises: Vec<String>,
+}
+
+#[cfg(feature = "run")]
+impl Asks {
+    /// The recipe or program, and its scenario.
+    pub(super) fn target(&self, zoo: &Zoo) -> Result<Target, BadInput> {
+        let asked =
+            Asked { file: self.scenario.clone(), set: self.set.clone(), promises: self.promises.clone() };
+        Target::asked(zoo, &self.what, asked)
+    }
+}
+
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
 pub(super) struct RunArguments {
-    /// A recipe, a variant, or a scenario file
-    pub(super) what: String,
+    #[command(flatten)]
+    pub(super) asks: Asks,
     /// How many, from 0, or from A to the last before B [default: 100]
     #[arg(long, value_name = "N|A..B", allow_negative_numbers = true)]
     pub(super) seeds: Option<SeedRange>,
@@ -162,12 +193,6 @@ pub(super) struct RunArguments {
     /// Go on with the sweep whose report is there, if there is one
     #[arg(long, requires = "report")]
     pub(super) resume: bool,
-    /// Run the recipe in this file's scenario instead of the default one
-    #[arg(long, value_name = "FILE")]
-    pub(super) scenario: Option<String>,
-    /// Another value for a scenario's key, such as faults.drops=5; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
     /// How to write the result
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
@@ -221,8 +246,8 @@ pub(super) struct ReportArguments {
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
 pub(super) struct ReplayArguments {
-    /// A recipe, a variant, or a scenario file
-    pub(super) what: String,
+    #[command(flatten)]
+    pub(super) asks: Asks,
     /// Which run: the seed that a sweep named; a file of one run has its own
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
@@ -235,12 +260,6 @@ pub(super) struct ReplayArguments {
     /// Everything, raw, instead of the timeline: messages, timers, disks
     #[arg(long, conflicts_with = "lines")]
     pub(super) trace: bool,
-    /// Run the recipe in this file's scenario instead of the default one
-    #[arg(long, value_name = "FILE")]
-    pub(super) scenario: Option<String>,
-    /// Another value for a scenario's key, such as faults.drops=5; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
     /// How to write it
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: ReplayFormat,
@@ -270,8 +289,8 @@ const ORDERS: &str = "Other orders of events";
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
 pub(super) struct ShrinkArguments {
-    /// A recipe, a variant, or a scenario file
-    pub(super) what: String,
+    #[command(flatten)]
+    pub(super) asks: Asks,
     /// Which run: the seed that a sweep named
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
@@ -287,12 +306,6 @@ pub(super) struct ShrinkArguments {
     /// Stop after so long, such as 90s, with what there is
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = duration)]
     pub(super) time_limit: Duration,
-    /// Run the recipe in this file's scenario instead of the default one
-    #[arg(long, value_name = "FILE")]
-    pub(super) scenario: Option<String>,
-    /// Another value for a scenario's key, such as faults.drops=5; repeatable
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(super) set: Vec<String>,
 }
 
 /// How a replay is written.

@@ -18,8 +18,7 @@ const SEEDS_UNTIL_COVERED: u64 = 100_000;
 
 /// Runs a sweep and writes its reports.
 pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInput> {
-    let target =
-        Target::resolve(zoo, &arguments.what, arguments.scenario.as_deref(), &arguments.set)?.of_seeds()?;
+    let target = arguments.asks.target(zoo)?.of_seeds()?;
     #[cfg(feature = "live")]
     if let Some(servers) = &arguments.connect {
         return super::chaos::live(&target, arguments, servers);

@@ -1,13 +1,12 @@
 //! One seed again.
 
-use super::Target;
 use super::tally::Tally;
 use super::timeline::{moment_of, told};
+use super::{Target, caught};
 use crate::bad_input::did_you_mean;
 use crate::story::Line;
 use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw, story};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_reports::{Answer, Cause, Diagram, Mark, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds};
 use zk_world::{Run, RunOptions, RunViolation};
 
@@ -111,8 +110,7 @@ fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
 
 fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
     let options = RunOptions { trace: true, ..options };
-    catch_unwind(AssertUnwindSafe(|| zk_world::run(&target.trial, &target.scenario, seed, &options)))
-        .map_err(|_| BadInput::new(format!("seed {seed}: the simulator itself has failed; see above")))
+    caught(seed, || zk_world::run(&target.trial, &target.scenario, seed, &options))
 }
 
 fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> ReplayReport {

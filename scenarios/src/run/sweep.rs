@@ -1,6 +1,7 @@
 //! Many seeds on many cores, with one result whatever the number of cores.
 
 use super::covered::Covered;
+use super::failed::failed;
 use super::tally::Tally;
 use super::{SeedRange, Target};
 use crate::BadInput;
@@ -117,9 +118,8 @@ fn sweep_over(
         let report = || part.report(covered.as_ref(), false);
         each(&SoFar { done: part.done(), broken: part.tally.broken_seeds(), report: &report })
     })
-    .map_err(|Failed { seed, message }| {
-        let replay = target.replay_command(seed, None);
-        BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}; see {replay}"))
+    .map_err(|Failed { seed, why }| {
+        BadInput::new(format!("seed {seed}: {why}; see {}", target.replay_command(seed, None)))
     })?;
     let mut report = part.report(covered.as_ref(), is_covered);
     report.wall_seconds = Some(began.elapsed().as_secs_f64());
@@ -171,15 +171,14 @@ pub(crate) fn each_seed(
         each(&outcome.run);
         ControlFlow::Continue(())
     };
-    in_order(seeds, 0, jobs, one, &mut each).map_err(|Failed { seed, message }| {
-        BadInput::new(format!("seed {seed}: the simulator itself has failed: {message}"))
-    })
+    in_order(seeds, 0, jobs, one, &mut each)
+        .map_err(|Failed { seed, why }| BadInput::new(format!("seed {seed}: {why}")))
 }
 
-/// A seed at which the simulator panicked.
+/// A seed that came to no verdict.
 struct Failed {
     seed: u64,
-    message: String,
+    why: String,
 }
 
 /// Runs the seeds but for the first `skip` on so many threads, and gives out what came of them in the order of the seeds,
@@ -204,7 +203,7 @@ fn in_order(
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(seed) = seeds.nth(index) else { break };
                     let outcome = catch_unwind(AssertUnwindSafe(|| outcome(seeds, seed, one)));
-                    let outcome = outcome.map_err(|payload| Failed { seed, message: message(&*payload) });
+                    let outcome = outcome.map_err(|payload| Failed { seed, why: failed(&*payload) });
                     if sender.send((index, outcome)).is_err() {
                         break;
                     }
@@ -262,11 +261,6 @@ fn difference(first: &Run, second: &Run, seed: u64, one: One<'_>) -> String {
         "\nsomething under test takes chance from outside: an address, a static, a thread, the network",
     );
     what
-}
-
-fn message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".into())
 }
 
 #[cfg(test)]

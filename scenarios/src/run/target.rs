@@ -1,5 +1,6 @@
 //! What is to be run.
 
+use super::program::{is_program, program};
 use crate::zoo::{is_file, shell_word};
 use crate::{BadInput, Zoo};
 use std::sync::Arc;
@@ -13,13 +14,24 @@ pub(crate) struct Target {
     pub(crate) trial: Arc<dyn AnyTrial>,
     /// Its `recipe` names the trial.
     pub(crate) scenario: Scenario,
-    asked: Asked,
+    asked: How,
 }
 
 /// How it was asked for, and so how to ask again.
-enum Asked {
-    Command { file: Option<String>, set: Vec<String> },
+enum How {
+    Command(Asked),
     Library,
+}
+
+/// What a command line says beside WHAT.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// The file whose scenario it is run in.
+    pub(crate) file: Option<String>,
+    /// Other values for the scenario's keys.
+    pub(crate) set: Vec<String>,
+    /// What a program owes.
+    pub(crate) promises: Vec<String>,
 }
 
 impl Target {
@@ -30,33 +42,47 @@ impl Target {
         file: Option<&str>,
         set: &[String],
     ) -> Result<Target, BadInput> {
-        let mut scenario = match (is_file(what), file) {
-            (true, None) => super::read_scenario(what)?,
+        let asked = Asked { file: file.map(String::from), set: set.to_vec(), promises: Vec::new() };
+        Target::asked(zoo, what, asked)
+    }
+
+    /// From a command line.
+    pub(crate) fn asked(zoo: &Zoo, what: &str, asked: Asked) -> Result<Target, BadInput> {
+        let find = |name: &str| find(zoo, name, &asked.promises);
+        let in_file = |error| BadInput::new(format!("{what}: recipe: {error}"));
+        let (mut trial, mut scenario) = match (is_file(what), &asked.file) {
+            (true, None) => {
+                let scenario = super::read_scenario(what)?;
+                (find(&scenario.recipe).map_err(in_file)?, scenario)
+            }
             (true, Some(file)) => {
                 return Err(BadInput::new(format!(
                     "--scenario {file}: {what} is a scenario already; name a recipe"
                 )));
             }
-            (false, None) => suited(Scenario::default(), find(zoo, what)?.as_ref())?,
-            (false, Some(file)) => suited(super::read_scenario(file)?, find(zoo, what)?.as_ref())?,
+            (false, file) => {
+                let base = file.as_deref().map_or_else(|| Ok(Scenario::default()), super::read_scenario)?;
+                let trial = find(what)?;
+                let scenario = suited(base, trial.as_ref())?;
+                (trial, scenario)
+            }
         };
-        for assignment in set {
+        for assignment in &asked.set {
             scenario = super::scenario_file::set(&scenario, assignment)?;
         }
-        let trial = find(zoo, &scenario.recipe).map_err(|error| match is_file(what) {
-            true => BadInput::new(format!("{what}: recipe: {error}")),
-            false => error,
-        })?;
-        let asked = Asked::Command { file: file.map(String::from), set: set.to_vec() };
-        Ok(Target { what: what.into(), trial, scenario, asked })
+        if scenario.recipe != trial.about().name {
+            trial =
+                find(&scenario.recipe).map_err(|error| if is_file(what) { in_file(error) } else { error })?;
+        }
+        Ok(Target { what: what.into(), trial, scenario, asked: How::Command(asked) })
     }
 
     /// From a scenario that somebody made.
     pub(crate) fn of_scenario(zoo: &Zoo, scenario: &Scenario) -> Result<Target, BadInput> {
         scenario.validate().map_err(BadInput::new)?;
-        let trial = find(zoo, &scenario.recipe)?;
+        let trial = find(zoo, &scenario.recipe, &[])?;
         let what = scenario.recipe.clone();
-        Ok(Target { what, trial, scenario: scenario.clone(), asked: Asked::Library })
+        Ok(Target { what, trial, scenario: scenario.clone(), asked: How::Library })
     }
 
     /// Which run is meant: the seed that was typed, or that of the file's one run.
@@ -85,14 +111,14 @@ impl Target {
     pub(crate) fn replay_command(&self, seed: u64, promise: Option<&str>) -> String {
         let words = self.words(&crate::zoo::program(), "replay", seed);
         match (&self.asked, promise) {
-            (Asked::Command { .. }, Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
-            (Asked::Library, _) | (_, None) => words,
+            (How::Command(_), Some(promise)) => format!("{words} --promise {}", shell_word(promise)),
+            (How::Library, _) | (_, None) => words,
         }
     }
 
     /// What does something with a seed.
     pub(crate) fn words(&self, program: &str, command: &str, seed: u64) -> String {
-        let Asked::Command { file, set } = &self.asked else {
+        let How::Command(Asked { file, set, promises }) = &self.asked else {
             return format!("Zoo::{command}(&scenario, {seed})");
         };
         let mut words = vec![command.into(), self.what.clone()];
@@ -101,6 +127,7 @@ impl Target {
         }
         words.extend(file.iter().flat_map(|file| ["--scenario".into(), file.clone()]));
         words.extend(set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
+        words.extend(promises.iter().flat_map(|owed| ["--promises".into(), owed.clone()]));
         let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         format!("{program} {}", words.join(" "))
     }
@@ -111,11 +138,11 @@ impl Target {
         let default = Scenario { recipe: s.recipe.clone(), ..Scenario::default() };
         let (name, about) = match &self.asked {
             // What the default one is for would not be true of it.
-            Asked::Library if *s != default && s.about == default.about => ("a scenario of one's own", ""),
-            Asked::Library if *s != default => ("a scenario of one's own", s.about.as_str()),
-            Asked::Command { .. } if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
-            Asked::Command { file: Some(file), .. } => (file.as_str(), s.about.as_str()),
-            Asked::Library | Asked::Command { .. } => ("the default scenario", s.about.as_str()),
+            How::Library if *s != default && s.about == default.about => ("a scenario of one's own", ""),
+            How::Library if *s != default => ("a scenario of one's own", s.about.as_str()),
+            How::Command(_) if is_file(&self.what) => (self.what.as_str(), s.about.as_str()),
+            How::Command(Asked { file: Some(file), .. }) => (file.as_str(), s.about.as_str()),
+            How::Library | How::Command(_) => ("the default scenario", s.about.as_str()),
         };
         let about: Vec<&str> = about.split_whitespace().collect();
         let mut first = match about.is_empty() {
@@ -124,10 +151,10 @@ impl Target {
         };
         let own: Vec<String> =
             self.trial.scenario().iter().map(|(key, value)| format!("{key}={value}")).collect();
-        if matches!(self.asked, Asked::Command { .. }) && !is_file(&self.what) && !own.is_empty() {
+        if matches!(self.asked, How::Command(_)) && !is_file(&self.what) && !own.is_empty() {
             first.push_str(&format!(" What it is made for: {}.", own.join(", ")));
         }
-        if let Asked::Command { set, .. } = &self.asked
+        if let How::Command(Asked { set, .. }) = &self.asked
             && !set.is_empty()
         {
             first.push_str(&format!(" With {}.", set.join(", ")));
@@ -179,7 +206,15 @@ pub(super) fn plural_of(n: usize, one: &str) -> String {
 }
 
 /// A trial, or what watches servers alone: that is no recipe, and promises nothing.
-fn find(zoo: &Zoo, name: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
+fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<dyn AnyTrial>, BadInput> {
+    if is_program(name) {
+        return program(name, promises);
+    }
+    if let Some(owed) = promises.first() {
+        return Err(BadInput::new(format!(
+            "--promises {owed}: {name} is no program, and says itself what it owes"
+        )));
+    }
     match zoo.find(name) {
         Err(_) if name == super::requests::NAME => Ok(Arc::new(super::Requests)),
         found => found,

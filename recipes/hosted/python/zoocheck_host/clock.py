@@ -1,0 +1,135 @@
+"""What a program takes for the time, for chance, and for its machine: all of it is told.
+
+Put in place before anything else is imported, as modules keep what they have imported. Of kazoo nothing is changed; it finds
+these in `time`, `random`, `uuid`, `os` and `socket`.
+"""
+
+import _thread
+import datetime
+import os
+import random
+import socket
+import sys
+import time
+import uuid
+
+
+class Now:
+    """The time of the step that is taken, in nanoseconds."""
+
+    steady = 0
+    wall = 0
+
+
+now = Now()
+# Chance for whoever asks the operating system for it.
+generator = random.Random(0)
+
+
+class Machine:
+    name = "zoocheck"
+    pid = 1
+
+
+machine = Machine()
+
+_real = {name: getattr(time, name) for name in ("gmtime", "localtime", "strftime")}
+
+
+def _seconds_or_now(seconds):
+    return now.wall / 1e9 if seconds is None else seconds
+
+
+def _patch_time(sleep):
+    time.time = lambda: now.wall / 1e9
+    time.time_ns = lambda: now.wall
+    time.monotonic = time.perf_counter = lambda: now.steady / 1e9
+    time.monotonic_ns = time.perf_counter_ns = lambda: now.steady
+    time.process_time = time.thread_time = lambda: 0.0
+    time.sleep = sleep
+    time.gmtime = lambda seconds=None: _real["gmtime"](_seconds_or_now(seconds))
+    # In the same zone everywhere.
+    time.localtime = time.gmtime
+    time.strftime = lambda form, at=None: _real["strftime"](form, time.gmtime() if at is None else at)
+
+
+def _patch_datetime():
+    real = datetime.datetime
+
+    class VirtualDatetime(real):
+        @classmethod
+        def now(cls, tz=None):
+            return cls.fromtimestamp(now.wall / 1e9, tz or datetime.timezone.utc).replace(tzinfo=tz)
+
+        @classmethod
+        def utcnow(cls):
+            return cls.now()
+
+        @classmethod
+        def today(cls):
+            return cls.now()
+
+    VirtualDatetime.__name__ = VirtualDatetime.__qualname__ = "datetime"
+    datetime.datetime = VirtualDatetime
+
+
+def _patch_chance():
+    def urandom(size):
+        return generator.randbytes(size)
+
+    os.urandom = urandom
+    random._urandom = urandom
+    seed = random.Random.seed
+
+    def seeded(self, a=None, version=2):
+        seed(self, generator.getrandbits(64) if a is None else a, version)
+
+    random.Random.seed = seeded
+    # It would ask the operating system for the time and for the network's address.
+    uuid._generate_time_safe = None
+    uuid._node = 0x020000000000
+
+
+def _patch_machine():
+    os.getpid = lambda: machine.pid
+    socket.gethostname = lambda: machine.name
+    socket.getfqdn = lambda name="": name or machine.name
+
+
+def install(sleep):
+    """`sleep` is what sleeping is."""
+    _patch_time(sleep)
+    _patch_datetime()
+    _patch_chance()
+    _patch_machine()
+
+
+def begin(name, process, seed):
+    """A life begins: nothing is left of the former one."""
+    machine.name, machine.pid = name, 1000 + process
+    generator.seed(seed)
+    random.seed(generator.getrandbits(64))
+    uuid._last_timestamp = None
+
+
+def forbid(complain):
+    """Calls `complain` when a program does something whose outcome is not determined; that must raise."""
+    forbidden = {
+        "os.fork": "it forks",
+        "os.forkpty": "it forks",
+        "os.posix_spawn": "it starts a process",
+        "os.system": "it starts a process",
+        "os.exec": "it becomes another process",
+        "subprocess.Popen": "it starts a process",
+        "socket.connect": "it opens a connection of its own",
+        "socket.bind": "it opens a port of its own",
+    }
+
+    def hook(event, _arguments):
+        what = forbidden.get(event)
+        if what is not None:
+            complain(what)
+
+    sys.addaudithook(hook)
+    # Which tells of no threads before Python 3.12.
+    _thread.start_new_thread = lambda *_: complain("it starts a thread of the operating system")

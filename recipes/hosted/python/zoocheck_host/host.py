@@ -1,0 +1,225 @@
+"""The host: reads frames, lets the program take steps, writes frames."""
+
+import atexit
+import gc
+import os
+import struct
+import sys
+import traceback
+
+from zoocheck_host import clock, scheduler
+
+VERSION = 1
+
+
+class Printer:
+    """In the place of stdout and stderr: lines are told, each at its time."""
+
+    encoding = "utf-8"
+    errors = "replace"
+
+    def __init__(self, host):
+        self._host, self._line = host, ""
+
+    def write(self, text):
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            if self._host.life is not None:
+                self._host.life.prints(line)
+        return len(text)
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
+
+    def begin(self):
+        self._line = ""
+
+
+class Host:
+    """One worker."""
+
+    def __init__(self, stdin):
+        self.stdin = stdin
+        self.stdout = sys.stdout.buffer
+        self.life = None
+        self.wrong = None
+        self.printers = [Printer(self), Printer(self)]
+        sys.stdout, sys.stderr = self.printers
+        clock.install(scheduler.sleep)
+        # Behind it: queues and conditions are given the clock.
+        scheduler.install(self.thread_ends)
+        clock.forbid(self.complain)
+        # Only now, as it keeps what it has imported.
+        from zoocheck_host.program import Program
+
+        self.loads = Program
+
+    def complain(self, what):
+        """The program does what must not be done: nothing of this life counts."""
+        if self.life is not None:
+            self.wrong = self.wrong or "%s: %s" % (what, place(sys._getframe(2)))
+            raise RuntimeError(what)
+
+    def thread_ends(self, error):
+        if self.life is not None:
+            self.life.raises(error)
+
+    def serve(self):
+        try:
+            while len(length := self.stdin.read(4)) == 4:
+                answer = self.answer(Reader(self.stdin.read(struct.unpack(">I", length)[0])))
+                self.stdout.write(struct.pack(">I", len(answer)) + answer)
+                self.stdout.flush()
+        except BaseException:
+            # The host's own fault.
+            traceback.print_exc(file=sys.__stderr__)
+            sys.__stderr__.flush()
+            os._exit(1)
+        # Nothing of the program's is to run at the exit.
+        os._exit(0)
+
+    def answer(self, reader):
+        kind = reader.number(">B")
+        try:
+            if kind == 1:
+                return self.hello(reader)
+            if kind == 2:
+                return self.begin(reader)
+            if kind == 3:
+                return self.step(reader)
+            if kind == 4:
+                return self.kill()
+        except scheduler.Spins:
+            return wrong("it spins: %d turns of its threads in one step" % scheduler.SWITCHES_MAX)
+        return wrong("its host knows no question of kind %d" % kind)
+
+    def hello(self, reader):
+        version, name = reader.number(">H"), reader.text()
+        if version != VERSION:
+            return wrong("its host speaks version %d of the protocol, not %d" % (VERSION, version))
+        try:
+            self.program = self.loads(name)
+        except Exception as error:
+            return wrong(one_line(error))
+        gc.collect()
+        gc.freeze()
+        # Garbage is collected between lives: what is done as it is, is done by nobody then.
+        gc.disable()
+        return bytes([1]) + text(self.program.who())
+
+    def begin(self, reader):
+        steady, wall = reader.numbers(">Qq")
+        clock.now.steady, clock.now.wall = steady, wall
+        name = reader.text()
+        process, life, clients, rounds = reader.numbers(">HBHB")
+        seed, timeout_ms, stands_still, stands_still_ns = reader.numbers(">QIBQ")
+        servers = reader.text()
+        for printer in self.printers:
+            printer.begin()
+        clock.begin(name, process, seed)
+        turns = scheduler.Scheduler(clock.now, seed, stands_still, stands_still_ns)
+        scheduler.begin(turns)
+        self.wrong = None
+        self.life = self.program.life(turns, name, process, clients, rounds, servers, timeout_ms)
+        return self.stepped()
+
+    def step(self, reader):
+        steady, wall, count = reader.numbers(">QqI")
+        clock.now.steady, clock.now.wall = steady, wall
+        for _ in range(count):
+            kind, number = reader.numbers(">BI")
+            if kind == 3:
+                self.life.data(number, reader.bytes())
+            elif kind == 5:
+                self.life.is_done(number, bool(reader.number(">B")))
+            else:
+                {1: self.life.connected, 2: self.life.ended, 4: self.life.ended}[kind](number)
+        return self.stepped()
+
+    def stepped(self):
+        timer = self.life.turns.run()
+        if self.wrong:
+            return wrong(self.wrong)
+        outputs = self.life.take()
+        answer = [b"\2", struct.pack(">BQ", 1, timer) if timer is not None else b"\0"]
+        answer.append(struct.pack(">II", self.life.turns.switches, len(outputs)))
+        return b"".join(answer + outputs)
+
+    def kill(self):
+        life, self.life = self.life, None
+        has_ended = life.turns.kill()
+        scheduler.begin(scheduler.Nobody())
+        self.program.forget()
+        # It would keep every life's handler.
+        atexit._clear()
+        del life
+        gc.collect()
+        return b"\3" if has_ended else wrong("its threads do not end")
+
+
+class Reader:
+    """What stands in a frame."""
+
+    def __init__(self, frame):
+        self._frame, self._at = frame, 0
+
+    def numbers(self, form):
+        numbers = struct.unpack_from(form, self._frame, self._at)
+        self._at += struct.calcsize(form)
+        return numbers
+
+    def number(self, form):
+        return self.numbers(form)[0]
+
+    def bytes(self):
+        length = self.number(">I")
+        self._at += length
+        return self._frame[self._at - length : self._at]
+
+    def text(self):
+        return self.bytes().decode()
+
+
+def text(words):
+    words = words.encode("utf-8", "replace")
+    return struct.pack(">I", len(words)) + words
+
+
+def wrong(why):
+    return b"\4" + text(why)
+
+
+def short(path):
+    """A file's name that is the same on every machine."""
+    for mark in ("site-packages" + os.sep, "python%d.%d" % sys.version_info[:2] + os.sep):
+        if mark in path:
+            return path.split(mark, 1)[1]
+    return os.path.relpath(path) if os.path.isabs(path) else path
+
+
+def is_ours_or_pythons(path):
+    return path.startswith("<") or (path.startswith(os.path.dirname(os.__file__)) and "site-packages" not in path)
+
+
+def place(frame):
+    """Where something is done: in the program or a package of somebody's, not in the host nor in what Python brings."""
+    while frame.f_back is not None and is_ours_or_pythons(frame.f_code.co_filename):
+        frame = frame.f_back
+    return "%s, line %d, in %s" % (short(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
+
+
+def one_line(error):
+    return " ".join("".join(traceback.format_exception_only(type(error), error)).split())
+
+
+def told(error):
+    """A traceback as lines, the innermost call last."""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not frame.filename.startswith("<zoocheck_host"):
+            yield "  %s, line %d, in %s: %s" % (short(frame.filename), frame.lineno, frame.name, frame.line)
+    yield one_line(error)
+
+

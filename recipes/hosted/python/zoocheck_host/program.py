@@ -1,0 +1,158 @@
+"""The program: loaded once, and run anew in each life."""
+
+import os
+import platform
+import struct
+import sys
+
+import kazoo.client
+import kazoo.exceptions
+import kazoo.version
+
+from greenlet import GreenletExit
+
+from zoocheck_host import clock, host
+from zoocheck_host.handler import Connection, Handler
+from zoocheck_host.probe import Probe
+
+DONE, SESSION_LOST, FAILED = 0, 1, 2
+# Whoever meets with one of these has lost its session, and may begin anew with another one.
+SESSION_ENDS = (kazoo.exceptions.SessionExpiredError, kazoo.exceptions.ConnectionClosedError)
+
+
+class Program:
+    """`lock.py:worker`: a file and a function in it, which takes a client and a probe."""
+
+    def __init__(self, name):
+        path, _, function = name.rpartition(":")
+        if not path or not function.isidentifier():
+            raise ValueError("expected FILE.py:FUNCTION")
+        self.path, self.function = path, function
+        self.folder = os.path.dirname(os.path.abspath(path))
+        sys.path.insert(0, self.folder)
+        with open(path, "rb") as file:
+            self.code = compile(file.read(), path, "exec")
+        self.loaded()
+        self.modules = set(sys.modules)
+
+    def who(self):
+        return "%s %s with kazoo %s" % (
+            platform.python_implementation(),
+            platform.python_version(),
+            kazoo.version.__version__,
+        )
+
+    def loaded(self):
+        """The function, of a module that nobody has run in before."""
+        name = os.path.splitext(os.path.basename(self.path))[0]
+        module = type(sys)(name)
+        module.__file__ = self.path
+        sys.modules[name] = module
+        exec(self.code, module.__dict__)
+        function = getattr(module, self.function, None)
+        if not callable(function):
+            raise AttributeError("%s has no function %s" % (self.path, self.function))
+        return function
+
+    def forget(self):
+        """Modules beside the program may remember something."""
+        for name, module in list(sys.modules.items()):
+            path = getattr(module, "__file__", None) or ""
+            if name not in self.modules or os.path.abspath(path).startswith(self.folder + os.sep):
+                if "site-packages" not in path:
+                    sys.modules.pop(name, None)
+
+    def life(self, *arguments):
+        return Life(self, *arguments)
+
+
+class Life:
+    """One life: the program's threads and connections, and what they want done."""
+
+    def __init__(self, program, turns, name, process, clients, rounds, servers, timeout_ms):
+        self.turns, self.now = turns, clock.now
+        self.outputs = []
+        self.connections = {}
+        self.sockets = 0
+        self.asks = 0
+        # Of what was asked: who waits, and what has come of it.
+        self.waiting = {}
+        self.done = {}
+        self.probe = Probe(self, name, process, clients, rounds)
+        turns.spawn(lambda: self.runs(program, servers, timeout_ms / 1000))
+
+    def runs(self, program, servers, timeout):
+        try:
+            function = program.loaded()
+            client = kazoo.client.KazooClient(servers, timeout=timeout, handler=Handler(self))
+            client.start_async().wait()
+            function(client, self.probe)
+            end = DONE
+        except SESSION_ENDS as error:
+            self.raises(error)
+            end = SESSION_LOST
+        except GreenletExit:
+            # The life is over.
+            raise
+        except BaseException as error:
+            self.raises(error)
+            end = FAILED
+        self.outputs.append(struct.pack(">BB", 7, end))
+
+    # What happens to it.
+
+    def connected(self, number):
+        if number in self.connections:
+            self.connections[number].connected()
+
+    def ended(self, number):
+        if number in self.connections:
+            self.connections[number].end()
+
+    def data(self, number, data):
+        if number in self.connections:
+            self.connections[number].feed(data)
+
+    def is_done(self, number, accepted):
+        self.done[number] = accepted
+        self.waiting.pop(number).wake()
+
+    # What it wants done.
+
+    def connect(self, address):
+        self.sockets += 1
+        connection = self.connections[self.sockets] = Connection(self, self.sockets, address)
+        self.outputs.append(struct.pack(">BI", 1, self.sockets) + host.text("%s:%d" % tuple(address[:2])))
+        return connection
+
+    def send(self, number, data):
+        self.outputs.append(struct.pack(">BII", 2, number, len(data)) + data)
+
+    def close(self, number):
+        if self.connections.pop(number, None) is not None:
+            self.outputs.append(struct.pack(">BI", 3, number))
+
+    def says(self, thread, word, about, what, number):
+        words = host.text(word) + host.text(about) + host.text(what)
+        self.outputs.append(struct.pack(">BB", 4, thread) + words + struct.pack(">q", number))
+
+    def prints(self, line):
+        self.outputs.append(b"\x08" + host.text(line))
+
+    def raises(self, error):
+        for line in host.told(error):
+            self.prints(line)
+
+    def work(self):
+        self.asks += 1
+        self.outputs.append(struct.pack(">BI", 5, self.asks))
+        return self.asks
+
+    def write(self, thread):
+        self.asks += 1
+        self.outputs.append(struct.pack(">BIB", 6, self.asks, thread))
+        return self.asks
+
+    def take(self):
+        outputs, self.outputs = self.outputs, []
+        return outputs

@@ -1,0 +1,310 @@
+"""Threads that take turns: which of those that are ready runs is drawn, and nobody else runs meanwhile.
+
+Only the lock is made here. Conditions, events, semaphores and queues are those of Python's own `threading` and `queue`, which
+stand on it: so what they mean is what they mean anywhere.
+"""
+
+import heapq
+import importlib
+import itertools
+# Its locks, which only first calls take, are to be nobody's turn: what a worker has done before must not show.
+import logging
+import queue
+import random
+import threading
+import time
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+assert logging
+
+# No step needs as many.
+SWITCHES_MAX = 100_000
+
+
+class Spins(BaseException):
+    """A step that would not end."""
+
+
+class Scheduler:
+    """The threads of one life."""
+
+    def __init__(self, now, seed, stands_still, stands_still_ns):
+        self.now = now
+        self.random = random.Random(seed)
+        self.stands_still = stands_still
+        self.stands_still_ns = stands_still_ns
+        self.ready = []
+        self.timers = []
+        self.numbers = itertools.count()
+        self.tasks = []
+        self.hub = getcurrent()
+        self.switches = 0
+        self.dead = False
+
+    def spawn(self, function):
+        """A thread that begins to run `function` when it is its turn."""
+        task = greenlet(function, parent=self.hub)
+        self.tasks.append(task)
+        self.make_ready(task)
+        return task
+
+    def call_at(self, at_ns, function):
+        """Calls `function` at a time, outside of all threads. What is given is to be emptied to call it off."""
+        timer = [at_ns, next(self.numbers), function]
+        heapq.heappush(self.timers, timer)
+        return timer
+
+    def make_ready(self, task):
+        """It may run now, or stands still for a while first."""
+        if self.draws_a_pause():
+            self.call_at(self.now.steady + self.pause(), lambda: self.ready.append(task))
+        else:
+            self.ready.append(task)
+
+    def draws_a_pause(self):
+        return self.stands_still > 0 and self.random.randrange(64) < self.stands_still
+
+    def pause(self):
+        return self.random.randrange(self.stands_still_ns) + 1
+
+    def wait(self, waiter, timeout=None):
+        """The thread that runs waits until the waiter is woken, or for so many seconds. Gives whether it was woken."""
+        timer = None
+        if timeout is not None:
+            # Rounded up, so that whoever looks at the clock then sees that it is over.
+            after = max(1, int(timeout * 1e9 + 0.999)) if timeout > 0 else 0
+            over = waiter.time_is_up if timeout > 0 else waiter.was_never_there
+            timer = self.call_at(self.now.steady + after, over)
+        self.switch()
+        if timer is not None:
+            timer[2] = None
+        return waiter.woken
+
+    def switch(self):
+        if self.dead:
+            raise GreenletExit()
+        if getcurrent() is self.hub:
+            raise RuntimeError("what waits must run in a thread of the program")
+        self.hub.switch()
+        if self.dead:
+            raise GreenletExit()
+
+    def maybe_pause(self):
+        """A thread can lose its turn anywhere: here at least, if it is drawn."""
+        if self.stands_still and not self.dead and getcurrent() is not self.hub and self.draws_a_pause():
+            task = getcurrent()
+            self.call_at(self.now.steady + self.pause(), lambda: self.ready.append(task))
+            self.switch()
+
+    def run(self):
+        """Runs until all wait. Gives when the next timer is due."""
+        self.switches = 0
+        while True:
+            while self.timers and (self.timers[0][2] is None or self.timers[0][0] <= self.now.steady):
+                function = heapq.heappop(self.timers)[2]
+                if function is not None:
+                    function()
+            if not self.ready:
+                break
+            at = self.random.randrange(len(self.ready)) if len(self.ready) > 1 else 0
+            task = self.ready.pop(at)
+            self.switches += 1
+            if self.switches > SWITCHES_MAX:
+                raise Spins()
+            if not task.dead:
+                task.switch()
+        self.tasks = [task for task in self.tasks if not task.dead]
+        return self.timers[0][0] if self.timers else None
+
+    def kill(self):
+        """Ends all threads, wherever they are. Gives whether they have."""
+        self.dead = True
+        for task in self.tasks:
+            for _ in range(100):
+                if task.dead:
+                    break
+                task.throw(GreenletExit())
+        return all(task.dead for task in self.tasks)
+
+
+class Nobody:
+    """In the place of a scheduler, while no life is there."""
+
+    dead = False
+    hub = None
+
+    def spawn(self, function):
+        raise RuntimeError("a thread is started while the program is loaded")
+
+    def wait(self, waiter, timeout=None):
+        raise RuntimeError("the program waits while it is loaded")
+
+    def maybe_pause(self):
+        pass
+
+
+class Current:
+    scheduler = Nobody()
+
+
+current = Current()
+
+
+class Waiter:
+    """One wait of one thread."""
+
+    __slots__ = ("scheduler", "task", "is_over", "woken")
+
+    def __init__(self):
+        self.scheduler = current.scheduler
+        self.task = getcurrent()
+        self.is_over = False
+        self.woken = False
+
+    def wake(self):
+        if not self.is_over:
+            self.is_over = self.woken = True
+            self.scheduler.make_ready(self.task)
+
+    def was_never_there(self):
+        # Whoever only gives its turn away may do so for ever: it does not stand still, so that it is seen to spin.
+        if not self.is_over:
+            self.is_over = True
+            self.scheduler.ready.append(self.task)
+
+    def time_is_up(self):
+        if not self.is_over:
+            self.is_over = True
+            self.scheduler.make_ready(self.task)
+
+
+def sleep(seconds):
+    """In the place of `time.sleep`."""
+    if seconds < 0:
+        raise ValueError("sleep length must be non-negative")
+    current.scheduler.wait(Waiter(), seconds)
+
+
+class Lock:
+    """As `threading.Lock`: not fair, and anybody may release it."""
+
+    def __init__(self):
+        self._locked = False
+        self._waiters = []
+
+    def acquire(self, blocking=True, timeout=-1):
+        if not blocking and timeout != -1:
+            raise ValueError("can't specify a timeout for a non-blocking call")
+        if timeout < 0 and timeout != -1:
+            raise ValueError("timeout value must be a non-negative number")
+        current.scheduler.maybe_pause()
+        until = None if timeout == -1 else time.monotonic() + timeout
+        while self._locked:
+            left = None if until is None else until - time.monotonic()
+            if not blocking or (left is not None and left <= 0):
+                return False
+            waiter = Waiter()
+            self._waiters.append(waiter)
+            try:
+                current.scheduler.wait(waiter, left)
+            finally:
+                if waiter in self._waiters:
+                    self._waiters.remove(waiter)
+        self._locked = True
+        return True
+
+    def release(self):
+        if not self._locked:
+            raise RuntimeError("release unlocked lock")
+        self._locked = False
+        if self._waiters:
+            waiter = self._waiters.pop(current.scheduler.random.randrange(len(self._waiters)))
+            waiter.wake()
+
+    def locked(self):
+        return self._locked
+
+    def _at_fork_reinit(self):
+        self.__init__()
+
+    __enter__ = acquire
+
+    def __exit__(self, *_):
+        self.release()
+
+
+class Thread:
+    """As `threading.Thread`."""
+
+    _names = itertools.count(1)
+
+    def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
+        self._target, self._args, self._kwargs = target, args, kwargs or {}
+        self.name = name or "Thread-%d" % next(Thread._names)
+        self.daemon = bool(daemon)
+        self.ident = None
+        self._ended = threading.Event()
+
+    def start(self):
+        if self.ident is not None:
+            raise RuntimeError("threads can only be started once")
+        self.ident = self.native_id = next(Thread._names)
+        current.scheduler.spawn(self._runs)
+
+    def _runs(self):
+        getcurrent().thread = self
+        try:
+            self.run()
+        except GreenletExit:
+            raise
+        except SystemExit:
+            pass
+        except BaseException as error:
+            threading.excepthook(error)
+        finally:
+            if not current.scheduler.dead:
+                self._ended.set()
+
+    def run(self):
+        if self._target is not None:
+            self._target(*self._args, **self._kwargs)
+
+    def join(self, timeout=None):
+        if self.ident is None:
+            raise RuntimeError("cannot join thread before it is started")
+        self._ended.wait(timeout)
+
+    def is_alive(self):
+        return self.ident is not None and not self._ended.is_set()
+
+
+def _ident():
+    return id(getcurrent())
+
+
+def _current_thread():
+    task = getcurrent()
+    if not hasattr(task, "thread"):
+        task.thread = Thread(name="MainThread")
+        task.thread.ident = task.thread.native_id = 0
+    return task.thread
+
+
+def install(excepthook):
+    """Makes `threading` take turns. `excepthook` is told of an error that ends a thread."""
+    threading.Lock = threading._allocate_lock = Lock
+    threading.RLock = threading._PyRLock
+    threading._CRLock = None
+    threading.get_ident = _ident
+    threading._time = queue.time = time.monotonic
+    threading.Thread = Thread
+    threading.current_thread = threading.currentThread = _current_thread
+    threading.excepthook = excepthook
+    # Written in Python, it asks which thread runs.
+    threading.local = importlib.import_module("_threading_local").local
+
+
+def begin(scheduler):
+    Thread._names = itertools.count(1)
+    current.scheduler = scheduler

@@ -1,0 +1,127 @@
+//! The workers of one program.
+
+use crate::frame::{Answer, Ask};
+use crate::watch::Watch;
+use crate::worker::{Worker, unexpected};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use zk_trials::program::{Input, Life, Now, Program, Programs, Step};
+
+/// How a worker is started, and what it is told before it is asked for anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The program, as it is named to the host and to people.
+    pub program: String,
+    /// The host's command and its arguments.
+    pub command: Vec<String>,
+    /// Set in its environment.
+    pub environment: Vec<(String, String)>,
+    /// What its stdin begins with.
+    pub preamble: Vec<u8>,
+}
+
+/// How long a worker may be about one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Of processor time.
+    pub cpu: Duration,
+    /// Outside, whatever it waits for.
+    pub wait: Duration,
+}
+
+impl Default for Limits {
+    /// Ten thousands of times what a step takes, and much more where the machine is busy with something else.
+    fn default() -> Limits {
+        Limits { cpu: Duration::from_secs(5), wait: Duration::from_secs(30) }
+    }
+}
+
+/// Workers with a program, which are used again from life to life.
+pub struct Hosts {
+    start: Start,
+    watch: Arc<Watch>,
+    idle: Arc<Mutex<Vec<Worker>>>,
+    who: String,
+}
+
+impl std::fmt::Debug for Hosts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} in {}", self.start.program, self.who)
+    }
+}
+
+impl Hosts {
+    /// Starts a worker, to see that the program can be loaded. The error is a line.
+    pub fn start(start: Start, limits: Limits) -> Result<Hosts, String> {
+        let watch = Watch::start(limits);
+        let (worker, who) =
+            Worker::start(&start, &watch).map_err(|what| format!("{}: {what}", start.program))?;
+        Ok(Hosts { start, watch, idle: Arc::new(Mutex::new(vec![worker])), who })
+    }
+
+    /// Who the host says it is.
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+}
+
+fn lock(idle: &Mutex<Vec<Worker>>) -> MutexGuard<'_, Vec<Worker>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Programs for Hosts {
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String> {
+        let named = |what: String| format!("{}: {what}", self.start.program);
+        let idle = lock(&self.idle).pop();
+        let worker = match idle {
+            Some(worker) => worker,
+            None => Worker::start(&self.start, &self.watch).map_err(named)?.0,
+        };
+        let mut running =
+            Running { worker: Some(worker), program: self.start.program.clone(), idle: self.idle.clone() };
+        let step = running.asked(&Ask::begin(life, now))?;
+        Ok((Box::new(running), step))
+    }
+}
+
+/// One life of the program.
+struct Running {
+    /// `None` once it has done something wrong.
+    worker: Option<Worker>,
+    program: String,
+    idle: Arc<Mutex<Vec<Worker>>>,
+}
+
+impl Running {
+    fn asked(&mut self, ask: &Ask) -> Result<Step, String> {
+        let answer = match &mut self.worker {
+            Some(worker) => worker.ask(ask),
+            None => Err("it has done something wrong before".into()),
+        };
+        let wrong = match answer {
+            Ok(Answer::Stepped(step)) => return Ok(step),
+            Ok(Answer::Wrong(what)) => what,
+            Ok(Answer::Welcome(_) | Answer::Killed) => unexpected("stepped"),
+            Err(what) => what,
+        };
+        self.worker = None;
+        Err(format!("{}: {wrong}", self.program))
+    }
+}
+
+impl Program for Running {
+    fn step(&mut self, now: Now, inputs: &[Input]) -> Result<Step, String> {
+        self.asked(&Ask::step(now, inputs))
+    }
+}
+
+impl Drop for Running {
+    /// A worker that cannot end a life cleanly is not used again.
+    fn drop(&mut self) {
+        if let Some(mut worker) = self.worker.take()
+            && matches!(worker.ask(&Ask::kill()), Ok(Answer::Killed))
+        {
+            lock(&self.idle).push(worker);
+        }
+    }
+}

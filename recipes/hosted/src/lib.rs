@@ -1,0 +1,23 @@
+//! Programs of others, in processes of their own, in lockstep with a simulation.
+//!
+//! A *worker* is a process with a host in it, which runs a program of its language: one life of a client process at a time, one
+//! after the other. `PROTOCOL.md` says what is said between a worker and this crate; any host that keeps to it will do.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `frame` | what is said, as bytes |
+//! | `worker` | a worker: asked, answering, and ended where it does not |
+//! | `watch` | ends workers that do not answer |
+//! | `hosts` | [`Hosts`]: the workers of one program, which are used again |
+//! | `python` | the host for Python, and how it is started |
+//! | `trial` | [`HostedTrial`]: a program on trial |
+
+mod frame;
+mod hosts;
+mod python;
+mod trial;
+mod watch;
+mod worker;
+
+pub use hosts::{Hosts, Limits, Start};
+pub use trial::HostedTrial;

@@ -1,0 +1,35 @@
+//! The host for Python, and how it is started.
+
+use crate::{Hosts, Limits, Start};
+
+/// The modules of the host. A worker is told them: nothing need be installed.
+const MODULES: [(&str, &str); 6] = [
+    ("clock", include_str!("../python/zoocheck_host/clock.py")),
+    ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
+    ("handler", include_str!("../python/zoocheck_host/handler.py")),
+    ("probe", include_str!("../python/zoocheck_host/probe.py")),
+    ("program", include_str!("../python/zoocheck_host/program.py")),
+    ("host", include_str!("../python/zoocheck_host/host.py")),
+];
+
+/// Makes the modules of what stdin begins with, and starts the host.
+const LOADER: &str = include_str!("../python/zoocheck_host/loader.py");
+
+impl Hosts {
+    /// A function of a Python file, `lock.py:worker`.
+    pub fn python(python: &str, program: &str, limits: Limits) -> Result<Hosts, String> {
+        let mut preamble = format!("{}\n", MODULES.len()).into_bytes();
+        for (name, text) in MODULES {
+            preamble.extend(format!("{name} {}\n{text}", text.len()).into_bytes());
+        }
+        // Sets of texts come in an order that depends on it: in the same one everywhere, unless somebody wants another.
+        let seed = std::env::var("PYTHONHASHSEED").unwrap_or_else(|_| "0".into());
+        let start = Start {
+            program: program.into(),
+            command: [python, "-u", "-c", LOADER].map(String::from).to_vec(),
+            environment: vec![("PYTHONHASHSEED".into(), seed)],
+            preamble,
+        };
+        Hosts::start(start, limits)
+    }
+}

@@ -1,0 +1,154 @@
+//! Ends workers that do not answer. The only place of a hosted run where the time outside counts.
+
+use crate::Limits;
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// Between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A worker's process, shared by who asks it and who looks whether it answers.
+pub(crate) struct Guard(Mutex<State>);
+
+struct State {
+    child: Child,
+    /// How often it was asked.
+    asked: u64,
+    /// It was asked and has not answered.
+    is_busy: bool,
+    /// Why it was ended, if it was.
+    ended_for: Option<String>,
+}
+
+impl Guard {
+    pub(crate) fn new(child: Child) -> Guard {
+        Guard(Mutex::new(State { child, asked: 0, is_busy: false, ended_for: None }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// It is asked.
+    pub(crate) fn asks(&self) {
+        let mut state = self.state();
+        state.asked += 1;
+        state.is_busy = true;
+    }
+
+    /// It has answered.
+    pub(crate) fn has_answered(&self) {
+        self.state().is_busy = false;
+    }
+
+    /// Ends the process. Gives how it ended: by us, for this reason, or by itself.
+    pub(crate) fn end(&self) -> Result<std::process::ExitStatus, String> {
+        let mut state = self.state();
+        if let Some(why) = &state.ended_for {
+            return Err(why.clone());
+        }
+        // Its end of the pipe may be closed a moment before it has ended.
+        let mut looks = 0;
+        let ended = loop {
+            match state.child.try_wait() {
+                Ok(None) if looks < LOOKS_AT_END => std::thread::yield_now(),
+                ended => break ended,
+            }
+            looks += 1;
+        };
+        match ended {
+            Ok(Some(status)) => Ok(status),
+            Ok(None) | Err(_) => {
+                let _ = state.child.kill();
+                let _ = state.child.wait();
+                Err("it has closed its stdout".into())
+            }
+        }
+    }
+
+    /// Ends the process, whatever it does.
+    pub(crate) fn kill(&self) {
+        let mut state = self.state();
+        let _ = state.child.kill();
+        let _ = state.child.wait();
+    }
+}
+
+const LOOKS_AT_END: u32 = 20_000;
+
+/// Looks at workers now and then, from a thread of its own, until there is nobody to look for.
+pub(crate) struct Watch(Mutex<Vec<Weak<Guard>>>);
+
+impl Watch {
+    pub(crate) fn start(limits: Limits) -> Arc<Watch> {
+        let watch = Arc::new(Watch(Mutex::default()));
+        let looked_for = Arc::downgrade(&watch);
+        std::thread::spawn(move || {
+            let mut seen: Vec<Seen> = Vec::new();
+            while let Some(watch) = looked_for.upgrade() {
+                seen = watch.looks(seen, limits);
+                drop(watch);
+                std::thread::sleep(LOOK_EVERY);
+            }
+        });
+        watch
+    }
+
+    pub(crate) fn over(&self, guard: &Arc<Guard>) {
+        self.guards().push(Arc::downgrade(guard));
+    }
+
+    fn guards(&self) -> MutexGuard<'_, Vec<Weak<Guard>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn looks(&self, seen: Vec<Seen>, limits: Limits) -> Vec<Seen> {
+        let mut guards = self.guards();
+        guards.retain(|guard| guard.strong_count() > 0);
+        let guards: Vec<Arc<Guard>> = guards.iter().filter_map(Weak::upgrade).collect();
+        guards.iter().filter_map(|guard| guard.look(&seen, limits)).collect()
+    }
+}
+
+/// A worker that was busy when it was looked at.
+struct Seen {
+    pid: u32,
+    asked: u64,
+    cpu: Duration,
+    since: Instant,
+}
+
+impl Guard {
+    fn look(&self, seen: &[Seen], limits: Limits) -> Option<Seen> {
+        let mut state = self.state();
+        if !state.is_busy || state.ended_for.is_some() {
+            return None;
+        }
+        let (pid, asked) = (state.child.id(), state.asked);
+        let cpu = cpu_of(pid);
+        let Some(before) = seen.iter().find(|before| before.pid == pid && before.asked == asked) else {
+            return Some(Seen { pid, asked, cpu, since: Instant::now() });
+        };
+        let why = if cpu.saturating_sub(before.cpu) > limits.cpu {
+            format!("it spins: no answer after {} s of processor time", limits.cpu.as_secs_f32())
+        } else if before.since.elapsed() > limits.wait {
+            format!("it hangs: no answer after {} s", limits.wait.as_secs_f32())
+        } else {
+            return Some(Seen { pid, asked, cpu: before.cpu, since: before.since });
+        };
+        state.ended_for = Some(why);
+        let _ = state.child.kill();
+        let _ = state.child.wait();
+        None
+    }
+}
+
+/// The processor time of a process, where the operating system shows it. Source: `proc_pid_stat(5)`; a tick of these is a
+/// hundredth of a second.
+fn cpu_of(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+    Duration::from_millis(10 * (ticks(11) + ticks(12)))
+}

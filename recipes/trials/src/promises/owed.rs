@@ -1,0 +1,195 @@
+//! What a program owes, as it is said on a command line: `fair-lock=/lock`.
+
+use super::{
+    BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, ExclusionAmongLiveSessions,
+    ExclusionAtUnfencedResource, LeavesTogether, NoFailure, NoForeignDelete, NoOpeningMissed, NoOrphanZnode,
+    NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, TakenOnce, TakesInOrder,
+    Undisturbed, of_fair_lock,
+};
+use crate::promise::AnyPromise;
+use std::collections::BTreeSet;
+use zk_api::{Text, ZPath};
+use zk_recipes::queue::Delivery;
+
+/// Something that can be owed.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    /// The promises that it stands for, of something at a path.
+    promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>,
+    /// Only the znodes above the one at the path are there from the beginning.
+    comes_and_goes: bool,
+}
+
+impl Kind {
+    const fn of(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
+        Kind { name, promises, comes_and_goes: false }
+    }
+}
+
+/// What can be owed.
+const KINDS: [Kind; 7] = [
+    Kind::of("lock", of_lock),
+    Kind::of("fair-lock", of_fair_lock),
+    Kind { comes_and_goes: true, ..Kind::of("barrier", of_barrier) },
+    Kind::of("double-barrier", of_double_barrier),
+    Kind::of("queue", of_queue),
+    Kind::of("queue-at-most-once", of_queue_at_most_once),
+    Kind { comes_and_goes: true, ..Kind::of("counter", of_counter) },
+];
+
+/// What is owed.
+#[derive(Clone)]
+pub struct Owed(Vec<(&'static str, Kind)>);
+
+impl Owed {
+    /// Reads `KIND=PATH`, each of which is owed. The paths are remembered as long as this process lives.
+    pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Owed, String> {
+        let mut all = Vec::new();
+        let mut names = Vec::new();
+        for text in texts {
+            let expected = || {
+                let kinds = KINDS.map(|kind| kind.name);
+                format!(
+                    "'{text}': expected KIND=PATH, such as fair-lock=/lock; KIND is one of {}",
+                    kinds.join(", ")
+                )
+            };
+            let (name, path) = text.split_once('=').ok_or_else(expected)?;
+            let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(expected)?;
+            let is_root = path == "/";
+            if is_root || ZPath::parse(path).is_err() {
+                return Err(format!("'{text}': '{path}' is no path of a znode below the root"));
+            }
+            let path: &'static str = Box::leak(path.into());
+            for promise in (kind.promises)(path) {
+                if names.contains(&promise.name()) {
+                    return Err(format!(
+                        "'{text}': {} is owed already, and can be owed once",
+                        promise.name()
+                    ));
+                }
+                names.push(promise.name());
+            }
+            all.push((path, *kind));
+        }
+        match all.is_empty() {
+            true => Err("nothing is owed, so that nothing could be judged".into()),
+            false => Ok(Owed(all)),
+        }
+    }
+
+    /// The promises, as they begin.
+    pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+        self.0.iter().flat_map(|(path, kind)| (kind.promises)(path)).collect()
+    }
+
+    /// The znodes that are there from the beginning, parents first: those that promises are about, and those above them.
+    pub fn setup(&self) -> Vec<Text> {
+        let mut all = BTreeSet::new();
+        for (path, kind) in &self.0 {
+            let path = ZPath::parse(path).expect("it was parsed before");
+            let mut above = if kind.comes_and_goes { path.parent() } else { Some(path) };
+            while let Some(path) = above.filter(|path| *path != ZPath::root()) {
+                above = path.parent();
+                all.insert(path.text());
+            }
+        }
+        all.into_iter().collect()
+    }
+}
+
+/// A lock that is given in any order.
+fn of_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(ExclusionAmongLiveSessions::of(lock)),
+        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(NoWaiterStuck),
+        Box::new(NoOrphanZnode::of(lock)),
+        Box::new(NoForeignDelete::of(lock)),
+        Box::new(Undisturbed::of(NoFailure).sparing(lock)),
+    ]
+}
+
+/// A barrier whose znode is there while it is up.
+fn of_barrier(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(BarrierHolds::of(node)),
+        Box::new(BarrierReleases::of(node)),
+        Box::new(NoOpeningMissed::of(node)),
+        Box::new(RaisedAsTold::of(node)),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(node)),
+    ]
+}
+
+/// A double barrier whose members' znodes are below.
+fn of_double_barrier(barrier: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(EntersTogether::of(barrier)),
+        Box::new(LeavesTogether::of(barrier)),
+        Box::new(RoundsDoNotMix::of(barrier)),
+        Box::new(BarrierOpens::of(barrier)),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(barrier)),
+    ]
+}
+
+/// A queue whose items are below, each worked off once or, where a consumer dies, again.
+fn of_queue(items: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    of_queue_with(items, Delivery::AtLeastOnce)
+}
+
+/// The same, where an item is gone before it is worked off.
+fn of_queue_at_most_once(items: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    of_queue_with(items, Delivery::AtMostOnce)
+}
+
+fn of_queue_with(items: &'static str, delivery: Delivery) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Undisturbed::of(NothingLost::of(items, delivery)).sparing(items)),
+        Box::new(Undisturbed::of(TakenOnce::of(items, delivery))),
+        Box::new(Undisturbed::of(TakesInOrder::of(items))),
+        Box::new(Undisturbed::of(QueueProgress::of(items))),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(items)),
+    ]
+}
+
+/// A counter whose znode is made by who first adds to it.
+fn of_counter(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    vec![
+        Box::new(Undisturbed::of(CountsEachOnce::of(node))),
+        Box::new(Undisturbed::of(NoFailure).sparing(node)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_owed_is_said_by_kind_and_path() {
+        let owed = Owed::parse(["fair-lock=/a/lock"]).expect("it is well said");
+        assert_eq!(owed.promises().len(), of_fair_lock("/a/lock").len());
+        assert_eq!(owed.setup(), ["/a".into(), "/a/lock".into()]);
+        let barrier = Owed::parse(["barrier=/a/gate"]).expect("it is well said");
+        assert_eq!(barrier.setup(), ["/a".into()]);
+    }
+
+    #[test]
+    fn what_is_badly_said_is_told_with_what_was_expected() {
+        for (bad, why) in [
+            ("lock", "expected KIND=PATH"),
+            ("look=/lock", "KIND is one of lock, fair-lock"),
+            ("lock=lock", "'lock' is no path"),
+            ("lock=/", "'/' is no path"),
+        ] {
+            let error = Owed::parse([bad]).err().expect(bad);
+            assert!(error.contains(why), "{error}");
+        }
+        let twice = Owed::parse(["lock=/a", "fair-lock=/b"]).err().expect("one promise twice");
+        assert!(twice.contains("owed already"), "{twice}");
+        assert!(Owed::parse([]).is_err());
+    }
+}

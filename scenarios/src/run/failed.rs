@@ -1,0 +1,22 @@
+//! Runs that come to no verdict: a program under test does not keep to the protocol, or the simulator itself fails.
+
+use crate::BadInput;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use zk_world::Foul;
+
+/// Runs a seed, or several runs that are made of it.
+pub(crate) fn caught<T>(seed: u64, run: impl FnOnce() -> T) -> Result<T, BadInput> {
+    catch_unwind(AssertUnwindSafe(run))
+        .map_err(|why| BadInput::new(format!("seed {seed}: {}", failed(&*why))))
+}
+
+/// Why a run came to no verdict.
+pub(crate) fn failed(payload: &(dyn Any + Send)) -> String {
+    if let Some(foul) = payload.downcast_ref::<Foul>() {
+        return foul.what.clone();
+    }
+    let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
+    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+    format!("the simulator itself has failed: {}", text.unwrap_or_else(|| "a panic".into()))
+}

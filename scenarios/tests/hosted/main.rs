@@ -1,0 +1,204 @@
+//! Programs of others as they are: kazoo's recipes under seeds, and programs that cannot be hosted.
+//!
+//! Where there is no kazoo or no greenlet these tests say that they are skipped; with `ZOOCHECK_NO_SKIP` set, as in CI, that
+//! is a failure.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The Python that has kazoo and greenlet, if there is one.
+fn python() -> Option<String> {
+    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let found = Command::new(&python).args(["-c", "import kazoo, greenlet"]).stderr(Stdio::null()).status();
+    if found.is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    let why = format!(
+        "{python} has no kazoo or no greenlet; `pip install` tests/clients/requirements.txt, and ZOOCHECK_PYTHON names \
+         the Python that has them"
+    );
+    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
+    eprintln!("skipped: {why}");
+    None
+}
+
+fn host() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/python")
+}
+
+/// Runs the command in a folder of programs.
+fn zoocheck(folder: &Path, hash_seed: &str, words: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_zoocheck"))
+        .args(words.split(' '))
+        .current_dir(folder)
+        .env("PYTHONHASHSEED", hash_seed)
+        .output()
+        .expect("zoocheck starts")
+}
+
+fn json(output: &Output) -> Value {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))
+}
+
+#[test]
+fn kazoos_lock_keeps_what_a_fair_lock_owes_under_all_faults() {
+    if python().is_none() {
+        return;
+    }
+    let words = "run lock.py:worker --promises fair-lock=/lock --seeds 60 --format json";
+    let output = zoocheck(&host().join("examples"), "0", words);
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    for promise in report["promises"].as_array().expect("promises") {
+        assert!(promise["tested"].as_u64() > Some(20), "{promise}");
+    }
+}
+
+#[test]
+fn a_seed_gives_one_run_in_another_process_with_another_hash_seed() {
+    if python().is_none() {
+        return;
+    }
+    for seed in 0..8 {
+        let words = format!("replay lock.py:worker --promises fair-lock=/lock --seed {seed} --format json");
+        let digest =
+            |hash_seed| json(&zoocheck(&host().join("examples"), hash_seed, &words))["digest"].clone();
+        let one = digest("1");
+        assert!(one.is_string(), "{one}");
+        assert_eq!(one, digest("2"), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_sweep_finds_that_a_worker_is_used_again_by_nothing() {
+    if python().is_none() {
+        return;
+    }
+    // With one job, lives of many seeds are had by the same workers; a replay has new ones.
+    let words = "run lock.py:worker --promises fair-lock=/lock --seeds 40 --jobs 1 --format json --set faults.drops=40";
+    let report = json(&zoocheck(&host().join("examples"), "0", words));
+    assert_eq!(report["answer"], "held", "{report:#}");
+    assert!(report["seeds"]["twice"].as_u64() >= Some(1), "{report:#}");
+}
+
+#[test]
+fn threads_that_take_turns_are_like_pythons_own() {
+    let Some(python) = python() else { return };
+    let output = Command::new(python).arg(host().join("tests/threads.py")).output().expect("Python starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "13 cases\n");
+}
+
+/// Programs that cannot be hosted, each with the end of the one line that says so.
+const WRONG: [(&str, &str); 12] = [
+    ("    while True:\n        pass\n", "it spins: no answer after 5 s of processor time"),
+    (
+        "    while True:\n        import time; time.sleep(0)\n",
+        "it spins: 100000 turns of its threads in one step",
+    ),
+    (
+        "    import _thread; _thread.start_new_thread(print, ())\n",
+        "it starts a thread of the operating system: wrong.py, line 2, in worker",
+    ),
+    ("    import os; os.fork()\n", "it forks: wrong.py, line 2, in worker"),
+    ("    import os; os.system('true')\n", "it starts a process: wrong.py, line 2, in worker"),
+    ("    import subprocess; subprocess.run('true')\n", "it starts a process: wrong.py, line 2, in worker"),
+    (
+        "    import socket; socket.create_connection(('127.0.0.1', 9))\n",
+        "it opens a connection of its own: wrong.py, line 2, in worker",
+    ),
+    (
+        "    import os; os.write(1, b'hello, world')\n",
+        "it writes to its stdout, which is for frames alone: 'hello, world'",
+    ),
+    ("    import os; os._exit(3)\n", "it ends in the middle, with exit status 3"),
+    ("    import os; os.abort()\n", "it ends in the middle, by signal: 6 (SIGABRT)"),
+    ("    client.command(b'ruok')\n", "it sends 'ruok', which simulated servers do not answer"),
+    (
+        "    client.handler.create_connection(('localhost', 2181))\n",
+        "it connects to an address that is no server's",
+    ),
+];
+
+#[test]
+fn a_program_that_cannot_be_hosted_is_told_of_in_one_line_and_ends_the_sweep() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for (body, expected) in WRONG {
+        let text = format!("def worker(client, probe):\n{body}");
+        std::fs::write(folder.path().join("wrong.py"), text).expect("it is written");
+        let words = "run wrong.py:worker --promises lock=/lock --seeds 3 --jobs 1";
+        let output = zoocheck(folder.path(), "0", words);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with("zoocheck: ")).collect();
+        let [line] = lines[..] else { panic!("{body}: {stderr}") };
+        assert!(line.contains(&format!("wrong.py:worker: {expected}")), "{body}: {line}");
+        assert!(line.starts_with("zoocheck: seed 0: p"), "{line}");
+        assert_eq!(output.status.code(), Some(2), "{body}");
+    }
+}
+
+#[test]
+fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("broken.py"), "def worker(:\n").expect("it is written");
+    std::fs::write(folder.path().join("empty.py"), "import threading\n").expect("it is written");
+    std::fs::write(folder.path().join("waits.py"), "import time\ntime.sleep(1)\n").expect("it is written");
+    for (words, expected) in [
+        ("absent.py:worker --promises lock=/lock", "absent.py:worker: FileNotFoundError: "),
+        (
+            "broken.py:worker --promises lock=/lock",
+            "broken.py:worker: File \"broken.py\", line 1 def worker(:",
+        ),
+        (
+            "empty.py:worker --promises lock=/lock",
+            "empty.py:worker: AttributeError: empty.py has no function worker",
+        ),
+        (
+            "waits.py:worker --promises lock=/lock",
+            "waits.py:worker: RuntimeError: the program waits while it is loaded",
+        ),
+        ("empty.py:worker", "empty.py:worker: say what is owed of it: --promises KIND=PATH"),
+        ("empty.py:worker --promises lock", "--promises: 'lock': expected KIND=PATH"),
+        ("lock --promises lock=/lock", "--promises lock=/lock: lock is no program"),
+    ] {
+        for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml"] {
+            let output = zoocheck(folder.path(), "0", &format!("{command} {words}"));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(stderr.starts_with(&format!("zoocheck: {expected}")), "{command} {words}: {stderr}");
+            assert_eq!(output.status.code(), Some(2), "{words}");
+        }
+    }
+}
+
+#[test]
+fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
+    if python().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "def worker(client, probe):\n    print('here')\n    helper(client)\n\n\
+                def helper(client):\n    client.get('/nowhere')\n";
+    std::fs::write(folder.path().join("fails.py"), text).expect("it is written");
+    let words = "replay fails.py:worker --promises lock=/lock --seed 1 --lines all";
+    let output = zoocheck(folder.path(), "0", words);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{stdout}");
+    for line in [
+        "prints: here",
+        "prints:   fails.py, line 3, in worker: helper(client)",
+        "prints:   fails.py, line 6, in helper: client.get('/nowhere')",
+        "prints: kazoo.exceptions.NoNodeError",
+        "BROKEN no-failure: p2 fails",
+    ] {
+        assert!(stdout.contains(line), "{line}: {stdout}");
+    }
+}
