@@ -98,6 +98,7 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
             list::list(zoo, only.as_ref(), format)
         }
         Command::Explain { defect } => crate::explain::explain(zoo, &defect),
+        Command::New(arguments) => crate::new::new(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Run(arguments) => sweeps::run(zoo, &arguments),
         #[cfg(feature = "run")]

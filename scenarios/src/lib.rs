@@ -44,6 +44,7 @@
 //! | `mutate` | how strong a recipe's promises are (feature `run`) |
 //! | `list` | what there is |
 //! | `explain` | what the number of a defect stands for |
+//! | `new` | a crate of one's own to begin with |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
@@ -74,6 +75,7 @@ mod list;
 mod mutants;
 #[cfg(feature = "run")]
 mod mutate;
+mod new;
 mod output;
 mod progress;
 #[cfg(feature = "run")]

@@ -34,6 +34,7 @@ Exit status:
 
 Examples:
   zoocheck list                        what there is
+  zoocheck new my-lock                 a crate with a recipe of your own, to begin with
   zoocheck check lock/simple           is it right, in every run of a small model?
   zoocheck check ensemble --servers 3  are the servers?
   zoocheck run lock --seeds 1000       does it bear faults?
@@ -70,6 +71,9 @@ pub(super) enum Command {
         /// The number, as it is printed
         defect: String,
     },
+    /// Writes a crate with a recipe of your own, to begin with
+    #[command(long_about = crate::new::ABOUT)]
+    New(crate::new::NewArguments),
     /// Runs a recipe under many seeds, with faults
     #[cfg(feature = "run")]
     Run(RunArguments),

@@ -1,0 +1,170 @@
+//! `zoocheck new`: a crate of one's own to begin with, from the files of `examples/own-recipe`.
+
+use crate::output::print;
+use crate::{Answer, BadInput, Zoo};
+use clap::{Args, ValueEnum};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub(crate) const ABOUT: &str = "\
+Writes a crate with a recipe of your own to begin with: its trial and promises, a test, the flags and the profile that \
+zoocheck wants, and a workflow for GitHub. It runs at once; then change the recipe, its znodes and its promises.";
+
+/// What every such crate has, by its place.
+const FILES: [(&str, &str); 4] = [
+    (".cargo/config.toml", include_str!("../examples/own-recipe/.cargo/config.toml")),
+    (".github/workflows/recipe.yml", include_str!("../examples/own-recipe/.github/workflows/recipe.yml")),
+    (".gitignore", "/target\n/out\n"),
+    ("Cargo.toml", include_str!("../examples/own-recipe/Cargo.toml")),
+];
+
+/// Where the sources of zoocheck were as it was built.
+const BUILT_FROM: &str = env!("CARGO_MANIFEST_DIR");
+
+#[derive(Args, Debug)]
+pub(crate) struct NewArguments {
+    /// The name of the crate, of its directory and of its recipe, such as my-lock
+    name: String,
+    /// What kind of recipe
+    #[arg(long, value_enum, default_value_t)]
+    kind: Kind,
+    /// Where the sources of zoocheck are [default: where this one was built]
+    #[arg(long, value_name = "DIR")]
+    zoocheck: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    // One znode; wrong, as a look at its counterexample shows.
+    #[default]
+    Lock,
+    // With a promise written from nothing.
+    Queue,
+    // With a promise written from nothing.
+    Barrier,
+    // Who leads watches nobody.
+    Election,
+}
+
+impl Kind {
+    /// The kind's name in its files.
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Lock => "lock",
+            Kind::Queue => "queue",
+            Kind::Barrier => "barrier",
+            Kind::Election => "election",
+        }
+    }
+
+    fn files(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Kind::Lock => &[
+                ("src/main.rs", include_str!("../examples/own-recipe/src/main.rs")),
+                ("src/tests.rs", include_str!("../examples/own-recipe/src/tests.rs")),
+            ],
+            Kind::Queue => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/queue.rs"))],
+            Kind::Barrier => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/barrier.rs"))],
+            Kind::Election => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/election.rs"))],
+        }
+    }
+}
+
+/// Writes the crate, and says what to do with it.
+pub(crate) fn new(zoo: &Zoo, arguments: &NewArguments) -> Result<Answer, BadInput> {
+    let NewArguments { name, kind, zoocheck } = arguments;
+    check_name(zoo, name)?;
+    let sources = sources(zoocheck.as_deref())?;
+    let dir = Path::new(name);
+    fs::create_dir(dir)
+        .map_err(|error| BadInput::new(format!("{name}: cannot make this directory: {error}")))?;
+    for (place, text) in FILES.iter().chain(kind.files()) {
+        let file = dir.join(place);
+        let written = fs::create_dir_all(file.parent().unwrap_or(dir));
+        let written = written.and_then(|()| fs::write(&file, filled(text, name, *kind, &sources)));
+        written.map_err(|error| BadInput::new(format!("{}: cannot write it: {error}", file.display())))?;
+    }
+    let kind = kind.name();
+    print(&format!(
+        "{name}/ has a recipe of your own, to begin with: a {kind}, in {name}/src/main.rs\n\n  cd {name}\n  \
+         cargo run -- check {name}     is it right, in every run of a small model?\n  \
+         cargo run -- run {name}       does it bear faults?\n  \
+         cargo test{:width$}both, as a test\n",
+        "",
+        width = name.len() + 14,
+    ))?;
+    Ok(Answer::Held)
+}
+
+/// A template with the names that were asked for.
+fn filled(text: &str, name: &str, kind: Kind, sources: &Path) -> String {
+    let capital = |word: &str| word[..1].to_ascii_uppercase() + &word[1..];
+    let camel: String = name.split('-').map(capital).collect();
+    // Of the kind's own name, as it is in the files.
+    let [dashed, snake] = ["my-", "my_"].map(|my| format!("{my}{}", kind.name()));
+    let type_name = format!("My{}", capital(kind.name()));
+    text.replace("own-recipe", name)
+        .replace("path = \"../..\"", &format!("path = {:?}", sources.display().to_string()))
+        .replace("run my-lock", &format!("run {name}"))
+        .replace(&dashed, name)
+        .replace(&snake, &name.replace('-', "_"))
+        .replace(&type_name, &camel)
+}
+
+fn check_name(zoo: &Zoo, name: &str) -> Result<(), BadInput> {
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if !begins || !name.split('-').all(is_word) || !name.contains('-') {
+        return Err(BadInput::new(format!(
+            "'{name}' is no name for it: expected words of lower-case letters and digits with '-' between them, such \
+             as my-lock"
+        )));
+    }
+    match zoo.find(name) {
+        Ok(_) => Err(BadInput::new(format!("'{name}' is a recipe of zoocheck's; take another name"))),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The directory of zoocheck's crate.
+fn sources(typed: Option<&Path>) -> Result<PathBuf, BadInput> {
+    let dir = typed.unwrap_or(Path::new(BUILT_FROM));
+    let found = [dir.join("scenarios"), dir.to_path_buf()].into_iter().find(|dir| {
+        let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap_or_default();
+        manifest.contains("name = \"zoocheck\"")
+    });
+    let found = found.and_then(|dir| dir.canonicalize().ok());
+    found.ok_or_else(|| {
+        BadInput::new(format!("--zoocheck: the sources of zoocheck are not in {}; say where", dir.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_template_is_left_under_another_name() {
+        for kind in [Kind::Lock, Kind::Queue, Kind::Barrier, Kind::Election] {
+            for (place, text) in FILES.iter().chain(kind.files()) {
+                let filled = filled(text, "three-gates", kind, Path::new("/src/zoocheck"));
+                let left = ["own-recipe", "my-", "my_", "My", "../.."].map(|word| filled.contains(word));
+                assert_eq!(left, [false; 5], "{place} of {}:\n{filled}", kind.name());
+            }
+            let main = filled(kind.files()[0].1, "three-gates", kind, Path::new("/src/zoocheck"));
+            assert!(main.contains("struct ThreeGates;") && main.contains("\"/three-gates"), "{main}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_crate_and_not_taken() {
+        let zoo = Zoo::default();
+        for name in ["my-lock", "lock-2b", "a-b"] {
+            assert_eq!(check_name(&zoo, name).err().map(|bad| bad.to_string()), None);
+        }
+        for name in ["", "-", "my-", "My-lock", "my_lock", "lock", "2-locks", "../my-lock", "try-lock"] {
+            check_name(&zoo, name).expect_err(name);
+        }
+    }
+}
