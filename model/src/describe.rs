@@ -45,16 +45,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
         }
         Action::Point(me, _) => format!("{} passes a scheduling point", client(me).actor()),
         Action::Timer(me, _) => format!("{}'s timer fires", client(me).actor()),
-        Action::Arrive(me, nth) => {
-            let write = client(me).writes[usize::from(nth)];
-            let kind = match write.resource {
-                Resource::Fenced => "fenced",
-                Resource::FencedShared => "fenced, shared",
-                Resource::Unfenced => "unfenced",
-            };
-            let token = write.token.map_or(String::new(), |token| format!(" with token {token}"));
-            format!("{}'s write{token} reaches the {kind} resource", client(me).actor())
-        }
+        Action::Arrive(me, nth) => arrived(client(me), nth),
         Action::Take(me, _) => format!("{} learns that its write has arrived", client(me).actor()),
         Action::Reconnect(me, _) => reconnected(client(me)),
         Action::Renew(me, _) => format!("{} is connected with a new session", client(me).actor()),
@@ -99,6 +90,17 @@ fn step(before: &State, action: Action, after: &State) -> String {
         Action::Run(me, nth) => ran(client(me), nth, &after.clients[usize::from(me)]),
         Action::Together(me, many) => at_once(client(me), many, &after.clients[usize::from(me)]),
     }
+}
+
+fn arrived(client: &Client, nth: u8) -> String {
+    let write = client.writes[usize::from(nth)];
+    let kind = match write.resource {
+        Resource::Fenced => "fenced",
+        Resource::FencedShared => "fenced, shared",
+        Resource::Unfenced => "unfenced",
+    };
+    let token = write.token.map_or(String::new(), |token| format!(" with token {token}"));
+    format!("{}'s write{token} reaches the {kind} resource", client.actor())
 }
 
 fn reconnected(client: &Client) -> String {
