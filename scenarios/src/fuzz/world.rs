@@ -239,8 +239,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let transactions = changes.len() + says.iter().map(Vec::len).sum::<usize>();
     let lag = if servers > 1 { transactions.min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
-    let restarts = later_lives.len().min(200) as u8;
-    let expiries = expired.len().min(200) as u8;
+    let [restarts, expiries] = [later_lives.len(), expired.len()].map(|many| many.min(200) as u8);
     let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, order, bounds, met })
 }
