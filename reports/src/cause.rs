@@ -1,9 +1,10 @@
 //! Lines of a run, and those of them that say why a promise was broken.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a promise was broken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     /// In sentences.
@@ -13,7 +14,7 @@ pub struct Cause {
 }
 
 /// One line of a timeline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Moment {
     /// When, in virtual time.
@@ -27,7 +28,7 @@ pub struct Moment {
 }
 
 /// Which lines of a timeline stand out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// None of the others.

@@ -2,6 +2,7 @@
 
 use crate::Reached;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`CheckReport`]'s JSON.
@@ -10,7 +11,7 @@ pub const CHECK_SCHEMA: &str = "zoocheck-check/1";
 /// What came of a check.
 ///
 /// Apart from `wall_seconds`, and from where a time limit cut it, it is a function of the build and the bounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckReport {
     /// [`CHECK_SCHEMA`].
@@ -66,7 +67,7 @@ pub struct CheckReport {
 }
 
 /// The answer of a check, in a model checker's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// Every state within the bounds was explored, each promise put to the test, and nothing broken but as expected.
@@ -91,7 +92,7 @@ impl Judgement {
 }
 
 /// How many of each there are at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
     /// Client processes.
@@ -120,7 +121,7 @@ pub struct Bounds {
 }
 
 /// How a model is explored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct How {
     /// `own` or `stateright`.
@@ -144,7 +145,7 @@ pub struct How {
 }
 
 /// When to give up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// After so long.
@@ -158,7 +159,7 @@ pub struct Limits {
 }
 
 /// What became of one promise in a check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckedPromise {
     /// Its name.
@@ -177,7 +178,7 @@ pub struct CheckedPromise {
 }
 
 /// A way to break a promise.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
     /// What happened.

@@ -1,11 +1,12 @@
 //! How sure so many seeds make one.
 
 use crate::sweep::PromiseResult;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::function::beta::inv_beta_reg;
 
 /// How sure a sweep makes one, as far as seeds can. Rates are shares of all seeds, from 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Confidence {
     /// How sure: 0.95.
@@ -17,7 +18,7 @@ pub struct Confidence {
 }
 
 /// How often a promise breaks where it is owed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     /// The promise or invariant.

@@ -1,5 +1,6 @@
 //! A run as a space-time diagram, as plain data: lanes, what goes between them, what lasts, and what happens.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`Diagram`]'s JSON.
@@ -9,7 +10,7 @@ pub const DIAGRAM_SCHEMA: &str = "zoocheck-diagram/1";
 ///
 /// Lanes are numbered by their place in `lanes`. Times are in `unit`, and all of them lie in `from..=until`, but for
 /// what began or was sent before the piece, or ends behind it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Diagram {
     /// [`DIAGRAM_SCHEMA`].
@@ -33,7 +34,7 @@ pub struct Diagram {
 }
 
 /// What times are counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Virtual nanoseconds.
@@ -43,7 +44,7 @@ pub enum Unit {
 }
 
 /// Where something happens.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
     /// `s0`, `p1`, …
@@ -53,7 +54,7 @@ pub struct Lane {
 }
 
 /// What a lane is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LaneKind {
     /// A server, or in a model the whole ensemble.
@@ -65,7 +66,7 @@ pub enum LaneKind {
 }
 
 /// A message.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arrow {
     /// The lane it leaves.
@@ -85,7 +86,7 @@ pub struct Arrow {
 }
 
 /// What kind of message it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrowKind {
     /// From a client.
@@ -103,7 +104,7 @@ pub enum ArrowKind {
 }
 
 /// Something that lasts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bar {
     /// Its lane.
@@ -121,7 +122,7 @@ pub struct Bar {
 }
 
 /// What lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarKind {
     /// A session lives.
@@ -141,7 +142,7 @@ pub enum BarKind {
 }
 
 /// Something that happens: a line of the run in words.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// Whom it concerns; the first is where it happens. Nobody: it happens at none of the lanes.
@@ -161,7 +162,7 @@ pub struct Point {
 }
 
 /// What kind of thing happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PointKind {
     /// A process says so.
@@ -177,7 +178,7 @@ pub enum PointKind {
 }
 
 /// How much is not in a diagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// Messages, bars and points that were over before it begins.

@@ -2,6 +2,7 @@
 
 use crate::check::{CheckedPromise, Judgement, Limits};
 use crate::{Reached, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`EnsembleReport`]'s JSON.
@@ -10,7 +11,7 @@ pub const ENSEMBLE_SCHEMA: &str = "zoocheck-ensemble/1";
 /// What came of the check of an ensemble.
 ///
 /// Apart from `wall_seconds`, and from where a time limit cut it, it is a function of the build and the bounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnsembleReport {
     /// [`ENSEMBLE_SCHEMA`].
@@ -54,7 +55,7 @@ pub struct EnsembleReport {
 }
 
 /// Servers with trees, sessions and a client.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WholeServers {
     /// What the client asks for: `counters`, `multis`, `sessions`, `watches`.
@@ -64,7 +65,7 @@ pub struct WholeServers {
 }
 
 /// How many of each there are at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnsembleBounds {
     /// Servers that vote.

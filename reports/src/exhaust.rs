@@ -2,13 +2,14 @@
 
 use crate::sweep::PromiseResult;
 use crate::verdict::{Answer, CatalogueNote, Catalogued};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`ExhaustReport`]'s JSON.
 pub const EXHAUST_SCHEMA: &str = "zoocheck-exhaust/1";
 
 /// What came of all orders of a few events of one run. A function of the build, the scenario and the seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExhaustReport {
     /// [`EXHAUST_SCHEMA`].
@@ -46,7 +47,7 @@ pub struct ExhaustReport {
 }
 
 /// An order that broke something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BrokenOrder {
     /// The promise or invariant.

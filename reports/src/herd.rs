@@ -2,6 +2,7 @@
 
 use crate::text::table;
 use crate::verdict::Answer;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 pub const HERD_SCHEMA: &str = "zoocheck-herd/1";
 
 /// Trials × contenders. Apart from `wall_seconds` it is a function of the build and of what was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HerdReport {
     /// [`HERD_SCHEMA`].
@@ -25,7 +26,7 @@ pub struct HerdReport {
 }
 
 /// One trial: a run for each number of contenders.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HerdTrial {
     /// Its name.
@@ -37,7 +38,7 @@ pub struct HerdTrial {
 }
 
 /// A run without faults, in which all come before the first lets go, and each holds once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HerdRun {
     /// How many there were.

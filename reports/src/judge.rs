@@ -2,6 +2,7 @@
 
 use crate::check::{Bounds, Judgement};
 use crate::verdict::{Answer, Catalogued, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`JudgeReport`]'s JSON.
@@ -10,7 +11,7 @@ pub const JUDGE_SCHEMA: &str = "zoocheck-judge/1";
 /// Trials × promises: expected, by the model, by chaos.
 ///
 /// Apart from `wall_seconds` it is a function of the build, the seeds and the limit of states.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeReport {
     /// [`JUDGE_SCHEMA`].
@@ -30,7 +31,7 @@ pub struct JudgeReport {
 }
 
 /// One trial by both engines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgedTrial {
     /// Its name.
@@ -64,7 +65,7 @@ pub struct JudgedTrial {
 }
 
 /// Which engines there are to find something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engines {
     /// The exhaustive model alone.
@@ -76,7 +77,7 @@ pub enum Engines {
 }
 
 /// What the catalogue expects of a promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {
     /// It holds, within its assumptions.
@@ -88,7 +89,7 @@ pub enum Expected {
 }
 
 /// One promise by both engines.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgedPromise {
     /// Its name.

@@ -21,10 +21,11 @@
 //! | `confidence` | [`Confidence`]: how sure so many seeds make one |
 //! | `merge` | reports of shards become that of the sweep they share |
 //! | `saved` | reports that were saved, read again |
+//! | `schema` | [`schemas`]: JSON Schemas, derived from the types |
 //! | `files` | files that are there whole or not at all |
 //!
-//! The JSON forms are described by the JSON Schemas in `schema/`; a change that an old reader cannot bear
-//! raises the number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
+//! `tests/testdata/keys.txt` has every key of every JSON form; a change that an old reader cannot bear raises the
+//! number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
 mod cause;
 mod check;
@@ -45,6 +46,7 @@ mod mutants;
 mod mutate;
 mod replay;
 mod saved;
+mod schema;
 mod sweep;
 mod text;
 mod verdict;
@@ -76,6 +78,7 @@ pub use mutate::{
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
+pub use schema::schemas;
 pub use sweep::{
     Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
 };

@@ -1,13 +1,14 @@
 //! What came of a run on a live ensemble.
 
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`LiveReport`]'s JSON.
 pub const LIVE_SCHEMA: &str = "zoocheck-live/1";
 
 /// What came of a run on a live ensemble. It happened once: nothing of it can be had again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveReport {
     /// [`LIVE_SCHEMA`].
@@ -45,7 +46,7 @@ pub struct LiveReport {
 }
 
 /// How much happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Happened {
     /// Sessions that were opened by actors.
@@ -63,7 +64,7 @@ pub struct Happened {
 }
 
 /// What became of one promise or invariant on a live ensemble.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LivePromise {
     /// Its name.
@@ -87,7 +88,7 @@ pub struct LivePromise {
 }
 
 /// How a promise was broken on a live ensemble.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiveBreak {
     /// When, since the run began.

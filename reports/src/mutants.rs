@@ -1,6 +1,7 @@
 //! What came of planting bugs: which were found, by what, and how soon.
 
 use crate::verdict::Answer;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`MutantsReport`]'s JSON.
@@ -9,7 +10,7 @@ pub const MUTANTS_SCHEMA: &str = "zoocheck-mutants/2";
 /// The kill matrix: planted bugs and what found them.
 ///
 /// Apart from `wall_seconds` it is a function of the build and the seeds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutantsReport {
     /// [`MUTANTS_SCHEMA`].
@@ -41,7 +42,7 @@ pub struct MutantsReport {
 }
 
 /// An invariant that was broken after others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Beyond {
     /// Its name.
@@ -53,7 +54,7 @@ pub struct Beyond {
 }
 
 /// A planted bug, and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutantResult {
     /// Its name.
@@ -79,7 +80,7 @@ pub struct MutantResult {
 }
 
 /// An invariant that was broken first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Kill {
     /// Its name.
@@ -93,7 +94,7 @@ pub struct Kill {
 }
 
 /// A planted bug in an explored ensemble.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelKill {
     /// The bounds.
@@ -109,7 +110,7 @@ pub struct ModelKill {
 }
 
 /// What became of a planted bug.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// One of its family found it.

@@ -3,6 +3,7 @@
 use crate::markdown::plain;
 use crate::text::{Paint, count, of, table};
 use crate::verdict::Answer;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 pub const MUTATE_SCHEMA: &str = "zoocheck-mutate/1";
 
 /// Recipes × mutations. A function of the build and of what was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutateReport {
     /// [`MUTATE_SCHEMA`].
@@ -30,7 +31,7 @@ pub struct MutateReport {
 }
 
 /// One recipe.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutatedRecipe {
     /// Its name.
@@ -48,7 +49,7 @@ pub struct MutatedRecipe {
 }
 
 /// One mutation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutationResult {
     /// What goes wrong.
@@ -72,7 +73,7 @@ pub struct MutationResult {
 }
 
 /// What noticed a mutation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Killed {
     /// A promise, or what is watched whatever the recipe promises.
@@ -84,7 +85,7 @@ pub struct Killed {
 }
 
 /// What became of a mutation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MutationFate {
     /// A promise was broken, or was not put to the test any more.

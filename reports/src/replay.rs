@@ -3,13 +3,14 @@
 use crate::cause::{Cause, Moment};
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use crate::{PromiseResult, Reached};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`ReplayReport`]'s JSON.
 pub const REPLAY_SCHEMA: &str = "zoocheck-replay/1";
 
 /// What came of one seed. A function of the build, the scenario and the seed, to the byte.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayReport {
     /// [`REPLAY_SCHEMA`].
@@ -30,6 +31,7 @@ pub struct ReplayReport {
     pub answer: Answer,
     /// Digest of the whole trace; 16 hex digits in JSON.
     #[serde(with = "crate::hex")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
     pub digest: u64,
     /// Virtual time at the end.
     pub virtual_ns: u64,
@@ -73,7 +75,7 @@ impl Default for Lines {
 }
 
 /// A promise that was seen to break.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
     /// The promise or invariant.

@@ -4,6 +4,7 @@ use crate::cause::Cause;
 use crate::confidence::Confidence;
 use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ pub const SWEEP_SCHEMA: &str = "zoocheck-sweep/2";
 /// Apart from `wall_seconds` it is a function of the build, the scenario and the seeds: costs are counted in virtual time,
 /// messages and steps. A saved report has no `wall_seconds`, so that reports of shards, [merged](crate::merge), are the
 /// report of one sweep over all of their seeds, to the byte.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepReport {
     /// [`SWEEP_SCHEMA`].
@@ -67,7 +68,7 @@ pub struct SweepReport {
 }
 
 /// Which seeds were run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
     /// The first of the range.
@@ -87,7 +88,7 @@ pub struct Seeds {
 }
 
 /// Seeds that were not run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Missing {
     /// Of this shard; of the whole range if it is not shared.
@@ -97,7 +98,7 @@ pub struct Missing {
 }
 
 /// A sweep that goes on until nothing new is reached for a while.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UntilCovered {
     /// How many seeds must bring nothing new.
@@ -111,7 +112,7 @@ pub struct UntilCovered {
 }
 
 /// What became of one promise or invariant in a sweep.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PromiseResult {
     /// Its name.
@@ -133,7 +134,7 @@ pub struct PromiseResult {
 }
 
 /// An interesting case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reached {
     /// Its name.
@@ -145,7 +146,7 @@ pub struct Reached {
 }
 
 /// What changes woke while so many waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HerdPoint {
     /// How many waited for what they had asked for.
@@ -168,7 +169,7 @@ impl HerdPoint {
 }
 
 /// A broken promise in one seed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
     /// The seed.
@@ -177,6 +178,7 @@ pub struct Failure {
     pub promise: String,
     /// Digest of the run's whole trace; 16 hex digits in JSON.
     #[serde(with = "crate::hex")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
     pub digest: u64,
     /// When, in virtual time.
     pub virtual_ns: u64,

@@ -1,11 +1,12 @@
 //! Verdicts, of one promise and of the whole.
 
 use crate::PromiseResult;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What became of one promise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It was put to the test and not broken.
@@ -31,7 +32,7 @@ impl Verdict {
 }
 
 /// The answer of a whole sweep, replay or check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Every promise was put to the test and held, but for breaks that are expected.
@@ -65,7 +66,7 @@ impl Answer {
 }
 
 /// How a variant is known to be wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Catalogued {
     /// The promise that breaks.

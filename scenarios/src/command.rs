@@ -21,7 +21,8 @@ use std::sync::atomic::AtomicBool;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
 use zk_reports::{
-    check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, to_json, write_whole,
+    check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, schemas, to_json,
+    write_whole,
 };
 use zk_trials::trial::AnyTrial;
 
@@ -118,6 +119,11 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
         Command::Check { kind: None, check: Some(check), outputs } => checked(zoo, &check, &outputs),
         Command::Completions { shell } => completions(shell),
+        Command::Schema { report } => {
+            let schema = schemas().into_iter().find(|(name, _)| *name == report);
+            print(&to_json(&schema.expect("the parser lets no other name pass").1))?;
+            Ok(Answer::Held)
+        }
         Command::Check { kind: None, check: None, .. } => {
             Err(BadInput::new("check: say what: a recipe, a variant, a scenario file, or ensemble"))
         }

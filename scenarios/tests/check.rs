@@ -7,8 +7,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
-
-const CHECK: &str = "zoocheck-check-1.json";
+use zoocheck::reports::CheckReport;
 
 /// A variant that two clients without any fault break.
 const BROKEN: &str = "lock/simple";
@@ -32,7 +31,7 @@ fn every_promise_is_put_to_the_test_unless_somebody_says_otherwise() {
     assert!(last.starts_with("undecided (exhaustive, "), "{last}");
     assert!(last.contains("never put to the test: exclusion-at-fenced-resource,"), "{last}");
     assert_eq!(less.status, 3, "as of a run");
-    let report = zoocheck("check lock --no-effects --format json").json(CHECK);
+    let report = zoocheck("check lock --no-effects --format json").json::<CheckReport>();
     let promises = report["promises"].as_array().expect("promises").iter();
     let untested = promises.filter(|promise| promise["verdict"] == "never-tested").count();
     assert_eq!((untested, &report["how"]["effects"]), (3, &false.into()));
@@ -78,7 +77,7 @@ fn a_check_of_a_wrong_variant_tells_the_steps() {
     let ran = zoocheck(&format!("check {BROKEN}"));
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("\n  1. ") || ran.stdout.contains("\n   1. "), "{}", ran.stdout);
-    let report = zoocheck(&format!("check {BROKEN} --format json")).json(CHECK);
+    let report = zoocheck(&format!("check {BROKEN} --format json")).json::<CheckReport>();
     assert_eq!(report["verdict"], "violated");
     assert!(!report["steps"].as_array().expect("steps").is_empty());
 }
@@ -87,7 +86,7 @@ fn a_check_of_a_wrong_variant_tells_the_steps() {
 fn a_check_that_is_cut_short_is_undecided() {
     let ran = zoocheck("check lock --max-states 10 --format json");
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-    let report = ran.json(CHECK);
+    let report = ran.json::<CheckReport>();
     assert_eq!((&report["verdict"], &report["exhaustive"]), (&"undecided".into(), &false.into()));
 }
 

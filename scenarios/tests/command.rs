@@ -6,9 +6,7 @@ mod common;
 use common::{command, zoocheck, zoocheck_in};
 use std::fs;
 use std::process::Stdio;
-
-const SWEEP: &str = "zoocheck-sweep-2.json";
-const REPLAY: &str = "zoocheck-replay-1.json";
+use zoocheck::reports::{ReplayReport, SweepReport};
 
 /// A variant that chaos breaks in every third seed.
 const BROKEN: &str = "lock/java";
@@ -37,13 +35,13 @@ fn a_wrong_variant_is_broken_and_its_last_line_replays_it() {
 #[test]
 fn a_seed_gives_the_same_run_in_another_process() {
     let arguments = format!("run {BROKEN} --seeds {BROKEN_SEEDS} --format json");
-    let sweep = zoocheck(&arguments).json(SWEEP);
+    let sweep = zoocheck(&arguments).json::<SweepReport>();
     let failure = &sweep["failures"][0];
     let seed = failure["seed"].as_u64().expect("a seed");
     let again = || zoocheck(&format!("replay {BROKEN} --seed {seed} --format json --trace"));
     let (one, other) = (again(), again());
     assert_eq!(one.stdout, other.stdout, "to the byte");
-    let report = one.json(REPLAY);
+    let report = one.json::<ReplayReport>();
     assert_eq!(report["digest"], failure["digest"]);
     let seen = report["violations"].as_array().expect("violations").iter();
     let mut seen = seen.filter(|seen| seen["promise"] == failure["promise"] && seen["expected"].is_null());
@@ -53,7 +51,8 @@ fn a_seed_gives_the_same_run_in_another_process() {
 #[test]
 fn a_sweep_does_not_depend_on_jobs_and_shards_share_it() {
     let sweep = |more: &str| {
-        let mut report = zoocheck(&format!("run {BROKEN} --seeds 30 --format json {more}")).json(SWEEP);
+        let mut report =
+            zoocheck(&format!("run {BROKEN} --seeds 30 --format json {more}")).json::<SweepReport>();
         report["wall_seconds"] = serde_json::Value::Null;
         report
     };
@@ -121,7 +120,7 @@ fn logs_of_a_sweep_are_apart_by_seed() {
 fn machines_get_json_and_silence() {
     let ran = zoocheck("run lock --seeds 3 --format json");
     assert_eq!(ran.stderr, "");
-    assert_eq!(ran.json(SWEEP)["seeds"]["count"], 3);
+    assert_eq!(ran.json::<SweepReport>()["seeds"]["count"], 3);
 }
 
 #[test]
@@ -136,8 +135,10 @@ fn a_replay_is_told_up_to_the_break_and_to_machines_as_a_whole() {
     let whole = replay("--lines all").stdout;
     assert!(!whole.contains("left out") && whole.contains("! ") && whole.contains(" FAULT "), "{whole}");
     assert!(replay("--trace").stdout.contains(" Commit zxid="));
-    let (report, traced) =
-        (replay("--format json").json(REPLAY), replay("--format json --trace").json(REPLAY));
+    let (report, traced) = (
+        replay("--format json").json::<ReplayReport>(),
+        replay("--format json --trace").json::<ReplayReport>(),
+    );
     assert_eq!(report["timeline"], traced["timeline"]);
     let lines = |report: &serde_json::Value, key: &str| report[key].as_array().expect("lines").len();
     let moments = report["timeline"].as_array().expect("moments").iter();

@@ -3,8 +3,7 @@
 mod common;
 
 use common::zoocheck;
-
-const ENSEMBLE: &str = "zoocheck-ensemble-1.json";
+use zoocheck::reports::EnsembleReport;
 
 #[test]
 fn an_ensemble_within_small_bounds_holds() {
@@ -23,7 +22,7 @@ fn whole_servers_within_small_bounds_hold() {
             "check ensemble --servers 2 --txns 2 --crashes 0 --whole-servers {asks} --format json"
         ));
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
-        let report = ran.json(ENSEMBLE);
+        let report = ran.json::<EnsembleReport>();
         let named = asks.strip_prefix("--asks ").unwrap_or("counters");
         let whole = &report["whole"];
         assert_eq!((&whole["asks"], &whole["snapshots"]), (&named.into(), &(asks == "--snapshots").into()));
@@ -35,8 +34,8 @@ fn whole_servers_within_small_bounds_hold() {
 #[test]
 fn merging_changes_the_number_of_states_and_not_the_verdict() {
     let states = |arguments: &str| {
-        let report =
-            zoocheck(&format!("check ensemble --servers 2 --format json {arguments}")).json(ENSEMBLE);
+        let report = zoocheck(&format!("check ensemble --servers 2 --format json {arguments}"))
+            .json::<EnsembleReport>();
         assert_eq!((&report["verdict"], &report["exhaustive"]), (&"holds".into(), &true.into()), "{report}");
         report["states"].as_u64().expect("a number")
     };
@@ -48,7 +47,7 @@ fn a_search_that_is_cut_short_is_undecided() {
     for limit in ["--max-depth 3", "--max-states 5"] {
         let ran = zoocheck(&format!("check ensemble --format json {limit}"));
         assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-        let report = ran.json(ENSEMBLE);
+        let report = ran.json::<EnsembleReport>();
         assert_eq!((&report["verdict"], &report["exhaustive"]), (&"undecided".into(), &false.into()));
     }
 }

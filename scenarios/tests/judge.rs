@@ -9,7 +9,7 @@ use zk_trials::probe::Probe;
 use zk_trials::promise::AnyPromise;
 use zk_trials::trial::{About, Bounds, Breaks, FoundBy, Part, Trial};
 use zoocheck::api::{Text, ZooKeeper};
-use zoocheck::reports::{JudgeReport, judge_markdown};
+use zoocheck::reports::{HerdReport, JudgeReport, judge_markdown};
 use zoocheck::trials as zk_trials;
 use zoocheck::{Answer, Verdict, Zoo};
 
@@ -111,7 +111,7 @@ fn a_search_that_had_no_end_is_undecided() {
     );
     let ran = zoocheck("judge lock/simple --seeds 60 --format json");
     assert_eq!(ran.status, 0, "{}", ran.stdout);
-    ran.json("zoocheck-judge-1.json");
+    ran.json::<JudgeReport>();
 }
 
 #[test]
@@ -144,8 +144,7 @@ fn the_published_table_of_herds_is_that_of_a_run() {
         );
     }
     let ran = zoocheck("judge lock/simple --herd=10 --format json");
-    let report: zoocheck::reports::HerdReport =
-        serde_json::from_value(ran.json("zoocheck-herd-1.json")).expect("one");
+    let report: HerdReport = serde_json::from_value(ran.json::<HerdReport>()).expect("one");
     let run = report.trials[0].runs[0];
     assert_eq!((run.granted, run.woken, run.most), (10, 45, 9));
 }

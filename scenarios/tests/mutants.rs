@@ -4,14 +4,13 @@
 mod common;
 
 use common::zoocheck;
-
-const MUTANTS: &str = "zoocheck-mutants-2.json";
+use zoocheck::reports::MutantsReport;
 
 #[test]
 fn planted_bugs_are_found_by_seeds_and_by_models_and_the_canary_by_neither() {
     let names = "acknowledges-history-piecemeal invites-again watch-lost multi-in-part canary";
     let ran = zoocheck(&format!("mutants {names} --seeds 20 --max-states 20000 --format json"));
-    let report = ran.json(MUTANTS);
+    let report = ran.json::<MutantsReport>();
     assert_eq!(ran.status, 0, "{report}");
     let fates: Vec<&str> =
         report["mutants"].as_array().expect("a list").iter().filter_map(|m| m["fate"].as_str()).collect();
@@ -30,7 +29,7 @@ fn planted_bugs_are_found_by_seeds_and_by_models_and_the_canary_by_neither() {
 fn bugs_that_need_a_rival_are_found_where_two_stand_for_an_epoch() {
     let names = "epoch-before-promises promise-counts-twice leads-behind does-not-give-way";
     let ran = zoocheck(&format!("mutants {names} --seeds 1 --max-states 5000 --format json"));
-    let report = ran.json(MUTANTS);
+    let report = ran.json::<MutantsReport>();
     assert_eq!(ran.status, 0, "{report}");
     for mutant in report["mutants"].as_array().expect("a list") {
         let bounds = mutant["model"]["bounds"].as_str().expect("a model found it");

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{command, ran, schema_errors, zoocheck, zoocheck_in};
+use common::{command, ran, report, zoocheck, zoocheck_in};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use zoocheck::reports::{CheckReport, EnsembleReport, JudgeReport, MutantsReport, SweepReport};
 
 fn read(dir: &Path, name: &str) -> String {
     fs::read_to_string(dir.join("out").join(name)).expect("the file")
@@ -17,14 +18,12 @@ fn a_sweep_draws_what_broke_up_to_where_it_broke() {
     let dir = tempfile::tempdir().expect("a directory");
     let ran = zoocheck_in(dir.path(), "run lock/java --seeds 10 --report out");
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
-    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
-    assert_eq!(schema_errors("zoocheck-sweep-2.json", &report), [""; 0]);
+    let report = report::<SweepReport>(&read(dir.path(), "report.json"));
     let failures = report["failures"].as_array().expect("failures");
     let drawn: Vec<&Value> = failures.iter().filter(|failure| !failure["diagram"].is_null()).collect();
     assert!(!drawn.is_empty() && drawn.len() <= 10, "{} drawn", drawn.len());
     for failure in drawn {
         let diagram = &failure["diagram"];
-        assert_eq!(schema_errors("zoocheck-diagram-1.json", diagram), [""; 0]);
         assert_eq!(diagram["until"], failure["virtual_ns"]);
         let points = diagram["points"].as_array().expect("points");
         let broken = |point: &&Value| point["kind"] == "broken" && point["promise"] == failure["promise"];
@@ -39,7 +38,7 @@ fn a_sweep_draws_what_broke_up_to_where_it_broke() {
 
 #[test]
 fn wake_ups_are_counted_by_how_many_wait() {
-    let report = zoocheck("run lock --seeds 10 --format json").json("zoocheck-sweep-2.json");
+    let report = zoocheck("run lock --seeds 10 --format json").json::<SweepReport>();
     let herd = report["herd"].as_array().expect("somebody waits");
     let number = |point: &Value, key: &str| point[key].as_u64().expect("a number");
     assert!(herd.iter().any(|point| number(point, "contenders") > 1), "{herd:?}");
@@ -58,8 +57,7 @@ fn a_counterexample_is_drawn_step_by_step() {
     for part in ["step 1<", "<svg class=\"body\"", "p1 waits for ever", "zoocheck check lock/simple"] {
         assert!(page.contains(part), "{part}");
     }
-    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
-    assert_eq!(schema_errors("zoocheck-check-1.json", &report), [""; 0]);
+    report::<CheckReport>(&read(dir.path(), "report.json"));
 }
 
 #[test]
@@ -68,8 +66,7 @@ fn judgements_are_a_page() {
     let ran = zoocheck_in(dir.path(), "judge lock/simple --seeds 20 --report out");
     assert!(matches!(ran.status, 0 | 3), "{}{}", ran.stdout, ran.stderr);
     assert!(read(dir.path(), "index.html").contains("lock/simple"));
-    let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
-    assert_eq!(schema_errors("zoocheck-judge-1.json", &report), [""; 0]);
+    report::<JudgeReport>(&read(dir.path(), "report.json"));
 }
 
 #[test]
@@ -84,22 +81,21 @@ fn a_replay_is_a_sequence_diagram_if_asked_for() {
 #[test]
 fn an_ensemble_and_the_kill_matrix_leave_pages_too() {
     let dir = tempfile::tempdir().expect("a directory");
-    for (command, schema, part) in [
+    for (command, held, part) in [
         (
             "check ensemble --servers 2 --crashes 0",
-            "zoocheck-ensemble-1.json",
+            report::<EnsembleReport> as fn(&str) -> Value,
             "Every order of events within bounds: 2 voters",
         ),
         (
             "mutants canary --seeds 1 --max-states 0",
-            "zoocheck-mutants-2.json",
+            report::<MutantsReport>,
             "every one that should be was found",
         ),
     ] {
         let ran = zoocheck_in(dir.path(), &format!("{command} --report out"));
         assert_eq!(ran.status, 0, "{command}: {}{}", ran.stdout, ran.stderr);
-        let report: Value = serde_json::from_str(&read(dir.path(), "report.json")).expect("JSON");
-        assert_eq!(schema_errors(schema, &report), [""; 0]);
+        held(&read(dir.path(), "report.json"));
         let page = read(dir.path(), "index.html");
         assert!(page.contains(part) && page.contains(&format!("zoocheck {command}<")), "{page}");
     }
@@ -115,7 +111,7 @@ fn a_build_on_github_is_told_and_the_result_stays_json() {
         ran(command.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", summary))
     };
     let told = run(&summary);
-    told.json("zoocheck-sweep-2.json");
+    told.json::<SweepReport>();
     let errors: Vec<&str> = told.stderr.lines().filter(|line| line.starts_with("::error title=")).collect();
     assert!(!errors.is_empty(), "{}", told.stderr);
     run(&summary);
@@ -124,7 +120,7 @@ fn a_build_on_github_is_told_and_the_result_stays_json() {
     let nowhere = run(&dir.path().join("no/such/folder"));
     assert_eq!(nowhere.status, 2);
     assert!(nowhere.stderr.contains("GITHUB_STEP_SUMMARY: "), "{}", nowhere.stderr);
-    nowhere.json("zoocheck-sweep-2.json");
+    nowhere.json::<SweepReport>();
 }
 
 #[test]
@@ -137,4 +133,10 @@ fn shells_can_complete_its_words() {
         assert!(ran.stdout.contains(word) && ran.stdout.contains("replay"), "{shell}");
     }
     assert_eq!(zoocheck("completions tcsh").status, 2);
+    let schema = zoocheck("schema zoocheck-sweep/2").stdout;
+    assert!(
+        schema.contains("json-schema.org/draft/2020-12") && schema.contains("\"until_covered\""),
+        "{schema}"
+    );
+    assert_eq!(zoocheck("schema zoocheck-sweep/0").status, 2);
 }

@@ -6,6 +6,7 @@ mod common;
 use common::{command, ran, zoocheck, zoocheck_in};
 use std::fs;
 use std::process::Command;
+use zoocheck::reports::SweepReport;
 
 /// The number before a word in the line that says what is left.
 fn left(stdout: &str, word: &str) -> u32 {
@@ -17,7 +18,7 @@ fn left(stdout: &str, word: &str) -> u32 {
 
 /// The first seed that breaks a promise.
 fn failing(variant: &str, promise: &str) -> u64 {
-    let report = zoocheck(&format!("run {variant} --seeds 100 --format json")).json("zoocheck-sweep-2.json");
+    let report = zoocheck(&format!("run {variant} --seeds 100 --format json")).json::<SweepReport>();
     let failures = report["failures"].as_array().expect("a list");
     let failure = failures.iter().find(|failure| failure["promise"] == promise).expect("it breaks");
     failure["seed"].as_u64().expect("a seed")
@@ -140,7 +141,7 @@ fn a_file_of_any_name_shows_it_again_by_the_command_that_is_told() {
 fn a_seed_that_no_file_can_hold_is_refused_before_the_work() {
     let dir = tempfile::tempdir().expect("a directory");
     let seeds = "run lock/java --seeds 18446744073709551600..18446744073709551615 --format json";
-    let report = zoocheck(seeds).json("zoocheck-sweep-2.json");
+    let report = zoocheck(seeds).json::<SweepReport>();
     let seed = report["failures"][0]["seed"].as_u64().expect("one of them breaks");
     let ran = zoocheck_in(dir.path(), &format!("shrink lock/java --seed {seed} -o small.toml"));
     assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);

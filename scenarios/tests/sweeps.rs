@@ -8,10 +8,10 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use zoocheck::reports::SweepReport;
 
 /// A variant that chaos breaks in every third seed, so that failures, rates and digests are compared.
 const BROKEN: &str = "lock/java";
-const SCHEMA: &str = "zoocheck-sweep-2.json";
 
 fn read(dir: &Path, file: &str) -> String {
     fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
@@ -104,7 +104,7 @@ fn a_saved_report_is_shown_again_and_its_files_are_made_again() {
         |ran: &Ran| ran.stdout.lines().filter(|l| !l.contains("virtual seconds")).map(String::from).collect();
     let (one, other): (Vec<String>, Vec<String>) = (told(&first), told(&again));
     assert_eq!(one, other);
-    zoocheck_in(dir, "report one --format json").json(SCHEMA);
+    zoocheck_in(dir, "report one --format json").json::<SweepReport>();
 
     let bad = |text: &str, expected: &str| {
         fs::write(dir.join("one/report.json"), text).expect("written");
@@ -301,8 +301,8 @@ fn a_folder_with_files_of_others_is_left_alone() {
 #[test]
 fn a_sweep_until_covered_ends_where_nothing_new_comes_whatever_the_jobs() {
     let sweep = |jobs: u32| {
-        let mut report =
-            zoocheck(&format!("run lock --until-covered 25 --jobs {jobs} --format json")).json(SCHEMA);
+        let mut report = zoocheck(&format!("run lock --until-covered 25 --jobs {jobs} --format json"))
+            .json::<SweepReport>();
         report["wall_seconds"] = serde_json::Value::Null;
         report
     };
@@ -319,7 +319,8 @@ fn a_sweep_until_covered_ends_where_nothing_new_comes_whatever_the_jobs() {
 
 #[test]
 fn seeds_of_a_night_are_its_own_and_the_range_that_is_told_runs_them_again() {
-    let report = |arguments: &str| zoocheck(&format!("run lock {arguments} --format json")).json(SCHEMA);
+    let report =
+        |arguments: &str| zoocheck(&format!("run lock {arguments} --format json")).json::<SweepReport>();
     let mut night = report("--seeds 3 --fresh=2026-11-22");
     assert_eq!(night["seeds"]["first"], 20_779_000_000_000_u64);
     let mut again = report("--seeds 20779000000000..20779000000003");
@@ -341,9 +342,9 @@ fn the_environment_of_a_job_names_its_shard() {
         command.envs(variables.iter().copied());
         ran(command.args(["run", "lock", "--seeds", "8", "--shard", "auto", "--format", "json"]))
     };
-    let pod = run(&[("JOB_COMPLETION_INDEX", "3"), ("ZOOCHECK_SHARDS", "4")]).json(SCHEMA);
+    let pod = run(&[("JOB_COMPLETION_INDEX", "3"), ("ZOOCHECK_SHARDS", "4")]).json::<SweepReport>();
     assert_eq!((&pod["seeds"]["shard"], &pod["seeds"]["count"]), (&"4/4".into(), &2.into()));
-    let node = run(&[("CI_NODE_INDEX", "1"), ("CI_NODE_TOTAL", "4")]).json(SCHEMA);
+    let node = run(&[("CI_NODE_INDEX", "1"), ("CI_NODE_TOTAL", "4")]).json::<SweepReport>();
     assert_eq!(node["seeds"]["shard"], "1/4");
     refused("nothing set", &run(&[]), &["--shard", "JOB_COMPLETION_INDEX"]);
     refused("no total", &run(&[("JOB_COMPLETION_INDEX", "3")]), &["ZOOCHECK_SHARDS"]);

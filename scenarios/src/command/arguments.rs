@@ -12,12 +12,14 @@ use crate::run::{Asked, Night, SeedRange, Shard, Target};
 #[cfg(feature = "live")]
 use crate::typed::servers;
 use crate::typed::{address, whole};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
 use std::time::Duration;
 use zk_model::{CheckConfig, Engine};
 #[cfg(feature = "run")]
 use zk_reports::Lines;
+use zk_reports::schemas;
 #[cfg(feature = "live")]
 use zk_world::MOST_CLIENTS;
 
@@ -133,6 +135,12 @@ pub(super) enum Command {
         /// Which shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
+    },
+    /// Prints the JSON Schema of a report, such as zoocheck-sweep/2
+    Schema {
+        /// What stands in the report's key 'schema'
+        #[arg(value_parser = PossibleValuesParser::new(schemas().map(|(name, _)| name)))]
+        report: String,
     },
 }
 

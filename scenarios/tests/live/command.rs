@@ -2,8 +2,8 @@
 
 use crate::common::{zoocheck, zoocheck_in};
 use crate::servers;
+use zoocheck::reports::LiveReport;
 
-const LIVE: &str = "zoocheck-live-1.json";
 const QUICK: &str = "--clients 3 --rounds 2 --set work-ms=[0,200] --set session-timeout-ms=2000";
 
 #[test]
@@ -13,7 +13,7 @@ fn the_lock_holds_on_a_real_server_and_leaves_nothing_behind() {
     let run = format!("run lock --connect {} {QUICK} --format json --report out", real.servers);
     let ran = zoocheck_in(dir.path(), &run);
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
-    let report = ran.json(LIVE);
+    let report = ran.json::<LiveReport>();
     let verdict = |name: &str| {
         let promises = report["promises"].as_array().expect("promises");
         promises.iter().find(|promise| promise["name"] == name).expect("it is there")["verdict"].clone()
@@ -46,7 +46,7 @@ fn every_variant_runs_on_a_real_server() {
         let ran = zoocheck(&format!("run {name} --connect {} {QUICK} --format json", real.servers));
         // A race that it is known for may come about.
         assert!(matches!(ran.status, 0 | 1), "{name}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.json(LIVE)["happened"]["grants"].as_u64() > Some(0), "{name}");
+        assert!(ran.json::<LiveReport>()["happened"]["grants"].as_u64() > Some(0), "{name}");
     }
 }
 
