@@ -11,6 +11,7 @@ use zk_trials::event::{End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
 use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::words::Word;
 
 /// What it relies on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +92,7 @@ impl Trial for Relies {
         P: Probe + Clone + 'static,
     {
         if !is_so(self.0, &zk, &probe).await.unwrap_or(true) {
-            probe.observe(Observation::note("otherwise", "/a", 0));
+            probe.observe(Observation::note(Word::own("otherwise"), "/a", 0));
         }
         End::Done
     }

@@ -10,6 +10,7 @@ use zk_trials::event::{ActorId, End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
 use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::words::{self, Word};
 
 /// What process 0 does; process 1 creates `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl Trial for Lags {
                 let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
             }
         } else if see(self.0, &zk, &probe, &x).await.unwrap_or(false) {
-            probe.observe(Observation::note("saw", "it", 0));
+            probe.observe(Observation::note(Word::own("saw"), "it", 0));
         }
         End::Done
     }
@@ -120,7 +121,7 @@ async fn next_connection(zk: &impl ZooKeeper) {
 
 /// Gives whether it saw what is to be shown.
 async fn see(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Result<bool, Error> {
-    let asks = || probe.observe(Observation::note("asks", "it", 0));
+    let asks = || probe.observe(Observation::note(words::ASKS, "it", 0));
     let own: ZPath = "/a/own".parse().expect("a path");
     match way {
         Way::GoesBack => {

@@ -11,6 +11,7 @@ use zk_trials::event::Observation;
 use zk_trials::probe::Probe;
 use zk_trials::promise::AnyPromise;
 use zk_trials::trial::{About, Actor, AnyTrial, Bounds, FoundBy, Part};
+use zk_trials::words::Word;
 
 /// The lock and its variants, each at bounds that show its defect.
 fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
@@ -189,7 +190,7 @@ impl AnyTrial for More {
             let _ = zk.session();
         }
         if self.says {
-            probe.observe(Observation::note("has begun", "", 0));
+            probe.observe(Observation::note(Word::own("has begun"), "", 0));
         }
         self.trial.clone().actor(zk, probe, part)
     }

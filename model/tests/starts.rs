@@ -11,6 +11,7 @@ use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::Probe;
 use zk_trials::promise::{AnyPromise, Finding, Promise, Rest, Violation};
 use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::words::Word;
 
 /// What is promised of two processes that say so when they begin, which session they have, and when they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +45,7 @@ impl Promise for Promised {
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Says { actor, what } = event else { return };
-        match what.told() {
+        match what.told().map(|(word, about, number)| (word.text(), about, number)) {
             Some(("begins", ..)) => {
                 self.begun.push(actor.process);
                 self.expect(self.what != What::NoneIsLate || !self.somebody_ended, found);
@@ -108,7 +109,7 @@ impl Trial for Begins {
         Z: ZooKeeper + Clone + 'static,
         P: Probe + Clone + 'static,
     {
-        let tell = |what, number| probe.observe(Observation::note(what, "", number));
+        let tell = |what, number| probe.observe(Observation::note(Word::own(what), "", number));
         let node = ZPath::parse("/a/b").expect("a path");
         tell("begins", 0);
         if part.me.process == 0 {

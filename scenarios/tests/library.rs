@@ -192,3 +192,73 @@ fn who_is_told_of_a_loss_goes_on_at_once() {
     let stops = sweep.promise("stops-at-loss").expect("it is promised");
     assert_eq!(stops.verdict, Verdict::Held, "{sweep}");
 }
+
+/// Each promise there is, made as by a stranger: of what `zoocheck` exports alone.
+fn every_promise() -> Vec<Box<dyn AnyPromise>> {
+    use zoocheck::trials::promises::*;
+    let mut all: Vec<Box<dyn AnyPromise>> = vec![
+        Box::new(AbortValidity::of("/tx", "/sites")),
+        Box::new(Agreement::of("/tx")),
+        Box::new(AnnouncedLeaderLed::of(ROOT)),
+        Box::new(BarrierHolds::of(ROOT)),
+        Box::new(BarrierReleases::of(ROOT)),
+        Box::new(NoOpeningMissed::of(ROOT)),
+        Box::new(RaisedAsTold::of(ROOT)),
+        Box::new(CommitValidity::of("/tx")),
+        Box::new(CountsEachOnce::of(ROOT)),
+        Box::new(BarrierOpens::of(ROOT)),
+        Box::new(EntersTogether::of(ROOT)),
+        Box::new(LeavesTogether::of(ROOT)),
+        Box::new(RoundsDoNotMix::of(ROOT)),
+        Box::new(ExclusionAmongLiveSessions::of(ROOT)),
+        Box::new(ExclusionAtCheckedResource::of(ROOT)),
+        Box::new(ExclusionAtFencedResource::of(ROOT)),
+        Box::new(ExclusionAtUnfencedResource::of(ROOT)),
+        Box::new(Fifo::of_shared(ROOT, "-write-")),
+        Box::new(Irrevocability::of("/tx")),
+        Box::new(LeaversUnlisted::of(ROOT)),
+        Box::new(LiveMembersListed::of(ROOT)),
+        Box::new(NoForeignDelete::of(ROOT)),
+        Box::new(NoOrphanTransaction::of("/tx")),
+        Box::new(NoOrphanZnode::of(ROOT)),
+        Box::new(NoPolling),
+        Box::new(NoSecondZnode::default()),
+        Box::new(NoWaiterStuck),
+        Box::new(NothingLeftBehind::of(ROOT)),
+        Box::new(OneTermPerElection::of(ROOT)),
+        Box::new(Measured(OneWokenPerDeletion::of(ROOT))),
+        Box::new(NothingLost::of(ROOT, Delivery::AtLeastOnce)),
+        Box::new(TakenOnce::of(ROOT, Delivery::AtMostOnce)),
+        Box::new(QueueProgress::of(ROOT)),
+        Box::new(TakesInOrder::of(ROOT)),
+        Box::new(RevocationHeeded::of(ROOT)),
+        Box::new(SequencerNamesAHolder::of(ROOT, "-write-")),
+        Box::new(SessionEndNoticed::default()),
+        Box::new(SharersMeet::of(ROOT, "-write-")),
+        Box::new(SharersWakeTogether::of(ROOT, "-write-")),
+        Box::new(StopsAtLoss::of(ROOT, OnDisconnect::Stop)),
+        Box::new(TellsInOrder::of(&[(zoocheck::trials::words::ASKS, &[START]), (DONE, &[START])])),
+        Box::new(TokensIncrease::of(ROOT)),
+        Box::new(TrySucceedsUncontended::of(ROOT)),
+        Box::new(Undisturbed::of(NoFailure).within(ROOT)),
+        Box::new(Views::told(ROOT, Of::Names)),
+        Box::new(VotersLearn::of("/tx")),
+    ];
+    all.extend(Owed::parse(["barrier=/up"]).expect("it is well said").promises());
+    all
+}
+
+#[test]
+fn every_promise_can_be_made_of_what_the_library_exports() {
+    let here = include_str!("library.rs");
+    let exported = include_str!("../../recipes/trials/src/promises/mod.rs");
+    let exports = exported.split("pub use ").skip(1).filter_map(|rest| rest.split(';').next());
+    let names = exports.flat_map(|names| names.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let is_type = |name: &&str| name.chars().any(char::is_lowercase) && name.starts_with(char::is_uppercase);
+    // What it takes to list words in their order is in place there.
+    for name in names.filter(is_type).filter(|name| *name != "Order") {
+        let made = [format!("{name}::"), format!("({name})"), format!("({name}(")];
+        assert!(made.iter().any(|made| here.contains(made)), "{name}");
+    }
+    assert!(every_promise().iter().all(|promise| !promise.name().is_empty()));
+}

@@ -3,6 +3,7 @@
 use zk_api::Text;
 use zk_trials::event::{End, Observation};
 use zk_trials::program::{Input, Life, Now, Output, Step};
+use zk_trials::words::Word;
 
 /// Of the protocol.
 pub(crate) const VERSION: u16 = 1;
@@ -195,9 +196,9 @@ impl<'a> Reader<'a> {
             "leaves" => Observation::Leaves { lock: about },
             "released" => Observation::Released { lock: about },
             "gives-up" => Observation::GivesUp { lock: about, why: what },
-            "notes" => Observation::Notes { what, about, number },
-            "begins" => Observation::Begins { what, about, number },
-            "ends" => Observation::Ends { what, about, number },
+            "notes" => Observation::note(Word::own(&what), &about, number),
+            "begins" => Observation::begins(Word::own(&what), &about, number),
+            "ends" => Observation::ends(Word::own(&what), &about, number),
             _ => return Err("an observation of an unknown kind"),
         })
     }

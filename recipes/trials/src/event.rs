@@ -1,5 +1,6 @@
 //! What promises are judged by: what recipes say they do, and what the ensemble knows.
 
+use crate::words::{self, Word};
 use zk_api::{Data, Error, EventType, SessionId, Text, Zxid};
 
 /// One life of one client process. A process that crashes and starts again is another actor.
@@ -84,12 +85,15 @@ pub enum Observation {
     Released { lock: Text },
     /// Its attempt ended without the lock, and why.
     GivesUp { lock: Text, why: Text },
-    /// Anything else that a trial wants its own promises to see: "takes" "/queue" 7.
+    /// Anything else that a trial wants promises to see: "takes" "/queue" 7. Said by [`note`](Observation::note).
+    #[non_exhaustive]
     Notes { what: Text, about: Text, number: i64 },
     /// The same; and from here until it ends, a fault would hurt most: "takes" "/queue/item-0000000001" 1. Faults that
     /// are aimed at who holds something are aimed at who is between the two.
+    #[non_exhaustive]
     Begins { what: Text, about: Text, number: i64 },
     /// What [began](Observation::Begins) about this is over, whatever it is called, and with it a round.
+    #[non_exhaustive]
     Ends { what: Text, about: Text, number: i64 },
 }
 
@@ -118,18 +122,18 @@ impl std::fmt::Display for Observation {
 
 impl Observation {
     /// A note for one's own promises.
-    pub fn note(what: &str, about: &str, number: i64) -> Observation {
-        Observation::Notes { what: what.into(), about: about.into(), number }
+    pub fn note(what: Word<'_>, about: &str, number: i64) -> Observation {
+        Observation::Notes { what: what.text().into(), about: about.into(), number }
     }
 
     /// The beginning of what a fault would hurt most.
-    pub fn begins(what: &str, about: &str, number: i64) -> Observation {
-        Observation::Begins { what: what.into(), about: about.into(), number }
+    pub fn begins(what: Word<'_>, about: &str, number: i64) -> Observation {
+        Observation::Begins { what: what.text().into(), about: about.into(), number }
     }
 
     /// The end of what began about this, and of a round.
-    pub fn ends(what: &str, about: &str, number: i64) -> Observation {
-        Observation::Ends { what: what.into(), about: about.into(), number }
+    pub fn ends(what: Word<'_>, about: &str, number: i64) -> Observation {
+        Observation::Ends { what: what.text().into(), about: about.into(), number }
     }
 
     /// What it is about: a lock, or what was told with it.
@@ -148,12 +152,27 @@ impl Observation {
         }
     }
 
+    /// In one word.
+    pub fn word(&self) -> Word<'_> {
+        match self {
+            Observation::Attempts { .. } => words::ATTEMPTS,
+            Observation::Granted { .. } | Observation::Shares { .. } => words::IS_GRANTED,
+            Observation::Enters { .. } => words::ENTERS,
+            Observation::Leaves { .. } => words::LEAVES,
+            Observation::Released { .. } => words::RELEASED,
+            Observation::GivesUp { .. } => words::GIVES_UP,
+            Observation::Notes { what, .. }
+            | Observation::Begins { what, .. }
+            | Observation::Ends { what, .. } => Word::own(what),
+        }
+    }
+
     /// What was told by a note, a beginning or an end: what, about what, and a number.
-    pub fn told(&self) -> Option<(&str, &str, i64)> {
+    pub fn told(&self) -> Option<(Word<'_>, &str, i64)> {
         match self {
             Observation::Notes { what, about, number }
             | Observation::Begins { what, about, number }
-            | Observation::Ends { what, about, number } => Some((what, about, *number)),
+            | Observation::Ends { what, about, number } => Some((Word::own(what), about, *number)),
             Observation::Attempts { .. }
             | Observation::Granted { .. }
             | Observation::Shares { .. }

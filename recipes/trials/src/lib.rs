@@ -14,6 +14,7 @@
 //! | `promises` | the promises there are |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
+//! | `words` | [`Word`](words::Word), what probes say and promises listen for |
 //! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
@@ -53,6 +54,7 @@ pub mod timed_lock;
 pub mod trial;
 pub mod try_lock;
 pub mod two_phase_commit;
+pub mod words;
 
 use std::sync::Arc;
 use trial::AnyTrial;

@@ -16,6 +16,7 @@ use zk_trials::mutation::{Kind, Mutated, Mutation, SAME, Word};
 use zk_trials::probe::{Probe, Task};
 use zk_trials::promise::AnyPromise;
 use zk_trials::trial::{About, Actor, AnyTrial, Part};
+use zk_trials::words;
 
 type Answer = Result<(Response, Option<Watch>), ErrorCode>;
 
@@ -350,13 +351,13 @@ fn a_late_request_is_sent_behind_a_scheduling_point_or_as_nobody_waits_for_it() 
 fn what_is_said_is_said_twice_or_not_or_early() {
     let code: Code = |zk, probe| {
         Box::pin(async move {
-            probe.observe(Observation::note("begins", "/a", 1));
+            probe.observe(Observation::note(words::Word::own("begins"), "/a", 1));
             let _ = zk.delete(&path(), 1).await;
-            probe.observe(Observation::note("ends", "/a", 2));
+            probe.observe(Observation::note(words::Word::own("ends"), "/a", 2));
             End::Done
         })
     };
-    let word = Some((0, Observation::note("ends", "/a", 2)));
+    let word = Some((0, Observation::note(words::Word::own("ends"), "/a", 2)));
     let said = |kind, nth, word| {
         let mut run = Run::saying(kind, nth, word, vec![deleted()], code);
         assert_eq!(run.poll(), DONE);

@@ -10,6 +10,7 @@ use zk_trials::promises::{
     NothingLost, OneWokenPerDeletion, RevocationHeeded, SequencerNamesAHolder, SessionEndNoticed,
     SharersMeet, TakesInOrder, TrySucceedsUncontended,
 };
+use zk_trials::words::{self, Word};
 
 const LOCK: &str = "/lock";
 const ITEMS: &str = "/queue/items";
@@ -27,7 +28,7 @@ fn says(process: u16, what: Observation) -> Event {
     Event::Says { actor: actor(process), what }
 }
 fn notes(process: u16, what: &str, about: &str, number: i64) -> Event {
-    says(process, Observation::note(what, about, number))
+    says(process, Observation::note(Word::own(what), about, number))
 }
 fn opened(process: u16) -> Event {
     Event::Is(Fact::SessionOpened { session: session(process), actor: actor(process) })
@@ -310,7 +311,7 @@ fn p16_who_has_left_zookeeper_may_go_on_by_itself() {
     let end = [closed(0), told(0), ends(0, End::Done)];
     assert_eq!(broken(SessionEndNoticed::default(), &[&done, &end]), []);
     // It works on what it has taken, and has nothing there any more.
-    let takes = [opened(0), says(0, Observation::begins("takes", ITEMS, 0))];
+    let takes = [opened(0), says(0, Observation::begins(words::TAKES, ITEMS, 0))];
     assert_eq!(broken(SessionEndNoticed::default(), &[&takes, &end]), []);
     let holds = "p0 takes itself for done though its session is over";
     assert_eq!(broken(SessionEndNoticed::default(), &[&done[..3], &end]), owed(holds));

@@ -5,6 +5,7 @@ use zk_api::SessionId;
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{ArrowKind, PointKind};
 use zk_trials::event::End;
+use zk_trials::words;
 
 const P0: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 const AGAIN: ActorId = ActorId { process: 0, life: 1, thread: 0 };
@@ -61,7 +62,7 @@ fn a_crash_ends_what_a_process_did_and_its_session_lives_on() {
     let [one, other] = [SessionId::new(1), SessionId::new(2)];
     let bars = drawn(&[
         is(1, Fact::SessionOpened { session: one, actor: P0 }),
-        says(2, Observation::begins("takes", "/queue/7", 1)),
+        says(2, Observation::begins(words::TAKES, "/queue/7", 1)),
         is(3, Fact::Crashed { actor: P0 }),
         is(5, Fact::SessionClosed { session: one, actor: P0, expired: true }),
         is(6, Fact::SessionOpened { session: other, actor: AGAIN }),

@@ -19,6 +19,7 @@ use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::{Probe, Task};
 use zk_trials::promise::{AnyPromise, Finding, Promise};
 use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::words::Word;
 
 /// What happened in a run, as promises see it.
 pub(super) type Log = Arc<Mutex<Vec<Event>>>;
@@ -235,7 +236,7 @@ where
     }
 
     fn says(&self, name: &str, what: &str) {
-        self.probe.observe(Observation::note(name, what, 0));
+        self.probe.observe(Observation::note(Word::own(name), what, 0));
     }
 
     async fn step(&self, name: &str, step: &Step, locals: &mut Locals) {
@@ -313,7 +314,7 @@ where
         let one = locals.slots[usize::from(first.0)].take();
         let other = locals.slots[usize::from(second.0)].take();
         // Faults that are aimed at somebody are aimed at who is here.
-        self.probe.observe(Observation::begins(name, "races", 0));
+        self.probe.observe(Observation::begins(Word::own(name), "races", 0));
         let (one, other) = match (one, other) {
             (Some(mut one), Some(mut other)) => match race(one.next(), other.next()).await {
                 Either::Left(got) => (self.take(name, got, Some(one), locals), Some(other)),

@@ -295,7 +295,7 @@ impl<'a> Search<'a> {
                 let place = &mut at.says[usize::from(actor.process)];
                 let next = self.seen.says[usize::from(actor.process)].get(usize::from(*place));
                 *place += 1;
-                is_next && next.is_some_and(|next| *next == told(name, about))
+                is_next && next.is_some_and(|next| *next == told(name.text(), about))
             }
             Event::Is(fact) => {
                 let owner = |session| actor_of(session).map(|actor| actor.process);
@@ -342,7 +342,7 @@ fn outcomes_of(
             if let Event::Says { actor, what } = event
                 && let Some((name, about, _)) = what.told()
             {
-                says[usize::from(actor.process)].push(told(name, about));
+                says[usize::from(actor.process)].push(told(name.text(), about));
             }
         }
         (taken.state, says)

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use zk_api::SessionId;
 use zk_trials::event::{ActorId, Event, Fact, Observation};
+use zk_trials::words::Word;
 
 const PLAN: Plan = Plan { runs: 6, effort: 20_000, enumerate: 2_000, blind: None };
 
@@ -102,7 +103,8 @@ fn what_is_not_compared_is_named() {
     assert_eq!(why("process", deleted(none, none)), Some(Exclusion::Upkeep));
     assert_eq!(why("process", deleted(none, some)), None);
     assert_eq!(why("process", deleted(some, none)), None);
-    let says = |about: &str| vec![Event::Says { actor: ME, what: Observation::note("0.1", about, 0) }];
+    let says =
+        |about: &str| vec![Event::Says { actor: ME, what: Observation::note(Word::own("0.1"), about, 0) }];
     assert_eq!(why("process", says("SessionMoved")), Some(Exclusion::Moved));
     assert_eq!(why("process", says("NoNode")), None);
     let times = |ranks: &[u32]| -> Vec<Event> {

@@ -182,7 +182,7 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
                     drops = drops.saturating_add(1);
                     met.drops.insert(actor.process);
                 }
-                says[usize::from(actor.process)].push(told(name, about));
+                says[usize::from(actor.process)].push(told(name.text(), about));
                 order.push(Mark::Told(actor.process));
             }
             Event::Is(fact) => {

@@ -270,7 +270,7 @@ mod tests {
                 }
             };
             if is_hasty && zk.session() != SessionId::NONE {
-                probe.observe(Observation::note("is", "hasty", 0));
+                probe.observe(Observation::note(zk_trials::words::Word::own("is"), "hasty", 0));
             }
             // Who is done needs no other life.
             zk.sleep(Duration::from_secs(1)).await;

@@ -10,6 +10,7 @@ use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::NO_POLLING;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Scenario, Verdict, Zoo};
 
 /// What all of them are below.
@@ -155,7 +156,7 @@ pub fn read(data: &Data) -> i64 {
 
 /// Tells a note.
 pub fn note(probe: &impl Probe, what: &str, about: &str, number: i64) {
-    probe.observe(Observation::note(what, about, number));
+    probe.observe(Observation::note(Word::own(what), about, number));
 }
 
 /// Tells that it asks for the lock.

@@ -11,6 +11,7 @@ use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::NoWaiterStuck;
 use zoocheck::trials::trial::{Bounds, Part};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
 /// All wait for all.
@@ -112,9 +113,9 @@ impl Recipe for Semaphore {
             let others = insist(&zk, || zk.children(&path(R))).await?;
             if others.iter().all(|name| **name == *mine.name()) {
                 ensure(&zk, &mine, &Data::NULL, CreateMode::Ephemeral).await?;
-                probe.observe(Observation::begins("is in", R, 1));
+                probe.observe(Observation::begins(Word::own("is in"), R, 1));
                 probe.work().await;
-                probe.observe(Observation::ends("is out", R, 1));
+                probe.observe(Observation::ends(Word::own("is out"), R, 1));
                 return remove(&zk, &mine).await;
             }
             if self == Semaphore::TakesFirst {

@@ -14,7 +14,7 @@ fn broken(what: String) -> Finding {
 fn told(event: &Event) -> Option<(ActorId, &str, &Text, i64)> {
     match event {
         Event::Says { actor, what } => {
-            what.told().map(|(told, _, number)| (*actor, told, what.subject(), number))
+            what.told().map(|(told, _, number)| (*actor, told.text(), what.subject(), number))
         }
         Event::Is(_) => None,
     }

@@ -15,6 +15,7 @@ use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::{NoFailure, NoForeignDelete};
 use zoocheck::trials::trial::{Bounds, Part};
+use zoocheck::trials::words::Word;
 
 /// Each service has an ephemeral znode.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,9 +49,9 @@ impl Recipe for Registry {
             }
         }
         note(&probe, "registers", mine.as_str(), 0);
-        probe.observe(Observation::begins("serves", mine.as_str(), 0));
+        probe.observe(Observation::begins(Word::own("serves"), mine.as_str(), 0));
         probe.work().await;
-        probe.observe(Observation::ends("has served", mine.as_str(), 0));
+        probe.observe(Observation::ends(Word::own("has served"), mine.as_str(), 0));
         Ok(())
     }
 }

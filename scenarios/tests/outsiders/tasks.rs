@@ -13,6 +13,7 @@ use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::{ExclusionAmongLiveSessions, NothingLeftBehind};
 use zoocheck::trials::trial::{Bounds, Part};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
 /// Two threads of each process ask for a lock.
@@ -208,9 +209,9 @@ impl Recipe for NextLife {
         }
         let mine = path(&format!("{R}/{prefix}{}", probe.guid()));
         ensure(&zk, &mine, &Data::NULL, CreateMode::Persistent).await?;
-        probe.observe(Observation::begins("works", R, 0));
+        probe.observe(Observation::begins(Word::own("works"), R, 0));
         probe.work().await;
-        probe.observe(Observation::ends("has worked", R, 0));
+        probe.observe(Observation::ends(Word::own("has worked"), R, 0));
         remove(&zk, &mine).await?;
         released(&probe);
         Ok(())
@@ -239,9 +240,9 @@ impl Recipe for Cleaner {
         if part.me.process > 0 {
             let mine = path(&format!("{R}/of-{}", part.me.process));
             ensure(&zk, &mine, &Data::NULL, CreateMode::Persistent).await?;
-            probe.observe(Observation::begins("works", R, 0));
+            probe.observe(Observation::begins(Word::own("works"), R, 0));
             probe.work().await;
-            probe.observe(Observation::ends("has worked", R, 0));
+            probe.observe(Observation::ends(Word::own("has worked"), R, 0));
             let there = insist(&zk, || zk.exists(&mine)).await?.is_some();
             note(&probe, if there { "good" } else { "bad" }, mine.as_str(), 0);
             return Ok(());

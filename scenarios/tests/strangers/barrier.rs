@@ -6,6 +6,7 @@ use zoocheck::trials::event::{End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/gate";
@@ -104,7 +105,7 @@ impl Barrier {
             return remove(zk, &path(BARRIER)).await;
         }
         self.pass(zk).await?;
-        probe.observe(Observation::note("passes", BARRIER, 0));
+        probe.observe(Observation::note(words::PASSES, BARRIER, 0));
         Ok(())
     }
 }

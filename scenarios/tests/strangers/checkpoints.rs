@@ -7,6 +7,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, CheckReport, Zoo};
 
 const ROOT: &str = "/tries";
@@ -64,7 +65,7 @@ impl Trial for Tries {
     {
         for _ in 0..part.rounds {
             let end = self.set(&zk).await;
-            probe.observe(Observation::note("ends", ROOT, (end == End::Done).into()));
+            probe.observe(Observation::note(Word::own("ends"), ROOT, (end == End::Done).into()));
             if end != End::Done {
                 return end;
             }
@@ -133,7 +134,7 @@ impl Trial for Calls {
         let Ok(held) = lock.acquire().await else { return End::SessionLost };
         // What was set meanwhile is no error here.
         let _ = zk.set_data(&path(ROOT), Data::NULL, setting.version()).await;
-        probe.observe(Observation::note("ends", ROOT, 1));
+        probe.observe(Observation::note(Word::own("ends"), ROOT, 1));
         let _ = held.release().await;
         End::Done
     }

@@ -6,6 +6,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/counter";
@@ -110,9 +111,9 @@ impl Trial for Counter {
         P: Probe + Clone + 'static,
     {
         for _ in 0..part.rounds {
-            probe.observe(Observation::note("adds", ROOT, 1));
+            probe.observe(Observation::note(words::ADDS, ROOT, 1));
             match self.add(&zk, &probe.guid()).await {
-                Ok(count) => probe.observe(Observation::note("has added", ROOT, count)),
+                Ok(count) => probe.observe(Observation::note(words::HAS_ADDED, ROOT, count)),
                 Err(end) => return end,
             }
             probe.work().await;

@@ -10,6 +10,7 @@ use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};
 use zoocheck::trials::promises::OneWokenPerDeletion;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/election";
@@ -225,9 +226,9 @@ impl Election {
         let candidate = Candidate { zk, guid: probe.guid(), edition: self.0 };
         candidate.stand().await?;
         candidate.wait().await?;
-        probe.observe(Observation::note("leads", ROOT, 0));
+        probe.observe(Observation::note(Word::own("leads"), ROOT, 0));
         probe.work().await;
-        probe.observe(Observation::note("resigns", ROOT, 0));
+        probe.observe(Observation::note(Word::own("resigns"), ROOT, 0));
         candidate.withdraw().await
     }
 }

@@ -78,7 +78,7 @@ pub fn broken(what: String) -> Finding {
 /// The note in an event: who, what, about what, and the number.
 pub fn noted(event: &Event) -> Option<(ActorId, &str, &str, i64)> {
     match event {
-        Event::Says { actor, what: Observation::Notes { what, about, number } } => {
+        Event::Says { actor, what: Observation::Notes { what, about, number, .. } } => {
             Some((*actor, what, about, *number))
         }
         _ => None,

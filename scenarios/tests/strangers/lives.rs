@@ -8,6 +8,7 @@ use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::promises::NoForeignDelete;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Zoo};
 
 const ROOT: &str = "/beacon";
@@ -61,7 +62,7 @@ impl Beacon {
         zk.sleep(Duration::from_secs(20)).await;
         let stat = insist(zk, || zk.exists(&value)).await?;
         let what = if stat.is_some() { "still sees" } else { "misses" };
-        probe.observe(Observation::note(what, VALUE, 1));
+        probe.observe(Observation::note(Word::own(what), VALUE, 1));
         Ok(())
     }
 }
@@ -169,9 +170,9 @@ impl Seat {
         let seat = path(&format!("{SEATS}/of-{}", part.me.process));
         for round in 0..part.rounds {
             self.sit(zk, &seat).await?;
-            probe.observe(Observation::begins("sits", seat.as_str(), round.into()));
+            probe.observe(Observation::begins(Word::own("sits"), seat.as_str(), round.into()));
             probe.work().await;
-            probe.observe(Observation::ends("gets up", seat.as_str(), round.into()));
+            probe.observe(Observation::ends(Word::own("gets up"), seat.as_str(), round.into()));
             remove(zk, &seat).await?;
         }
         Ok(())

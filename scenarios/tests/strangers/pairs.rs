@@ -10,6 +10,7 @@ use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::promises::NoWaiterStuck;
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/pairs";
@@ -70,7 +71,7 @@ impl Pairs {
             match (synced.await, names.await) {
                 (Ok(()), Ok(names)) => {
                     let names: BTreeSet<Text> = names.into_iter().collect();
-                    probe.observe(Observation::note("sees", ROOT, names.len() as i64));
+                    probe.observe(Observation::note(words::SEES, ROOT, names.len() as i64));
                     if names.len() == 2 * usize::from(clients) {
                         return Ok(());
                     }

@@ -7,6 +7,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/queue";
@@ -69,7 +70,7 @@ impl Queue {
             if self.0 == Edition::Claims && !self.claims(zk, &item).await? {
                 continue;
             }
-            probe.observe(Observation::note("takes", ROOT, number.into()));
+            probe.observe(Observation::note(words::TAKES, ROOT, number.into()));
             probe.work().await;
             if self.0 == Edition::NoClaim {
                 remove(zk, &item).await?;

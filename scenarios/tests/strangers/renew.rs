@@ -7,6 +7,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Zoo};
 
 const DOORS: &str = "/doors";
@@ -85,7 +86,7 @@ impl Badge {
             match zk.exists(&badge).await {
                 Ok(stat) => {
                     let what = if stat.is_some() { "shows" } else { "misses" };
-                    probe.observe(Observation::note(what, badge.as_str(), 1));
+                    probe.observe(Observation::note(Word::own(what), badge.as_str(), 1));
                     return Ok(());
                 }
                 Err(error) if error.is_session_over() && self != Badge::OnceAndForAll => renewed(zk).await,

@@ -11,6 +11,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/sees";
@@ -311,7 +312,7 @@ impl Trial for Sees {
     {
         match self.run(&zk, part).await {
             Ok((good, what)) => {
-                probe.observe(Observation::note(if good { "good" } else { "bad" }, what, 0));
+                probe.observe(Observation::note(Word::own(if good { "good" } else { "bad" }), what, 0));
                 End::Done
             }
             Err(end) => end,

@@ -7,6 +7,7 @@ use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::{self, Word};
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/shared";
@@ -55,7 +56,7 @@ impl WritersAlone {
         let other = self.inside.iter().find(|(_, other)| role == Role::Writes || **other == Role::Writes);
         found.push(match other {
             Some((other, theirs)) => {
-                broken(format!("{actor} {} while {other} {}", role.note(), theirs.note()))
+                broken(format!("{actor} {} while {other} {}", Word::own(role.note()), theirs.note()))
             }
             None => Finding::Tested,
         });
@@ -163,9 +164,9 @@ impl Shared {
             Err(_) => return Err(End::Failed),
         };
         if self.acquire(zk, role, mine.clone()).await? {
-            probe.observe(Observation::note(role.note(), ROOT, 0));
+            probe.observe(Observation::note(Word::own(role.note()), ROOT, 0));
             probe.work().await;
-            probe.observe(Observation::note("leaves", ROOT, 0));
+            probe.observe(Observation::note(words::LEAVES, ROOT, 0));
         } else if self.0 == Edition::Leaves {
             return Ok(());
         }

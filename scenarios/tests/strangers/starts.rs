@@ -8,6 +8,7 @@ use zoocheck::trials::event::{ActorId, End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 
 const MEMBERS: &str = "/members";
 
@@ -69,7 +70,7 @@ impl Member {
                 Err(error) => passing(zk, error).await?,
             }
         }
-        probe.observe(Observation::note("joins as", MEMBERS, name));
+        probe.observe(Observation::note(Word::own("joins as"), MEMBERS, name));
         Ok(())
     }
 }

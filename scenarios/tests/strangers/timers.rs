@@ -8,6 +8,7 @@ use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
 use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
 const ROOT: &str = "/timers";
@@ -71,7 +72,7 @@ impl Trial for Timers {
             Either::Right(()) => true,
         };
         let what = if is_second == self.expects_second { "right" } else { "wrong" };
-        probe.observe(Observation::note(what, ROOT, 0));
+        probe.observe(Observation::note(Word::own(what), ROOT, 0));
         End::Done
     }
 }

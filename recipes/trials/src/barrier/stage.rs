@@ -6,10 +6,11 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    BarrierHolds, BarrierReleases, DONE, NoFailure, NoOpeningMissed, NoWaiterStuck, RaisedAsTold, START,
-    TellsInOrder, Undisturbed, Word,
+    BarrierHolds, BarrierReleases, DONE, NoFailure, NoOpeningMissed, NoWaiterStuck, Order, RaisedAsTold,
+    START, TellsInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words::{self, Word};
 use std::future::Future;
 use zk_api::{Data, Text, ZPath, ZooKeeper};
 use zk_recipes::Barrier;
@@ -42,15 +43,15 @@ pub trait BarrierKind: Send + Sync + 'static {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("comes to", &[START, "passes"]),
-    ("sees", &["comes to", "sees"]),
-    ("passes", &["comes to", "sees"]),
-    ("raises", &[START, "has lowered"]),
-    ("has raised", &["raises"]),
-    ("lowers", &["has raised"]),
-    ("has lowered", &["lowers"]),
-    (DONE, &["passes", "has lowered"]),
+const WORDS: Order = &[
+    (words::COMES_TO, &[START, words::PASSES]),
+    (words::SEES, &[words::COMES_TO, words::SEES]),
+    (words::PASSES, &[words::COMES_TO, words::SEES]),
+    (words::RAISES, &[START, words::HAS_LOWERED]),
+    (words::HAS_RAISED, &[words::RAISES]),
+    (words::LOWERS, &[words::HAS_RAISED]),
+    (words::HAS_LOWERED, &[words::LOWERS]),
+    (DONE, &[words::PASSES, words::HAS_LOWERED]),
 ];
 
 /// A kind of barrier as a trial: process 0 raises the barrier, says anew why it is up, and lowers it, in each round.
@@ -145,10 +146,10 @@ impl Stage {
 
     /// The barrier is up, and this one has seen it.
     pub fn sees(&self) {
-        self.note("sees");
+        self.note(words::SEES);
     }
 
-    fn note(&self, what: &str) {
+    fn note(&self, what: Word<'_>) {
         self.probe.observe(Observation::note(what, BARRIER, self.round.into()));
     }
 
@@ -160,25 +161,25 @@ impl Stage {
     async fn raise_and_lower<K: BarrierKind>(&self, kind: &K) -> Result<(), Stop> {
         let (zk, node) = (self.zk(), self.node());
         let barrier = self.recipe();
-        self.note("raises");
+        self.note(words::RAISES);
         barrier.raise(Data::NULL).await?;
-        self.probe.observe(Observation::begins("has raised", BARRIER, self.round.into()));
+        self.probe.observe(Observation::begins(words::HAS_RAISED, BARRIER, self.round.into()));
         // Waiters must bear that the znode changes and stays. Whether this one took effect is no matter.
         drop(zk.set_data(&node, "still up".into(), -1));
         zk.checkpoint("trial/up", &[]);
         self.probe.work().await;
-        self.note("lowers");
+        self.note(words::LOWERS);
         kind.lower(self).await?;
-        self.probe.observe(Observation::ends("has lowered", BARRIER, self.round.into()));
+        self.probe.observe(Observation::ends(words::HAS_LOWERED, BARRIER, self.round.into()));
         Ok(())
     }
 
     async fn pass<K: BarrierKind>(&self, kind: &K) -> Result<(), Stop> {
         // Or all would come before the barrier is raised for the first time.
         self.probe.work().await;
-        self.probe.observe(Observation::begins("comes to", BARRIER, self.round.into()));
+        self.probe.observe(Observation::begins(words::COMES_TO, BARRIER, self.round.into()));
         kind.wait(self).await?;
-        self.probe.observe(Observation::ends("passes", BARRIER, self.round.into()));
+        self.probe.observe(Observation::ends(words::PASSES, BARRIER, self.round.into()));
         Ok(())
     }
 }

@@ -30,10 +30,11 @@ use crate::event::Observation;
 use crate::lock::{LOCK, OnTrial, Stage};
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, START,
-    SequencerNamesAHolder, TellsInOrder, Undisturbed, Word,
+    DONE, ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, Order,
+    START, SequencerNamesAHolder, TellsInOrder, Undisturbed,
 };
 use crate::trial::AnyTrial;
+use crate::words;
 use std::sync::Arc;
 use zk_api::ZPath;
 use zk_recipes::Mode;
@@ -52,17 +53,17 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("attempts", &[START, "released"]),
-    ("is granted", &["attempts"]),
-    ("enters", &["is granted"]),
-    ("presents", &["enters", "is accepted with", "is refused with", "leaves"]),
-    ("is accepted with", &["presents"]),
-    ("is refused with", &["presents"]),
-    ("leaves", &["enters", "is accepted with", "is refused with"]),
-    ("gives up", &["attempts", "is granted", "enters", "presents", "leaves"]),
-    ("released", &["leaves", "is accepted with", "is refused with", "gives up"]),
-    (DONE, &["released"]),
+const WORDS: Order = &[
+    (words::ATTEMPTS, &[START, words::RELEASED]),
+    (words::IS_GRANTED, &[words::ATTEMPTS]),
+    (words::ENTERS, &[words::IS_GRANTED]),
+    (words::PRESENTS, &[words::ENTERS, words::IS_ACCEPTED_WITH, words::IS_REFUSED_WITH, words::LEAVES]),
+    (words::IS_ACCEPTED_WITH, &[words::PRESENTS]),
+    (words::IS_REFUSED_WITH, &[words::PRESENTS]),
+    (words::LEAVES, &[words::ENTERS, words::IS_ACCEPTED_WITH, words::IS_REFUSED_WITH]),
+    (words::GIVES_UP, &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::PRESENTS, words::LEAVES]),
+    (words::RELEASED, &[words::LEAVES, words::IS_ACCEPTED_WITH, words::IS_REFUSED_WITH, words::GIVES_UP]),
+    (DONE, &[words::RELEASED]),
 ];
 
 /// What all of them promise.
@@ -90,9 +91,9 @@ fn mode(stage: &Stage) -> Mode {
 /// A sequencer is presented, for what needs this mode, and accepted or not.
 fn presents(stage: &Stage, node: &ZPath, needs: Mode, accepted: Option<bool>) {
     let what = match accepted {
-        None => "presents",
-        Some(true) => "is accepted with",
-        Some(false) => "is refused with",
+        None => words::PRESENTS,
+        Some(true) => words::IS_ACCEPTED_WITH,
+        Some(false) => words::IS_REFUSED_WITH,
     };
     stage.tells(Observation::note(what, node.as_str(), i64::from(needs == Mode::Exclusive)));
 }

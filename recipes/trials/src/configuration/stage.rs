@@ -6,9 +6,10 @@ use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, NoFailure, NoWaiterStuck, Of, START, SessionEndNoticed, Undisturbed, Views, Word, shown, telling,
+    DONE, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed, Undisturbed, Views, shown, telling,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words;
 use std::collections::BTreeMap;
 use std::future::Future;
 use zk_api::{Data, Either, Pending, Text, ZPath, ZooKeeper, Zxid, race};
@@ -64,15 +65,15 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("follows", &[START, "is through with"]),
-    ("sees", &["follows", "sees", "told"]),
-    ("told", &["follows", "sees"]),
-    ("sets", &[START, "has set"]),
-    ("has set", &["sets"]),
-    ("gives up", &[START, "follows", "sees", "told", "sets", "has set"]),
-    ("is through with", &["sees", "told"]),
-    (DONE, &["is through with", "has set"]),
+const WORDS: Order = &[
+    (words::FOLLOWS, &[START, words::IS_THROUGH_WITH]),
+    (words::SEES, &[words::FOLLOWS, words::SEES, words::TOLD]),
+    (words::TOLD, &[words::FOLLOWS, words::SEES]),
+    (words::SETS, &[START, words::HAS_SET]),
+    (words::HAS_SET, &[words::SETS]),
+    (words::GIVES_UP, &[START, words::FOLLOWS, words::SEES, words::TOLD, words::SETS, words::HAS_SET]),
+    (words::IS_THROUGH_WITH, &[words::SEES, words::TOLD]),
+    (DONE, &[words::IS_THROUGH_WITH, words::HAS_SET]),
 ];
 
 /// A kind of configuration as a trial.
@@ -222,20 +223,20 @@ impl Stage {
     pub async fn is_told(&self, version: Zxid) -> bool {
         let told = !self.probe.write(Resource::Fenced, Some(version)).await;
         if told {
-            self.probe.observe(Observation::note("told", CONFIG, 0));
+            self.probe.observe(Observation::note(words::TOLD, CONFIG, 0));
         }
         told
     }
 
     /// It begins to follow the configuration.
     pub fn follows(&self) {
-        self.probe.observe(Observation::note("follows", CONFIG, 0));
+        self.probe.observe(Observation::note(words::FOLLOWS, CONFIG, 0));
     }
 
     /// It has just been given these values; tells whether they are the last.
     pub fn sees(&self, values: &BTreeMap<Text, Data>) -> bool {
         let shown = shown(values.iter().map(|(name, data)| (name, Some(data))));
-        self.probe.observe(Observation::note("sees", &format!("{CONFIG}{shown}"), values.len() as i64));
+        self.probe.observe(Observation::note(words::SEES, &format!("{CONFIG}{shown}"), values.len() as i64));
         values.values().any(|data| data.bytes().ends_with(LAST.to_string().as_bytes()))
     }
 
@@ -251,16 +252,16 @@ impl Stage {
 
     fn begins(&self, next: &Data) {
         let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
-        self.probe.observe(Observation::begins("sets", &about, 0));
+        self.probe.observe(Observation::begins(words::SETS, &about, 0));
     }
 
     fn ends(&self, next: &Data) {
         let about = format!("{CONFIG} to {}", String::from_utf8_lossy(next.bytes()));
-        self.probe.observe(Observation::ends("has set", &about, 0));
+        self.probe.observe(Observation::ends(words::HAS_SET, &about, 0));
     }
 
     /// A reader's round is over.
     pub fn is_through(&self) {
-        self.probe.observe(Observation::ends("is through with", CONFIG, 0));
+        self.probe.observe(Observation::ends(words::IS_THROUGH_WITH, CONFIG, 0));
     }
 }

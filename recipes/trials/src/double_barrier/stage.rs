@@ -7,9 +7,10 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     BarrierOpens, DONE, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck,
-    NothingLeftBehind, OneWokenPerDeletion, RoundsDoNotMix, START, TellsInOrder, Undisturbed, Word,
+    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, TellsInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words::{self, Word};
 use std::future::Future;
 use zk_api::{Pending, Text, ZPath, ZooKeeper};
 
@@ -41,12 +42,12 @@ pub trait DoubleBarrierKind: Send + Sync + 'static {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("arrives at", &[START, "has left"]),
-    ("passes", &["arrives at"]),
-    ("asks to leave", &["passes"]),
-    ("has left", &["asks to leave"]),
-    (DONE, &["has left"]),
+const WORDS: Order = &[
+    (words::ARRIVES_AT, &[START, words::HAS_LEFT]),
+    (words::PASSES, &[words::ARRIVES_AT]),
+    (words::ASKS_TO_LEAVE, &[words::PASSES]),
+    (words::HAS_LEFT, &[words::ASKS_TO_LEAVE]),
+    (DONE, &[words::HAS_LEFT]),
 ];
 
 /// A kind of double barrier as a trial: all clients are members.
@@ -107,10 +108,10 @@ impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
         let turn = |zk, _| {
             let stage = Stage { zk, probe: probe.clone(), part, size };
             async move {
-                stage.says("arrives at");
+                stage.says(words::ARRIVES_AT);
                 match self.0.round(&stage).await? {
-                    true => stage.probe.observe(Observation::ends("has left", BARRIER, size.into())),
-                    false => stage.says("gives up"),
+                    true => stage.probe.observe(Observation::ends(words::HAS_LEFT, BARRIER, size.into())),
+                    false => stage.says(words::GIVES_UP),
                 }
                 Ok(())
             }
@@ -161,12 +162,12 @@ impl Stage {
 
     /// What is done between entering and leaving.
     pub async fn inside(&self) {
-        self.probe.observe(Observation::begins("passes", BARRIER, self.size.into()));
+        self.probe.observe(Observation::begins(words::PASSES, BARRIER, self.size.into()));
         self.probe.work().await;
-        self.says("asks to leave");
+        self.says(words::ASKS_TO_LEAVE);
     }
 
-    fn says(&self, what: &str) {
+    fn says(&self, what: Word<'_>) {
         self.probe.observe(Observation::note(what, BARRIER, self.size.into()));
     }
 }

@@ -8,10 +8,11 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete,
-    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, START, SessionEndNoticed, StopsAtLoss, Undisturbed,
-    Word, telling,
+    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, Order, START, SessionEndNoticed, StopsAtLoss,
+    Undisturbed, telling,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use zk_api::{CreateMode, Data, Either, Local, Pending, Text, Watch, ZPath, ZooKeeper, Zxid, race};
@@ -61,16 +62,16 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("attempts", &[START, "released"]),
-    ("is granted", &["attempts"]),
-    ("enters", &["is granted"]),
-    ("stops", &["enters"]),
-    ("leaves", &["enters", "stops"]),
-    ("finds", &["leaves"]),
-    ("gives up", &["attempts", "is granted", "enters", "stops", "leaves"]),
-    ("released", &["leaves", "finds", "gives up"]),
-    (DONE, &["released"]),
+const WORDS: Order = &[
+    (words::ATTEMPTS, &[START, words::RELEASED]),
+    (words::IS_GRANTED, &[words::ATTEMPTS]),
+    (words::ENTERS, &[words::IS_GRANTED]),
+    (words::STOPS, &[words::ENTERS]),
+    (words::LEAVES, &[words::ENTERS, words::STOPS]),
+    (words::FINDS, &[words::LEAVES]),
+    (words::GIVES_UP, &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::STOPS, words::LEAVES]),
+    (words::RELEASED, &[words::LEAVES, words::FINDS, words::GIVES_UP]),
+    (DONE, &[words::RELEASED]),
 ];
 
 /// A kind of election as a trial: each actor comes to lead and resigns as often as it has rounds.
@@ -271,11 +272,11 @@ impl Stage {
     }
 
     fn stops(&self) {
-        self.probe.observe(Observation::note(StopsAtLoss::STOPS, ELECTION, 0));
+        self.probe.observe(Observation::note(words::STOPS, ELECTION, 0));
     }
 
     /// Somebody asked who leads, and was given this candidate.
     pub fn finds(&self, node: &ZPath) {
-        self.probe.observe(Observation::note("finds", node.as_str(), 0));
+        self.probe.observe(Observation::note(words::FINDS, node.as_str(), 0));
     }
 }

@@ -6,10 +6,11 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, START, SessionEndNoticed,
-    TellsInOrder, Undisturbed, Views, Word, shown,
+    DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed,
+    TellsInOrder, Undisturbed, Views, shown,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words;
 use std::collections::BTreeSet;
 use std::future::Future;
 use zk_api::{Either, Pending, Text, ZPath, ZooKeeper, race};
@@ -54,15 +55,18 @@ pub trait GroupKind: Send + Sync + 'static {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("joins", &[START, "ends its round with"]),
-    ("is a member by", &["joins"]),
-    ("leaves", &["is a member by"]),
-    ("ends its round with", &["is a member by", "leaves"]),
-    ("follows", &[START, "sees"]),
-    ("sees", &["follows", "sees"]),
-    ("gives up", &[START, "joins", "is a member by", "leaves", "follows", "sees"]),
-    (DONE, &["ends its round with", "sees"]),
+const WORDS: Order = &[
+    (words::JOINS, &[START, words::ENDS_ITS_ROUND_WITH]),
+    (words::IS_A_MEMBER_BY, &[words::JOINS]),
+    (words::LEAVES, &[words::IS_A_MEMBER_BY]),
+    (words::ENDS_ITS_ROUND_WITH, &[words::IS_A_MEMBER_BY, words::LEAVES]),
+    (words::FOLLOWS, &[START, words::SEES]),
+    (words::SEES, &[words::FOLLOWS, words::SEES]),
+    (
+        words::GIVES_UP,
+        &[START, words::JOINS, words::IS_A_MEMBER_BY, words::LEAVES, words::FOLLOWS, words::SEES],
+    ),
+    (DONE, &[words::ENDS_ITS_ROUND_WITH, words::SEES]),
 ];
 
 /// A kind of group as a trial.
@@ -205,33 +209,33 @@ impl Stage {
 
     /// It begins to watch the group.
     pub fn follows(&self) {
-        self.probe.observe(Observation::note("follows", GROUP, 0));
+        self.probe.observe(Observation::note(words::FOLLOWS, GROUP, 0));
     }
 
     /// It has just been given these members.
     pub fn sees(&self, members: &BTreeSet<Text>) {
         let shown = shown(members.iter().map(|name| (name, None)));
-        self.probe.observe(Observation::note("sees", &format!("{GROUP}{shown}"), members.len() as i64));
+        self.probe.observe(Observation::note(words::SEES, &format!("{GROUP}{shown}"), members.len() as i64));
     }
 
     /// It begins to join by this znode.
     pub fn joins(&self, node: &ZPath) {
-        self.probe.observe(Observation::note("joins", node.as_str(), 0));
+        self.probe.observe(Observation::note(words::JOINS, node.as_str(), 0));
     }
 
     /// It takes itself for a member.
     pub fn begins(&self, node: &ZPath) {
-        self.probe.observe(Observation::begins("is a member by", node.as_str(), 0));
+        self.probe.observe(Observation::begins(words::IS_A_MEMBER_BY, node.as_str(), 0));
     }
 
     /// It begins to leave.
     pub fn leaves(&self, node: &ZPath) {
-        self.probe.observe(Observation::note("leaves", node.as_str(), 0));
+        self.probe.observe(Observation::note(words::LEAVES, node.as_str(), 0));
     }
 
     /// Its round is over, and it has left if it began to.
     pub fn ends(&self, node: &ZPath) {
-        self.probe.observe(Observation::ends("ends its round with", node.as_str(), 0));
+        self.probe.observe(Observation::ends(words::ENDS_ITS_ROUND_WITH, node.as_str(), 0));
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Crew, below, broken};
 use crate::event::{Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
+use crate::words;
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
 
@@ -78,7 +79,7 @@ impl Promise for AnnouncedLeaderLed {
                 self.elected.insert(node.clone());
             }
             Event::Says { actor, what } => {
-                if let Some(("finds", node, _)) = what.told()
+                if let Some((words::FINDS, node, _)) = what.told()
                     && below(self.election, node)
                 {
                     let owner = self.queue.iter().find(|(queued, _)| **queued == *node);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     fn finds(p: u16, node: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::note("finds", node, 0) }
+        Event::Says { actor: actor(p), what: Observation::note(words::FINDS, node, 0) }
     }
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {

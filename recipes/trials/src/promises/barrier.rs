@@ -6,6 +6,7 @@
 use super::broken;
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
+use crate::words;
 use std::collections::BTreeMap;
 
 /// Who waits at a barrier.
@@ -37,14 +38,14 @@ impl Waiters {
     fn see(&mut self, event: &Event) -> Option<(ActorId, Wait)> {
         match event {
             Event::Says { actor, what } => match what.told()? {
-                ("comes to", node, _) if node == self.node => {
+                (words::COMES_TO, node, _) if node == self.node => {
                     let wait = Wait { was_up: self.is_up, was_down: !self.is_up, ..Wait::default() };
                     self.waiting.insert(*actor, wait);
                 }
-                ("sees", node, _) if node == self.node => {
+                (words::SEES, node, _) if node == self.node => {
                     self.waiting.entry(*actor).and_modify(|wait| wait.has_seen = true);
                 }
-                ("passes", node, _) if node == self.node => {
+                (words::PASSES, node, _) if node == self.node => {
                     return self.waiting.remove(actor).map(|wait| (*actor, wait));
                 }
                 _ => {}
@@ -246,14 +247,14 @@ impl Promise for RaisedAsTold {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what.told() {
-                Some(("raises", node, _)) if node == self.node => {
+                Some((words::RAISES, node, _)) if node == self.node => {
                     self.about.insert(*actor, (true, self.is_up));
                 }
-                Some(("lowers", node, _)) if node == self.node => {
+                Some((words::LOWERS, node, _)) if node == self.node => {
                     self.about.insert(*actor, (false, !self.is_up));
                 }
-                Some(("has raised", node, _)) if node == self.node => self.has(*actor, true, found),
-                Some(("has lowered", node, _)) if node == self.node => self.has(*actor, false, found),
+                Some((words::HAS_RAISED, node, _)) if node == self.node => self.has(*actor, true, found),
+                Some((words::HAS_LOWERED, node, _)) if node == self.node => self.has(*actor, false, found),
                 _ => {}
             },
             Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => self.is(true),

@@ -2,6 +2,7 @@
 
 use super::below;
 use crate::event::{ActorId, Event, Fact};
+use crate::words;
 use zk_api::Text;
 
 /// Something that a promise of atomic commitment goes by.
@@ -27,10 +28,10 @@ pub(super) fn told<'a>(root: &str, event: &'a Event) -> Option<Told<'a>> {
             let (what, about, number) = what.told()?;
             match what {
                 _ if !below(root, about) => None,
-                "proposes" => Some(Told::Proposed(about, number)),
-                "commits" => Some(Told::Done(about, number, true)),
-                "aborts" => Some(Told::Done(about, number, false)),
-                "waits no longer for the others in" => Some(Told::Impatient(about)),
+                words::PROPOSES => Some(Told::Proposed(about, number)),
+                words::COMMITS => Some(Told::Done(about, number, true)),
+                words::ABORTS => Some(Told::Done(about, number, false)),
+                words::WAITS_NO_LONGER => Some(Told::Impatient(about)),
                 _ => None,
             }
         }
@@ -56,7 +57,7 @@ pub(super) fn transaction_of<'a>(root: &str, path: &'a str) -> Option<&'a str> {
 
 /// In a sentence.
 pub(super) fn verb(commits: bool) -> &'static str {
-    if commits { "commits" } else { "aborts" }
+    if commits { words::COMMITS.text() } else { words::ABORTS.text() }
 }
 
 #[cfg(test)]
@@ -71,13 +72,13 @@ pub(super) mod testing {
         Event::Says { actor: actor(p), what }
     }
     pub fn proposes(sites: i64) -> Event {
-        says(0, Observation::note("proposes", TX, sites))
+        says(0, Observation::note(crate::words::PROPOSES, TX, sites))
     }
     pub fn impatient(p: u16) -> Event {
-        says(p, Observation::note("waits no longer for the others in", TX, 2))
+        says(p, Observation::note(crate::words::WAITS_NO_LONGER, TX, 2))
     }
     pub fn does(p: u16, what: &str) -> Event {
-        says(p, Observation::ends(what, TX, p.into()))
+        says(p, Observation::ends(crate::words::Word::own(what), TX, p.into()))
     }
     pub fn written(path: &str, data: &str) -> Event {
         let (path, data) = (path.into(), data.into());

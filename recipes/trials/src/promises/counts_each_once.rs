@@ -5,6 +5,7 @@
 use super::broken_at;
 use crate::event::{Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
+use crate::words;
 
 /// A counter shows what was added, each number once: never more than all have begun to add, and at rest no less than all
 /// that was added. Numbers are not negative.
@@ -39,8 +40,8 @@ impl Promise for CountsEachOnce {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { what, .. } => match what.told() {
-                Some(("adds", node, number)) if node == self.node => self.begun += number,
-                Some(("has added", node, number)) if node == self.node => {
+                Some((words::ADDS, node, number)) if node == self.node => self.begun += number,
+                Some((words::HAS_ADDED, node, number)) if node == self.node => {
                     self.added += number;
                     found.push(Finding::Tested);
                 }
@@ -75,7 +76,7 @@ mod tests {
     use zk_api::{SessionId, Zxid};
 
     fn says(what: &str) -> Event {
-        Event::Says { actor: actor(0), what: Observation::note(what, "/counter", 2) }
+        Event::Says { actor: actor(0), what: Observation::note(crate::words::Word::own(what), "/counter", 2) }
     }
 
     fn shows(number: &str) -> Event {

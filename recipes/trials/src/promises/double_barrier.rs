@@ -12,6 +12,7 @@
 use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Assumption, Finding, Promise, Rest};
+use crate::words::{self, Word};
 use std::collections::BTreeMap;
 use zk_api::SessionId;
 
@@ -150,9 +151,9 @@ impl Rounds {
         }
     }
 
-    fn hear(&mut self, actor: ActorId, what: &str, number: i64) -> Option<Step> {
+    fn hear(&mut self, actor: ActorId, what: Word<'_>, number: i64) -> Option<Step> {
         match what {
-            "arrives at" => {
+            words::ARRIVES_AT => {
                 self.size = number;
                 let (registered, robbed, missed) = (false, false, false);
                 let place = Place::Arriving;
@@ -160,7 +161,7 @@ impl Rounds {
                 self.members.insert(actor, member);
                 None
             }
-            "passes" => {
+            words::PASSES => {
                 let step = match self.members.get(&actor)?.round {
                     Some(round) => {
                         let left = self.left.filter(|(of, _)| *of == round).map(|(_, other)| other);
@@ -171,18 +172,18 @@ impl Rounds {
                 self.members.entry(actor).and_modify(|member| member.place = Place::Inside);
                 Some(step)
             }
-            "asks to leave" => {
+            words::ASKS_TO_LEAVE => {
                 self.members.entry(actor).and_modify(|member| member.place = Place::Leaving);
                 None
             }
-            "has left" => {
+            words::HAS_LEFT => {
                 let round = self.members.remove(&actor)?.round?;
                 let beside = self.left.is_some_and(|(of, _)| of == round)
                     || self.members.values().any(|member| member.round == Some(round));
                 self.left = Some((round, actor));
                 Some(Step::Leaves { actor, inside: self.inside(round), beside })
             }
-            "gives up" => {
+            words::GIVES_UP => {
                 self.members.remove(&actor);
                 None
             }

@@ -3,6 +3,7 @@
 use super::{below, broken};
 use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise};
+use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
 
@@ -64,13 +65,13 @@ impl Promise for LeaversUnlisted {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Says { actor, what } => match what.told() {
-                Some(("joins", node, _)) if below(self.group, node) => {
+                Some((words::JOINS, node, _)) if below(self.group, node) => {
                     self.leaving.remove(actor);
                 }
-                Some(("leaves", node, _)) if below(self.group, node) => {
+                Some((words::LEAVES, node, _)) if below(self.group, node) => {
                     self.leaving.insert(*actor, (node.into(), self.is_listed(*actor, node)));
                 }
-                Some(("ends its round with", node, _)) => self.has_left(*actor, node, found),
+                Some((words::ENDS_ITS_ROUND_WITH, node, _)) => self.has_left(*actor, node, found),
                 _ => {}
             },
             Event::Is(Fact::SessionOpened { session, actor }) => {

@@ -3,6 +3,7 @@
 use super::broken_at;
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
+use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
 
@@ -32,10 +33,10 @@ impl LiveMembersListed {
                 found.push(broken_at(what, [&**about]));
             }
             what => match what.told() {
-                Some(("joins", node, _)) if super::below(self.group, node) => {
+                Some((words::JOINS, node, _)) if super::below(self.group, node) => {
                     self.members.insert(actor, (node.into(), false));
                 }
-                Some(("leaves", node, _)) if super::below(self.group, node) => {
+                Some((words::LEAVES, node, _)) if super::below(self.group, node) => {
                     self.members.remove(&actor);
                 }
                 _ => {}
@@ -101,7 +102,7 @@ mod tests {
     const NODE: &str = "/lock/p0";
 
     fn says(what: &str) -> Event {
-        Event::Says { actor: actor(0), what: Observation::note(what, NODE, 0) }
+        Event::Says { actor: actor(0), what: Observation::note(crate::words::Word::own(what), NODE, 0) }
     }
 
     fn rests(events: Vec<Event>, nodes: &[(&str, u16)]) -> Vec<Finding> {
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn who_takes_itself_for_a_member_has_made_a_znode_that_goes_with_its_session() {
         let is_member =
-            || Event::Says { actor: actor(0), what: Observation::begins("is a member by", NODE, 0) };
+            || Event::Says { actor: actor(0), what: Observation::begins(words::IS_A_MEMBER_BY, NODE, 0) };
         let promise = || LiveMembersListed::of(LOCK);
         let found = findings(promise(), vec![says("joins"), is_member()]);
         let what = "p0 takes itself for a member, and has not made /lock/p0";

@@ -80,12 +80,14 @@ pub use sharers_meet::SharersMeet;
 pub use sharers_wake_together::SharersWakeTogether;
 pub use standard::{STANDARD, with_standard};
 pub use stops_at_loss::StopsAtLoss;
-pub use tells_in_order::{DONE, OF_LOCKS, START, TellsInOrder, Word, telling};
+pub use tells_in_order::{DONE, OF_LOCKS, Order, START, TellsInOrder, telling};
 pub use tokens_increase::TokensIncrease;
 pub use try_succeeds_uncontended::TrySucceedsUncontended;
 pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 pub use voters_learn::VotersLearn;
+pub use zk_recipes::OnDisconnect;
+pub use zk_recipes::queue::Delivery;
 
 use crate::context::{Crew, below, parent, within};
 use crate::event::ActorId;
@@ -274,7 +276,7 @@ mod testing {
     }
 
     pub fn notes(p: u16, what: &str, about: &str) -> Event {
-        says(p, Observation::note(what, about, 2))
+        says(p, Observation::note(crate::words::Word::own(what), about, 2))
     }
     pub fn opened(p: u16) -> Event {
         Event::Is(Fact::SessionOpened { session: session(p), actor: actor(p) })

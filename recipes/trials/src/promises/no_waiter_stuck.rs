@@ -124,7 +124,10 @@ mod tests {
     #[test]
     fn of_locks_only_who_asks_waits() {
         let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
-        let begins = Event::Says { actor: actor(0), what: Observation::begins("leads", LOCK, 0) };
+        let begins = Event::Says {
+            actor: actor(0),
+            what: Observation::begins(crate::words::Word::own("leads"), LOCK, 0),
+        };
         let found = resting(NoWaiterStuck::of_locks(), vec![begins, attempts(1)], &rest);
         assert_eq!(broken_by(&found), [("p1 waits for ever", None)]);
         assert_eq!(resting(NoWaiterStuck::of_locks(), vec![attempts(1), granted(1)], &rest), []);
@@ -140,8 +143,12 @@ mod tests {
         assert_eq!(findings(NoWaiterStuck, waits), [Finding::Tested]);
         let woken = vec![fired("/a", zk_api::EventType::NodeCreated, &[1])];
         assert_eq!(findings(NoWaiterStuck, woken), [Finding::Tested]);
-        let votes = |p| Event::Says { actor: actor(p), what: Observation::begins("votes", "/tx/1", 0) };
-        let learns = |p| Event::Says { actor: actor(p), what: Observation::ends("commits", "/tx/1", 0) };
+        let votes = |p| Event::Says {
+            actor: actor(p),
+            what: Observation::begins(crate::words::Word::own("votes"), "/tx/1", 0),
+        };
+        let learns =
+            |p| Event::Says { actor: actor(p), what: Observation::ends(crate::words::COMMITS, "/tx/1", 0) };
         assert_eq!(findings(NoWaiterStuck, vec![votes(0), learns(0), votes(1), learns(1)]), []);
         let both = vec![votes(0), votes(1), learns(0), learns(1)];
         assert_eq!(findings(NoWaiterStuck, both), [Finding::Tested]);

@@ -7,6 +7,7 @@
 use super::{Crew, below, broken_at, broken_for, parent};
 use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise, Rest};
+use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, SessionId, Text};
 use zk_recipes::queue::{CLAIM, Delivery};
@@ -48,11 +49,11 @@ impl Ears {
         }
         match event {
             Event::Says { actor, what } => match what.told()? {
-                ("puts", payload, priority) => Some(Step::Puts(payload, priority)),
-                ("has put", payload, _) => Some(Step::HasPut(*actor, payload)),
-                ("asks", items, _) if items == self.items => Some(Step::Asks(*actor)),
-                ("takes", item, _) if below(self.items, item) => Some(Step::Takes(*actor, item)),
-                ("has worked off", item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
+                (words::PUTS, payload, priority) => Some(Step::Puts(payload, priority)),
+                (words::HAS_PUT, payload, _) => Some(Step::HasPut(*actor, payload)),
+                (words::ASKS, items, _) if items == self.items => Some(Step::Asks(*actor)),
+                (words::TAKES, item, _) if below(self.items, item) => Some(Step::Takes(*actor, item)),
+                (words::HAS_WORKED_OFF, item, _) if below(self.items, item) => Some(Step::WorkedOff(item)),
                 _ => None,
             },
             Event::Is(Fact::NodeWritten { path, by, owner, data, .. })

@@ -1,8 +1,9 @@
 //! `sequencer-names-a-holder`.
 
 use super::{below, broken};
-use crate::event::{ActorId, Event, Fact, Observation};
+use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise};
+use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, Zxid, sequence_of};
 
@@ -46,10 +47,10 @@ impl SequencerNamesAHolder {
         format!("{node}{OF}{czxid}")
     }
 
-    fn is_held(&self, named: &Text, alone: bool) -> bool {
+    fn is_held(&self, named: &str, alone: bool) -> bool {
         let (node, czxid) = match named.rsplit_once(OF) {
             Some((node, czxid)) => (Text::from(node), Some(czxid)),
-            None => (named.clone(), None),
+            None => (Text::from(named), None),
         };
         let own = (sequence_of(&node), node.clone());
         let is_exclusive = |path: &Text| path.contains(self.exclusive);
@@ -101,29 +102,29 @@ impl Promise for SequencerNamesAHolder {
             Event::Is(Fact::Crashed { actor } | Fact::Finished { actor, .. }) => {
                 self.presented.remove(actor);
             }
-            Event::Says { actor, what: Observation::Notes { what, about, number } } => match &**what {
-                "presents" => {
-                    let (named, alone) = (about.clone(), *number == 1);
+            Event::Says { actor, what } => match what.told() {
+                Some((words::PRESENTS, about, number)) => {
+                    let (named, alone) = (Text::from(about), number == 1);
                     let good = self.is_held(about, alone);
                     self.presented.insert(*actor, Presented { named, alone, once: good, always: good });
                 }
-                "is accepted with" => match self.presented.remove(actor) {
-                    Some(one) if one.once && one.named == *about => found.push(Finding::Tested),
+                Some((words::IS_ACCEPTED_WITH, about, _)) => match self.presented.remove(actor) {
+                    Some(one) if one.once && *one.named == *about => found.push(Finding::Tested),
                     Some(_) | None => {
                         let what =
                             format!("{actor} was accepted with {about}, which did not hold the lock so");
                         found.push(broken(what, None));
                     }
                 },
-                "is refused with" => {
-                    let one = self.presented.remove(actor).filter(|one| one.always && one.named == *about);
+                Some((words::IS_REFUSED_WITH, about, _)) => {
+                    let one = self.presented.remove(actor).filter(|one| one.always && *one.named == *about);
                     let what =
                         || format!("{actor} was refused with {about}, which held the lock so all the time");
                     found.extend(one.map(|_| broken(what(), None)));
                 }
                 _ => {}
             },
-            Event::Is(_) | Event::Says { .. } => {}
+            Event::Is(_) => {}
         }
     }
 }
@@ -142,7 +143,10 @@ mod tests {
 
     fn presented(p: u16, node: &str, alone: i64) -> Vec<Event> {
         ["presents", "is accepted with"]
-            .map(|what| Event::Says { actor: actor(p), what: Observation::note(what, node, alone) })
+            .map(|what| Event::Says {
+                actor: actor(p),
+                what: crate::event::Observation::note(crate::words::Word::own(what), node, alone),
+            })
             .into()
     }
 

@@ -3,13 +3,14 @@
 use super::broken;
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise};
+use crate::words;
 use std::collections::BTreeMap;
 use zk_recipes::OnDisconnect;
 
 /// Who holds something and is told that it may have lost it stops at once.
 ///
 /// What tells it is the end of its session or, with [`OnDisconnect::Stop`], a lost connection. It must say
-/// [`STOPS`](StopsAtLoss::STOPS), or leave, before it writes again and before somebody else is granted the same: an
+/// [`STOPS`](words::STOPS), or leave, before it writes again and before somebody else is granted the same: an
 /// actor that listens does so in the step in which it is told. A write that was on its way may still arrive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StopsAtLoss {
@@ -20,9 +21,6 @@ pub struct StopsAtLoss {
 }
 
 impl StopsAtLoss {
-    /// What an actor notes as it stops with something still on its way.
-    pub const STOPS: &'static str = "stops";
-
     /// For one lock or election.
     pub fn of(lock: &'static str, on: OnDisconnect) -> Self {
         StopsAtLoss { lock, on, inside: BTreeMap::new() }
@@ -50,7 +48,7 @@ impl StopsAtLoss {
             Observation::Enters { lock: of } if **of == *lock => {
                 self.inside.insert(actor, false);
             }
-            Observation::Notes { what, about, .. } if **what == *Self::STOPS && **about == *lock => {
+            Observation::Notes { about, .. } if what.word() == words::STOPS && **about == *lock => {
                 self.stops(actor, found);
             }
             Observation::Leaves { lock: of }
@@ -139,7 +137,7 @@ mod tests {
 
     #[test]
     fn stopping_is_a_test_it_passes_and_what_was_on_its_way_may_arrive() {
-        let stops = Event::Says { actor: actor(0), what: Observation::note(StopsAtLoss::STOPS, LOCK, 0) };
+        let stops = Event::Says { actor: actor(0), what: Observation::note(words::STOPS, LOCK, 0) };
         let events = vec![enters(0), learns(0), stops, wrote(Resource::Unfenced, 0, true), granted(1)];
         assert_eq!(judge(OnDisconnect::Stop, events), [Finding::Tested]);
     }

@@ -3,30 +3,31 @@
 use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact, Observation};
 use crate::promise::{AnyPromise, Finding, Promise};
+use crate::words::{self, Word};
 use std::collections::BTreeMap;
 
 /// Before the first word of a life.
-pub const START: &str = "";
+pub const START: Word<'static> = Word::own("");
 /// In the place of a word: the code has done all it was to do.
-pub const DONE: &str = "is done";
+pub const DONE: Word<'static> = Word::own("is done");
 
-/// A word, and those that it may follow.
-pub type Word = (&'static str, &'static [&'static str]);
+/// Words, each with those that it may follow.
+pub type Order = &'static [(Word<'static>, &'static [Word<'static>])];
 
 /// The words of a lock: asked for, granted, entered, left, released, or given up.
-pub const OF_LOCKS: &[Word] = &[
-    ("attempts", &[START, "released"]),
-    ("is granted", &["attempts"]),
-    ("enters", &["is granted"]),
-    ("leaves", &["enters"]),
-    ("gives up", &["attempts", "is granted", "enters", "leaves"]),
-    ("released", &["leaves", "gives up"]),
-    (DONE, &["released"]),
+pub const OF_LOCKS: Order = &[
+    (words::ATTEMPTS, &[START, words::RELEASED]),
+    (words::IS_GRANTED, &[words::ATTEMPTS]),
+    (words::ENTERS, &[words::IS_GRANTED]),
+    (words::LEAVES, &[words::ENTERS]),
+    (words::GIVES_UP, &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::LEAVES]),
+    (words::RELEASED, &[words::LEAVES, words::GIVES_UP]),
+    (DONE, &[words::RELEASED]),
 ];
 
 /// These promises, and that their words come in this order, unless an order is among them already.
-pub fn telling(mut all: Vec<Box<dyn AnyPromise>>, words: &'static [Word]) -> Vec<Box<dyn AnyPromise>> {
-    let order: Box<dyn AnyPromise> = Box::new(TellsInOrder::of(words));
+pub fn telling(mut all: Vec<Box<dyn AnyPromise>>, order: Order) -> Vec<Box<dyn AnyPromise>> {
+    let order: Box<dyn AnyPromise> = Box::new(TellsInOrder::of(order));
     if all.iter().all(|promise| promise.name() != order.name()) {
         all.push(order);
     }
@@ -39,42 +40,28 @@ pub fn telling(mut all: Vec<Box<dyn AnyPromise>>, words: &'static [Word]) -> Vec
 /// It knows the words that it is given, and hears no others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TellsInOrder {
-    words: &'static [Word],
+    order: Order,
     /// The last word of each thread.
-    last: BTreeMap<ActorId, &'static str>,
+    last: BTreeMap<ActorId, Word<'static>>,
 }
 
 impl TellsInOrder {
     /// Of these words.
-    pub fn of(words: &'static [Word]) -> Self {
-        TellsInOrder { words, last: BTreeMap::new() }
-    }
-
-    fn word(&self, what: &Observation) -> Option<&'static Word> {
-        let said = match what {
-            Observation::Attempts { .. } => "attempts",
-            Observation::Granted { .. } | Observation::Shares { .. } => "is granted",
-            Observation::Enters { .. } => "enters",
-            Observation::Leaves { .. } => "leaves",
-            Observation::Released { .. } => "released",
-            Observation::GivesUp { .. } => "gives up",
-            Observation::Notes { what, .. }
-            | Observation::Begins { what, .. }
-            | Observation::Ends { what, .. } => what,
-        };
-        self.words.iter().find(|(word, _)| *word == said)
+    pub fn of(order: Order) -> Self {
+        TellsInOrder { order, last: BTreeMap::new() }
     }
 
     fn says(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
-        let Some((word, after)) = self.word(what) else { return };
-        let before = self.last.insert(actor, word).unwrap_or(START);
+        let said = what.word();
+        let Some((word, after)) = self.order.iter().find(|(word, _)| *word == said) else { return };
+        let before = self.last.insert(actor, *word).unwrap_or(START);
         if !after.contains(&before) {
             found.push(broken_for(format!("{actor} tells \"{what}\" after {}", told(before)), &[actor]));
         }
     }
 }
 
-fn told(word: &str) -> String {
+fn told(word: Word<'_>) -> String {
     if word == START { "nothing".to_owned() } else { format!("\"{word}\"") }
 }
 
@@ -100,11 +87,11 @@ impl Promise for TellsInOrder {
         match event {
             Event::Says { actor, what } => self.says(*actor, what, found),
             Event::Is(Fact::Finished { actor, end: End::Done }) => {
-                let (_, may_end) = self.words.iter().find(|(word, _)| *word == DONE).unwrap_or(&(DONE, &[]));
+                let (_, may_end) = self.order.iter().find(|(word, _)| *word == DONE).unwrap_or(&(DONE, &[]));
                 for (thread, word) in self.last.iter().filter(|(thread, _)| thread.main() == *actor) {
                     found.push(match may_end.contains(word) {
                         true => Finding::Tested,
-                        false => broken_for(format!("{thread} is done after {}", told(word)), &[*thread]),
+                        false => broken_for(format!("{thread} is done after {}", told(*word)), &[*thread]),
                     });
                 }
                 self.last.retain(|thread, _| thread.main() != *actor);

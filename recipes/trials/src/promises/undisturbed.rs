@@ -203,7 +203,7 @@ mod tests {
     }
 
     fn ends(p: u16, about: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::ends("is through with", about, 0) }
+        Event::Says { actor: actor(p), what: Observation::ends(crate::words::IS_THROUGH_WITH, about, 0) }
     }
 
     /// Why the last one of these, which fails, is excused.
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_member_is_unlisted_by_the_deletion_of_its_own_znode_alone() {
-        let joins = Event::Says { actor: actor(0), what: Observation::note("joins", A, 0) };
+        let joins = Event::Says { actor: actor(0), what: Observation::note(crate::words::JOINS, A, 0) };
         let rest = Rest { sessions: vec![(session(0), actor(0))], ..Rest::default() };
         let excuse = |change| {
             let events = vec![opened(0), opened(1), joins.clone(), change];

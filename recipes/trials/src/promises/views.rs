@@ -4,6 +4,7 @@
 use super::{broken, broken_at};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest};
+use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, Text, Zxid};
 
@@ -157,13 +158,13 @@ impl Views {
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
         match what.told() {
-            Some(("follows", about, _)) if about == self.root => {
+            Some((words::FOLLOWS, about, _)) if about == self.root => {
                 self.readers.entry(actor).or_default();
             }
-            Some(("told", about, _)) if about == self.root => {
+            Some((words::TOLD, about, _)) if about == self.root => {
                 self.readers.entry(actor).or_default().told = true;
             }
-            Some(("sees", about, _)) => {
+            Some((words::SEES, about, _)) => {
                 if let Some(shown) = about.strip_prefix(self.root).filter(|rest| rest.starts_with('{')) {
                     self.sees(actor, shown, found);
                 }
@@ -316,7 +317,7 @@ mod tests {
     const ROOT: &str = "/c";
 
     fn says(p: u16, what: &str, about: &str) -> Event {
-        Event::Says { actor: actor(p), what: Observation::note(what, about, 0) }
+        Event::Says { actor: actor(p), what: Observation::note(crate::words::Word::own(what), about, 0) }
     }
 
     fn sets(name: &str, value: &str, zxid: u32, is_new: bool) -> Vec<Event> {

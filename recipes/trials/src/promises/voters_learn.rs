@@ -4,6 +4,7 @@ use super::commitment::{Told, told};
 use super::{below, broken_at};
 use crate::event::{ActorId, End, Event, Fact};
 use crate::promise::{Finding, Promise};
+use crate::words;
 use std::collections::BTreeSet;
 use zk_api::Text;
 
@@ -64,7 +65,7 @@ impl Promise for VotersLearn {
                     let done = self.voted.remove(&(*actor, transaction.into()));
                     found.extend(done.then_some(Finding::Tested));
                 }
-                (_, Some(("is through with", transaction, _))) if below(self.root, transaction) => {
+                (_, Some((words::IS_THROUGH_WITH, transaction, _))) if below(self.root, transaction) => {
                     let done = self.voted.remove(&(*actor, transaction.into()));
                     found.push(match self.did.contains(&(first_life(*actor), transaction.into())) {
                         true if done => Finding::Tested,
@@ -77,7 +78,7 @@ impl Promise for VotersLearn {
                         ),
                     });
                 }
-                (_, Some(("votes to commit" | "votes to abort", transaction, _)))
+                (_, Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)))
                     if below(self.root, transaction) =>
                 {
                     self.voted.insert((*actor, transaction.into()));
@@ -133,7 +134,7 @@ mod tests {
     fn who_is_through_with_what_no_life_of_it_has_done_breaks_it() {
         let is_through = || Event::Says {
             actor: ActorId { life: 1, ..actor(1) },
-            what: Observation::note("is through with", "/tx/1", 1),
+            what: Observation::note(words::IS_THROUGH_WITH, "/tx/1", 1),
         };
         assert_eq!(judged(vec![crashed(1), is_through()]).len(), 1);
         let what = "p1.1 is through with /tx/1, and has never done as was decided";

@@ -5,10 +5,11 @@ use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion,
-    QueueProgress, START, TakenOnce, TakesInOrder, TellsInOrder, Undisturbed, Word,
+    DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, Order,
+    QueueProgress, START, TakenOnce, TakesInOrder, TellsInOrder, Undisturbed,
 };
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words;
 use std::future::Future;
 use zk_api::{Text, ZPath, ZooKeeper};
 use zk_recipes::queue::{Delivery, Priority};
@@ -54,16 +55,16 @@ pub trait QueueKind: Send + Sync + 'static {
 }
 
 /// What its actors tell, in their order.
-const WORDS: &[Word] = &[
-    ("puts", &[START, "has put", "has put into"]),
-    ("begins to put into", &["puts"]),
-    ("has put", &["puts", "begins to put into"]),
-    ("has put into", &["has put"]),
-    ("asks", &[START, "is done with"]),
-    ("takes", &["asks"]),
-    ("has worked off", &["takes"]),
-    ("is done with", &["has worked off"]),
-    (DONE, &["has put into", "is done with"]),
+const WORDS: Order = &[
+    (words::PUTS, &[START, words::HAS_PUT, words::HAS_PUT_INTO]),
+    (words::BEGINS_TO_PUT_INTO, &[words::PUTS]),
+    (words::HAS_PUT, &[words::PUTS, words::BEGINS_TO_PUT_INTO]),
+    (words::HAS_PUT_INTO, &[words::HAS_PUT]),
+    (words::ASKS, &[START, words::IS_DONE_WITH]),
+    (words::TAKES, &[words::ASKS]),
+    (words::HAS_WORKED_OFF, &[words::TAKES]),
+    (words::IS_DONE_WITH, &[words::HAS_WORKED_OFF]),
+    (DONE, &[words::HAS_PUT_INTO, words::IS_DONE_WITH]),
 ];
 
 /// A kind of queue as a trial.
@@ -182,17 +183,17 @@ impl Stage {
 
     /// An item is about to be put.
     pub fn puts(&self, item: &Item) {
-        self.probe.observe(Observation::note("puts", &item.payload, item.priority.into()));
+        self.probe.observe(Observation::note(words::PUTS, &item.payload, item.priority.into()));
         if item.is_first {
-            self.probe.observe(Observation::begins("begins to put into", QUEUE, item.nth.into()));
+            self.probe.observe(Observation::begins(words::BEGINS_TO_PUT_INTO, QUEUE, item.nth.into()));
         }
     }
 
     /// It was put.
     pub fn has_put(&self, item: &Item) {
-        self.probe.observe(Observation::note("has put", &item.payload, item.priority.into()));
+        self.probe.observe(Observation::note(words::HAS_PUT, &item.payload, item.priority.into()));
         if item.is_last {
-            self.probe.observe(Observation::ends("has put into", QUEUE, item.nth.into()));
+            self.probe.observe(Observation::ends(words::HAS_PUT_INTO, QUEUE, item.nth.into()));
         }
     }
 
@@ -202,18 +203,18 @@ impl Stage {
             // There is no choice before there are some.
             self.probe.work().await;
         }
-        self.probe.observe(Observation::note("asks", ITEMS, round.into()));
+        self.probe.observe(Observation::note(words::ASKS, ITEMS, round.into()));
     }
 
     /// It has an item, and works it off.
     pub async fn works(&self, item: &ZPath, round: u8) {
-        self.probe.observe(Observation::begins("takes", item.as_str(), round.into()));
+        self.probe.observe(Observation::begins(words::TAKES, item.as_str(), round.into()));
         self.probe.work().await;
-        self.probe.observe(Observation::note("has worked off", item.as_str(), round.into()));
+        self.probe.observe(Observation::note(words::HAS_WORKED_OFF, item.as_str(), round.into()));
     }
 
     /// It has nothing to do with the item any more.
     pub fn done(&self, item: &ZPath, round: u8) {
-        self.probe.observe(Observation::ends("is done with", item.as_str(), round.into()));
+        self.probe.observe(Observation::ends(words::IS_DONE_WITH, item.as_str(), round.into()));
     }
 }

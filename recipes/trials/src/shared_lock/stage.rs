@@ -5,7 +5,8 @@ use crate::common::plain::{self, Place};
 use crate::lock::{LOCK, Stage};
 use crate::promise::AnyPromise;
 use crate::promises;
-use crate::promises::{DONE, START, Word};
+use crate::promises::{DONE, Order, START};
+use crate::words;
 use zk_api::{Text, ZPath, sequence_of};
 use zk_recipes::Mode;
 
@@ -30,14 +31,14 @@ pub(super) fn role(stage: &Stage) -> Role {
 }
 
 /// What sharers tell, in their order: a writer that becomes a reader is granted the lock once more.
-const WORDS: &[Word] = &[
-    ("attempts", &[START, "released"]),
-    ("is granted", &["attempts", "enters"]),
-    ("enters", &["is granted"]),
-    ("leaves", &["enters", "is granted"]),
-    ("gives up", &["attempts", "is granted", "enters", "leaves"]),
-    ("released", &["leaves", "gives up"]),
-    (DONE, &["released"]),
+const WORDS: Order = &[
+    (words::ATTEMPTS, &[START, words::RELEASED]),
+    (words::IS_GRANTED, &[words::ATTEMPTS, words::ENTERS]),
+    (words::ENTERS, &[words::IS_GRANTED]),
+    (words::LEAVES, &[words::ENTERS, words::IS_GRANTED]),
+    (words::GIVES_UP, &[words::ATTEMPTS, words::IS_GRANTED, words::ENTERS, words::LEAVES]),
+    (words::RELEASED, &[words::LEAVES, words::GIVES_UP]),
+    (DONE, &[words::RELEASED]),
 ];
 
 /// What a shared lock with tokens promises.

@@ -38,7 +38,7 @@ impl CommitKind for ChildrenOneByOne {
         let (zk, transaction) = (stage.zk(), stage.transaction());
         let own = plain::child(&transaction, &stage.name());
         if stage.is_coordinator() {
-            stage.note("proposes");
+            stage.note(crate::words::PROPOSES);
             create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
             for site in stage.sites().iter().rev() {
                 create(&zk, &plain::child(&transaction, site), Data::NULL, CreateMode::Persistent).await?;

@@ -37,7 +37,7 @@ impl CommitKind for EphemeralVote {
         if stage.is_coordinator() {
             // As long as it takes: who decides without one that is late is wrong in another way.
             site.wait_for(&stage.sites()).await?;
-            stage.note("proposes");
+            stage.note(crate::words::PROPOSES);
             create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
         }
         appears(&zk, &transaction).await?;

@@ -4,8 +4,9 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
 use crate::event::{End, Observation};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{self, DONE, START, Word, telling};
+use crate::promises::{self, DONE, Order, START, telling};
 use crate::trial::{About, FoundBy, Part, Trial};
+use crate::words::{self, Word};
 use std::time::Duration;
 use zk_api::{Either, Text, ZPath, ZooKeeper, Zxid, race};
 use zk_recipes::{Participant, RecipeError, Terms, Transaction, Verdict, Watching};
@@ -64,19 +65,42 @@ pub trait CommitKind: Send + Sync + 'static {
 
 /// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a decision; a
 /// next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes on to the next.
-const WORDS: &[Word] = &[
-    ("proposes", &[START, WAITS_NO_LONGER, "commits", "aborts"]),
-    ("votes to commit", &[START, "proposes", WAITS_NO_LONGER, "commits", "aborts"]),
-    ("votes to abort", &[START, "proposes", WAITS_NO_LONGER, "commits", "aborts"]),
-    (WAITS_NO_LONGER, &[START, "proposes", "votes to commit", "votes to abort", "commits", "aborts"]),
-    ("commits", &[START, "proposes", "votes to commit", "votes to abort", WAITS_NO_LONGER]),
+const WORDS: Order = &[
+    (words::PROPOSES, &[START, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
     (
-        "aborts",
-        &[START, "proposes", "votes to commit", "votes to abort", WAITS_NO_LONGER, "commits", "aborts"],
+        words::VOTES_TO_COMMIT,
+        &[START, words::PROPOSES, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
     ),
-    (DONE, &["commits", "aborts"]),
+    (words::VOTES_TO_ABORT, &[START, words::PROPOSES, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
+    (
+        words::WAITS_NO_LONGER,
+        &[
+            START,
+            words::PROPOSES,
+            words::VOTES_TO_COMMIT,
+            words::VOTES_TO_ABORT,
+            words::COMMITS,
+            words::ABORTS,
+        ],
+    ),
+    (
+        words::COMMITS,
+        &[START, words::PROPOSES, words::VOTES_TO_COMMIT, words::VOTES_TO_ABORT, words::WAITS_NO_LONGER],
+    ),
+    (
+        words::ABORTS,
+        &[
+            START,
+            words::PROPOSES,
+            words::VOTES_TO_COMMIT,
+            words::VOTES_TO_ABORT,
+            words::WAITS_NO_LONGER,
+            words::COMMITS,
+            words::ABORTS,
+        ],
+    ),
+    (DONE, &[words::COMMITS, words::ABORTS]),
 ];
-const WAITS_NO_LONGER: &str = "waits no longer for the others in";
 
 /// A kind of two-phase commit as a trial. Every process is a site, process 0 the coordinator as well; there is one
 /// transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
@@ -147,7 +171,7 @@ impl<K: CommitKind> Trial for OnTrial<K> {
             Ok(()) => End::Done,
             Err(stop) => {
                 let (end, why) = stop.end();
-                probe.observe(Observation::note("gives up:", &why, part.me.process.into()));
+                probe.observe(Observation::note(Word::own("gives up:"), &why, part.me.process.into()));
                 end
             }
         }
@@ -236,7 +260,7 @@ impl Stage {
         } else if self.joins {
             self.in_time(site.wait_for(&self.sites())).await?;
         }
-        self.note("proposes");
+        self.note(words::PROPOSES);
         Ok(site.propose(&self.id(), &self.terms(watching)).await?)
     }
 
@@ -248,7 +272,7 @@ impl Stage {
         match race(awaited, self.zk.sleep(PATIENCE)).await {
             Either::Left(came) => Ok(Some(came?)),
             Either::Right(()) => {
-                self.note("waits no longer for the others in");
+                self.note(words::WAITS_NO_LONGER);
                 Ok(None)
             }
         }
@@ -275,8 +299,8 @@ impl Stage {
     /// Is about to vote.
     pub fn votes(&self, vote: Verdict) {
         let what = match vote {
-            Verdict::Commit => "votes to commit",
-            Verdict::Abort => "votes to abort",
+            Verdict::Commit => words::VOTES_TO_COMMIT,
+            Verdict::Abort => words::VOTES_TO_ABORT,
         };
         let by = self.part.me.process.into();
         self.probe.observe(Observation::begins(what, self.transaction().as_str(), by));
@@ -285,8 +309,8 @@ impl Stage {
     /// Does as was decided: from here on it will not do anything else.
     pub fn does(&self, decision: Verdict) {
         self.ends(match decision {
-            Verdict::Commit => "commits",
-            Verdict::Abort => "aborts",
+            Verdict::Commit => words::COMMITS,
+            Verdict::Abort => words::ABORTS,
         });
     }
 
@@ -303,16 +327,16 @@ impl Stage {
 
     /// It has acknowledged the transaction already.
     pub fn is_over(&self) {
-        self.ends("is through with");
+        self.ends(words::IS_THROUGH_WITH);
     }
 
-    fn ends(&self, what: &str) {
+    fn ends(&self, what: Word<'_>) {
         let by = self.part.me.process.into();
         self.probe.observe(Observation::ends(what, self.transaction().as_str(), by));
     }
 
     /// A note about the transaction, and how many sites it is among.
-    pub fn note(&self, what: &str) {
+    pub fn note(&self, what: Word<'_>) {
         let of = self.part.clients.into();
         self.probe.observe(Observation::note(what, self.transaction().as_str(), of));
     }

@@ -19,7 +19,7 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe, part: &Part) -> Result<()
     while let (Some(_), watch) = zk.exists_watch(&barrier).await? {
         watch.await;
     }
-    probe.observe(Observation::note("passes", BARRIER, 0));
+    probe.observe(Observation::note(words::PASSES, BARRIER, 0));
     Ok(())
 }
 
@@ -39,7 +39,7 @@ impl Promise for Closed {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeDeleted { path, .. }) if **path == *BARRIER => self.is_lowered = true,
-            Event::Says { actor, what } if what.told().is_some_and(|(what, ..)| what == "passes") => {
+            Event::Says { actor, what } if what.told().is_some_and(|(what, ..)| what == words::PASSES) => {
                 found.push(match self.is_lowered {
                     true => Finding::Tested,
                     false => Finding::Broken(Violation::new(

@@ -19,7 +19,7 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), End> {
             deleted => deleted?,
         }
         let number = sequence_of(first).ok_or(End::Failed)?;
-        probe.observe(Observation::note("takes", "/my-queue", number.into()));
+        probe.observe(Observation::note(words::TAKES, "/my-queue", number.into()));
         probe.work().await;
     }
 }
@@ -39,7 +39,7 @@ impl Promise for TakenOnce {
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Says { actor, what } = event else { return };
-        if let Some(("takes", _, item)) = what.told() {
+        if let Some((words::TAKES, _, item)) = what.told() {
             found.push(match self.taken.insert(item) {
                 true => Finding::Tested,
                 false => Finding::Broken(Violation::new(format!("{actor} takes item {item} again"), None)),

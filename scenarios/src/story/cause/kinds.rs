@@ -406,7 +406,7 @@ impl Search<'_> {
 
     /// What is said of a znode, by each process in its last words of each kind.
     fn said_of(&mut self, path: &str) {
-        let mut kinds: Vec<(u16, &str)> = Vec::new();
+        let mut kinds = Vec::new();
         for (line, actor, what) in self.past.says().rev() {
             let Some((verb, about, _)) = what.told() else { continue };
             let kind = (actor.process, verb);

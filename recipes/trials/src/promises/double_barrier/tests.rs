@@ -87,7 +87,7 @@ fn they_take_two_members_and_rounds_that_do_not_mix_take_two_rounds() {
         ]
         .map(|found| (found.len(), broken_by(&found).len()))
     };
-    let one = |what| Event::Says { actor: actor(0), what: Observation::note(what, B, 1) };
+    let one = |what| Event::Says { actor: actor(0), what: Observation::note(Word::own(what), B, 1) };
     let registers = vec![opened(0), one("arrives at"), created("/barrier/p0", 0)];
     let goes = vec![one("passes"), one("asks to leave"), deleted("/barrier/p0", 0, 0), one("has left")];
     let alone = [registers, goes].concat();

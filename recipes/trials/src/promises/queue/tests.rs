@@ -111,7 +111,7 @@ fn one_who_asked_meanwhile_may_have_the_older_one() {
 #[test]
 fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
     let says = |n: u8, priority| {
-        let what = crate::event::Observation::note("puts", &n.to_string(), priority);
+        let what = crate::event::Observation::note(crate::words::PUTS, &n.to_string(), priority);
         Event::Says { actor: actor(0), what }
     };
     let both = [says(1, 9), says(2, 3)];
