@@ -40,3 +40,25 @@ pub enum Mark {
     /// A promise was broken, as was to be expected.
     Expected,
 }
+
+impl Mark {
+    /// What a line begins with.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Mark::Event => "",
+            Mark::Fault => "FAULT ",
+            Mark::Broken => "BROKEN ",
+            Mark::Expected => "BROKEN AS EXPECTED ",
+        }
+    }
+
+    /// Its class in the style sheet.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Mark::Event => "",
+            Mark::Fault => "fault",
+            Mark::Broken => "broken",
+            Mark::Expected => "expected",
+        }
+    }
+}

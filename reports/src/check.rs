@@ -208,9 +208,3 @@ impl CheckReport {
         CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
     }
 }
-
-impl std::fmt::Display for CheckReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::check_text(self, crate::Paint::PLAIN))
-    }
-}

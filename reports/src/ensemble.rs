@@ -100,9 +100,3 @@ impl EnsembleReport {
         all.filter(|result| result.verdict == Verdict::NeverTested).map(|result| result.name.as_str())
     }
 }
-
-impl std::fmt::Display for EnsembleReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::ensemble_text(self, crate::Paint::PLAIN))
-    }
-}

@@ -1,32 +1,23 @@
-//! Reports as pages: one file each, that works from a disk, fetches nothing, and is read by keyboard and on a phone.
+//! Pages for browsers: one file each, that works from a disk, fetches nothing, and is read by keyboard and on a phone.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `templates/*.html` | the pages; whatever is put into them is escaped by the templates' crate |
+//! | `templates/page.html`, `part.html` | the page, and each of its parts; whatever is put into them is escaped by the templates' crate |
+//! | `templates/diagram.html`, `herd.html` | pictures |
 //! | `templates/report.css`, `report.js` | the style sheet, and what a page does; both are put into it |
 //! | `layout` | where everything of a diagram stands |
-//! | `sweep`, `check`, `judge`, `mutants`, `live` | what a page of each says; that of an ensemble is in `check` |
 //!
 //! Each page forbids itself the network, and every script and style but its own, which are named by their hashes.
 
-mod check;
-mod judge;
 mod layout;
-mod live;
-mod mutants;
-mod sweep;
 
-pub use check::{check_html, ensemble_html};
-pub use judge::judge_html;
 pub(crate) use layout::shortened;
-pub use live::live_html;
-pub use mutants::mutants_html;
-pub use sweep::sweep_html;
 
-use crate::Reached;
 use crate::diagram::Diagram;
-use crate::text::count;
-use crate::verdict::{Answer, Verdict};
+use crate::page::{Group, Mood, Page, Part};
+use crate::sweep::HerdPoint;
+use crate::words::{count, of};
+use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use layout::Drawn;
@@ -38,153 +29,146 @@ const SCRIPT: &str = include_str!("../templates/report.js");
 /// How many messages, bars and points all diagrams of a page have together, so that it stays small.
 const ITEMS: usize = 4_500;
 
-/// What every page has.
-struct Page {
-    title: String,
+/// A page for browsers: the answer first, then each kind of part under a heading. `what` is what it is of.
+pub(crate) fn html(what: &str, page: &Page) -> String {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
+    let policy = format!(
+        "default-src 'none'; img-src data:; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; \
+         form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    );
+    let most = ITEMS / diagrams(page).max(1);
+    let (mut title, mut answer, mut head, mut main) = (("", ""), ("", String::new()), Vec::new(), Vec::new());
+    for part in page {
+        let shown = Shown { part, most };
+        if let Part::Title(name, about) = part {
+            title = (name, about);
+        } else if let Part::Answer(verdict, line) = part {
+            answer = (Mood::from(*verdict).class(), line.words());
+        } else if let Some(place) = heading(part) {
+            main.push((place, shown));
+        } else {
+            head.push(shown);
+        }
+    }
+    main.sort_by_key(|((place, _), _)| *place);
+    // Those of one kind stand under one heading.
+    let mut above = None;
+    for ((place, heading), _) in &mut main {
+        *heading = if above.replace(*place) == Some(*place) { "" } else { *heading };
+    }
+    let whole = Whole { what, policy, style: STYLE, script: SCRIPT, title, answer, head, main };
+    whole.render().expect("writing into memory does not fail")
+}
+
+/// Where a part stands among the others, and under which heading; nowhere, if it is one of the page's head.
+fn heading(part: &Part) -> Option<(u8, &'static str)> {
+    match part {
+        Part::Table(heading, _) => Some((0, heading)),
+        Part::Card(..) => Some((1, "What broke")),
+        Part::Aside(..) => Some((2, "More")),
+        Part::Herd(_) => Some((3, "The herd")),
+        Part::Cases(..) => Some((4, "What was reached")),
+        Part::Title(..) | Part::Facts(_) | Part::Line(_) | Part::Blank | Part::Answer(..) => None,
+        Part::Steps(..) | Part::Moments(_) | Part::Told(_) | Part::Command(_) | Part::Diagram(_) => None,
+    }
+}
+
+fn diagrams(page: &Page) -> usize {
+    let of_part = |part: &Part| match part {
+        Part::Card(_, body) | Part::Aside(_, body) => diagrams(body),
+        other => usize::from(matches!(other, Part::Diagram(_))),
+    };
+    page.iter().map(of_part).sum()
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Whole<'a> {
+    what: &'a str,
     policy: String,
     style: &'static str,
     script: &'static str,
+    title: (&'a str, &'a str),
+    answer: (&'static str, String),
+    head: Vec<Shown<'a>>,
+    main: Vec<((u8, &'static str), Shown<'a>)>,
 }
 
-impl Page {
-    fn new(title: String) -> Page {
-        let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
-        let policy = format!(
-            "default-src 'none'; img-src data:; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; \
-             form-action 'none'",
-            hash(STYLE),
-            hash(SCRIPT)
-        );
-        Page { title, policy, style: STYLE, script: SCRIPT }
+#[derive(Template)]
+#[template(path = "part.html")]
+struct Shown<'a> {
+    part: &'a Part,
+    /// How many items a diagram of this page may have.
+    most: usize,
+}
+
+impl<'a> Shown<'a> {
+    fn inner(&self, part: &'a Part) -> Shown<'a> {
+        Shown { part, most: self.most }
+    }
+
+    /// A diagram, cut to its share of the page.
+    fn drawn(&self, diagram: &Diagram) -> Drawn {
+        layout::lay_out(&match diagram.items() > self.most {
+            true => diagram.clone().up_to(diagram.until, self.most),
+            false => diagram.clone(),
+        })
+    }
+
+    fn is_number(&self, group: &Group, column: &usize) -> bool {
+        group.is_number(*column)
+    }
+
+    fn many(&self, steps: &[String]) -> String {
+        of(steps.len() as u64, "step")
+    }
+
+    fn curve(&self, points: &[HerdPoint]) -> Curve {
+        herd(points)
     }
 }
 
-/// The answer of the whole.
-struct Banner {
-    class: &'static str,
-    words: String,
+/// Wake-ups by contenders, as a curve.
+struct Curve {
+    grid: Vec<(u64, String)>,
+    mean: String,
+    most: String,
+    dots: Vec<(u64, u64, u64, String)>,
+    told: String,
 }
 
-impl Banner {
-    fn new(answer: Answer, words: String) -> Banner {
-        let class = match answer {
-            Answer::Held => "held",
-            Answer::Broken => "broken",
-            Answer::Undecided => "undecided",
-        };
-        Banner { class, words }
-    }
-}
-
-/// A line below the answer.
-struct Note {
-    class: &'static str,
-    words: String,
-}
-
-impl Note {
-    /// As any other line.
-    fn plain(words: String) -> Note {
-        Note { class: "", words }
-    }
-
-    /// One that limits the answer.
-    fn limit(words: String) -> Note {
-        Note { class: "undecided", words }
-    }
-}
-
-/// What every page begins with.
-struct Top {
-    title: String,
-    about: String,
-    answer: Banner,
-    notes: Vec<Note>,
-    /// Each with what it counts.
-    figures: Vec<(String, &'static str)>,
-}
-
-/// A promise in a table.
-struct Row {
-    name: String,
-    about: String,
-    class: &'static str,
-    verdict: &'static str,
-    tested: String,
-    broken: String,
-    /// Thousandths: broken, and broken as expected.
-    meter: [u64; 2],
-    why: String,
-}
-
-/// A break with its picture.
-struct Break {
-    class: &'static str,
-    verdict: &'static str,
-    promise: String,
-    place: String,
-    what: Vec<String>,
-    commands: Vec<String>,
-    /// The way there in words, where it is not drawn.
-    steps: Vec<String>,
-    drawn: Option<Drawn>,
-}
-
-/// An interesting case.
-struct Case {
-    name: String,
-    seeds: String,
-    times: String,
-    /// Thousandths of the seeds.
-    share: u64,
-}
-
-fn verdict(verdict: Verdict) -> (&'static str, &'static str) {
-    match verdict {
-        Verdict::Held => ("held", "held"),
-        Verdict::Broken => ("broken", "BROKEN"),
-        Verdict::BrokenAsExpected => ("broken-as-expected", "broken as expected"),
-        Verdict::NeverTested => ("never-tested", "never put to the test"),
-    }
-}
-
-/// Those that were reached, and the names of those that were not.
-fn cases(all: &[Reached], seeds: u64) -> (Vec<Case>, Vec<String>) {
-    let (reached, unreached): (Vec<_>, Vec<_>) = all.iter().partition(|case| case.times > 0);
-    let case = |case: &Reached| Case {
-        name: case.name.clone(),
-        seeds: count(case.seeds),
-        times: count(case.times),
-        share: thousandths(case.seeds, seeds),
+fn herd(points: &[HerdPoint]) -> Curve {
+    let widest = points.iter().map(|point| point.contenders).max().unwrap_or(1).max(2);
+    let highest = points.iter().map(|point| point.most).max().unwrap_or(1).max(2);
+    let x = |contenders: u64| 50 + (contenders.saturating_sub(1)) * 490 / (widest - 1);
+    // In thousandths, as a mean is no whole number.
+    let y = |thousandths: u64| 205 - thousandths * 190 / (highest * 1000);
+    let mean = |point: &HerdPoint| (u128::from(point.woken) * 1000 / u128::from(point.changes.max(1))) as u64;
+    let line = |value: &dyn Fn(&HerdPoint) -> u64| {
+        let dots = points.iter().map(|point| format!("{},{}", x(point.contenders), y(value(point))));
+        dots.collect::<Vec<_>>().join(" ")
     };
-    (reached.into_iter().map(case).collect(), unreached.into_iter().map(|case| case.name.clone()).collect())
-}
-
-fn thousandths(of: u64, all: u64) -> u64 {
-    match all {
-        0 => 0,
-        // What happened is seen.
-        all => (u128::from(of) * 1000 / u128::from(all)).max(u128::from(of > 0) * 12) as u64,
+    let dot = |point: &HerdPoint| {
+        let mean = mean(point);
+        let tip = format!(
+            "{} wait: {}.{:02} woken by a change, {} at most, over {} changes",
+            point.contenders,
+            mean / 1000,
+            mean % 1000 / 10,
+            point.most,
+            count(point.changes)
+        );
+        (x(point.contenders), y(mean), point.contenders, tip)
+    };
+    let dots: Vec<_> = points.iter().map(dot).collect();
+    let step = highest.div_ceil(5);
+    Curve {
+        grid: (0..=highest / step).map(|nth| (y(nth * step * 1000), (nth * step).to_string())).collect(),
+        mean: line(&mean),
+        most: line(&|point| point.most * 1000),
+        told: dots.last().map(|(_, _, _, tip)| format!("With {tip}.")).unwrap_or_default(),
+        dots,
     }
-}
-
-/// A diagram, cut to its share of the page where there are `all`.
-fn drawn(diagram: &Diagram, all: usize) -> Drawn {
-    let most = ITEMS / all.max(1);
-    if diagram.items() > most {
-        return layout::lay_out(&diagram.clone().up_to(diagram.until, most));
-    }
-    layout::lay_out(diagram)
-}
-
-/// The command that makes a run smaller, from the one that shows it again.
-pub(crate) fn shrink_command(replay: &str, promise: &str) -> Option<String> {
-    let (program, rest) = replay.split_once(" replay ")?;
-    let rest = rest.strip_suffix(&format!(" --promise {promise}")).unwrap_or(rest);
-    let command = format!("{program} shrink {rest} --promise {promise} -o small.toml");
-    rest.contains("--seed ").then_some(command)
-}
-
-fn rendered(page: &impl askama::Template) -> String {
-    page.render().expect("writing into memory does not fail")
 }

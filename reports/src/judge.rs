@@ -111,9 +111,3 @@ pub struct JudgedPromise {
     /// The assumptions that did not hold.
     pub assumptions: Vec<String>,
 }
-
-impl std::fmt::Display for JudgeReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::judge_text(self, crate::Paint::PLAIN, false))
-    }
-}

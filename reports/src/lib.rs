@@ -11,11 +11,15 @@
 //! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
-//! | `text` | the same for people, with colours if asked for |
 //! | `cause` | [`Cause`]: why a promise was broken, and the [`Moment`]s that matter |
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
-//! | `html` | pages: a sweep, a check, judgements, the kill matrix, with their diagrams |
-//! | `markdown` | a sweep for a job's summary, and as annotations of a build |
+//! | `page` | what can stand on a page for people |
+//! | `pages` | what does, for each of the reports |
+//! | `text` | a page as text, with colours if asked for |
+//! | `html` | a page for browsers, with its diagrams |
+//! | `markdown` | a page as Markdown |
+//! | `words` | numbers and times in words |
+//! | `annotations` | a sweep as annotations of a build |
 //! | `mermaid` | a diagram for wherever Markdown is shown |
 //! | `junit` | a sweep, or a live run, for CI systems |
 //! | `confidence` | [`Confidence`]: how sure so many seeds make one |
@@ -27,6 +31,7 @@
 //! `tests/testdata/keys.txt` has every key of every JSON form; a change that an old reader cannot bear raises the
 //! number in [`SWEEP_SCHEMA`] and its like. Nothing here knows what a promise or a seed is for.
 
+mod annotations;
 mod cause;
 mod check;
 mod confidence;
@@ -44,13 +49,17 @@ mod merge;
 mod mermaid;
 mod mutants;
 mod mutate;
+mod page;
+mod pages;
 mod replay;
 mod saved;
 mod schema;
 mod sweep;
 mod text;
 mod verdict;
+mod words;
 
+pub use annotations::sweep_annotations;
 pub use cause::{Cause, Mark, Moment};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use confidence::{Confidence, Rate};
@@ -63,18 +72,20 @@ pub use files::{
     FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_live_dir,
     write_so_far, write_whole,
 };
-pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial, herd_markdown, herd_text};
-pub use html::{check_html, ensemble_html, judge_html, live_html, mutants_html, sweep_html};
+pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
 pub use junit::{live_junit, sweep_junit};
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
-pub use markdown::{sweep_annotations, sweep_markdown};
 pub use merge::{MergeError, difference, first_of_shard, merge};
 pub use mermaid::{MERMAID_KEPT, mermaid};
 pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
-    mutate_markdown, mutate_text,
+};
+pub use pages::{
+    check_html, check_text, ensemble_html, ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html,
+    judge_markdown, judge_text, live_html, live_text, mutants_html, mutants_text, mutate_markdown,
+    mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown, sweep_text,
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
@@ -82,11 +93,9 @@ pub use schema::schemas;
 pub use sweep::{
     Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
 };
-pub use text::{
-    Paint, check_text, count, ensemble_text, exhaust_text, judge_markdown, judge_text, live_text,
-    mutants_text, named_in, replay_text, seconds, sweep_brief, sweep_text, table, wrapped,
-};
+pub use text::Paint;
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};
+pub use words::{count, named_in, seconds, wrapped};
 
 /// A report as JSON, indented, with a newline at its end.
 pub fn to_json<T: serde::Serialize>(report: &T) -> String {

@@ -135,9 +135,3 @@ impl LiveReport {
         CatalogueNote::of(self.catalogued.as_ref(), self.broken())
     }
 }
-
-impl std::fmt::Display for LiveReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::live_text(self, crate::Paint::PLAIN))
-    }
-}

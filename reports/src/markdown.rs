@@ -1,108 +1,111 @@
-//! A sweep for a job's summary, and as annotations of a build.
+//! Pages as Markdown.
 
-use crate::html::shrink_command;
-use crate::sweep::{Failure, PromiseResult, SweepReport};
-use crate::text::{
-    count, covered_words, failed, missing_words, rate_words, seconds, sweep_answer, unseen_words,
-    verdict_words,
-};
-use crate::verdict::{Answer, Verdict};
+use crate::page::{Cell, Group, Line, Mood, Page, Part, missed};
 use std::fmt::Write;
 
-/// How many breaks are annotated, or shown with their commands.
-const SHOWN: usize = 10;
-
-/// A sweep as Markdown, for `$GITHUB_STEP_SUMMARY` and its like.
-pub fn sweep_markdown(report: &SweepReport) -> String {
-    let mut out = String::new();
-    let sign = match report.answer {
-        Answer::Held => "✅",
-        Answer::Broken => "❌",
-        Answer::Undecided => "⚠️",
+/// A page as Markdown: the answer first, and nothing that only browsers have room for.
+pub(crate) fn markdown(page: &Page) -> String {
+    let answer = page.iter().find_map(|part| {
+        let Part::Answer(answer, line) = part else { return None };
+        Some((sign((*answer).into()), words(line)))
+    });
+    let Some((sign, answer)) = answer else {
+        return page.iter().filter_map(block).collect::<Vec<_>>().join("\n");
     };
-    let _ = writeln!(out, "### {sign} zoocheck: {}\n", plain(&report.what));
-    let seeds = &report.seeds;
-    let _ = writeln!(
-        out,
-        "**{}** in {} seeds ({}..{}), {} virtual seconds\n",
-        plain(&sweep_answer(report)),
-        count(seeds.count),
-        seeds.first,
-        seeds.end,
-        count(report.virtual_seconds as u64)
-    );
-    for line in limits(report) {
-        let _ = writeln!(out, "{}\n", plain(&line));
-    }
-    table(&mut out, "promise", &report.promises, seeds.count);
-    let bad: Vec<PromiseResult> =
-        report.invariants.iter().filter(|result| result.verdict == Verdict::Broken).cloned().collect();
-    table(&mut out, "always watched", &bad, seeds.count);
-    let firsts = report.firsts().filter(|(_, _, verdict)| *verdict == Verdict::Broken);
-    for (_, failure, _) in firsts.take(SHOWN) {
-        first(&mut out, report, failure);
-    }
-    let unreached: Vec<String> =
-        report.sometimes.iter().filter(|case| case.times == 0).map(|case| plain(&case.name)).collect();
-    if !unreached.is_empty() {
-        let _ = writeln!(out, "Never reached: {}\n", unreached.join(", "));
-    }
-    out
-}
-
-/// What was not run, what was not reached, and what such a sweep cannot have missed.
-fn limits(report: &SweepReport) -> impl Iterator<Item = String> {
-    let unseen = unseen_words(report).filter(|_| report.confidence.rates.is_empty());
-    [missing_words(report), covered_words(report).map(|(_, words)| words), unseen].into_iter().flatten()
-}
-
-fn table(out: &mut String, first: &str, results: &[PromiseResult], seeds: u64) {
-    if results.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "| {first} | verdict | tested |\n|---|---|--:|");
-    for result in results {
-        let sign = match result.verdict {
-            Verdict::Held => "🟢",
-            Verdict::Broken => "🔴",
-            Verdict::BrokenAsExpected => "🟡",
-            Verdict::NeverTested => "⚪",
-        };
-        let mut words = plain(&verdict_words(result, seeds, "seed"));
-        if result.verdict == Verdict::BrokenAsExpected {
-            let _ = write!(words, ": {}", plain(&failed(&result.assumptions)));
+    let mut blocks = vec![format!("**{answer}**\n")];
+    // What limits the answer follows it.
+    let (limits, others): (Vec<&Part>, Vec<&Part>) =
+        page.iter().partition(|part| matches!(part, Part::Line(line) if line.is_odd()));
+    for part in limits.into_iter().chain(others) {
+        match part {
+            Part::Title(name, _) => blocks.insert(0, format!("### {sign} zoocheck: {}\n", plain(name))),
+            part => blocks.extend(block(part)),
         }
-        let _ = writeln!(out, "| {} | {sign} {words} | {} |", plain(&result.name), count(result.tested));
+    }
+    blocks.join("\n")
+}
+
+fn block(part: &Part) -> Option<String> {
+    match part {
+        Part::Title(name, _) => Some(format!("## {}\n", plain(name))),
+        Part::Line(line) => match &line.spans[..] {
+            [(Mood::Strong, command)] => Some(fenced("sh", command)),
+            _ => Some(format!("{}\n", words(line))),
+        },
+        Part::Table(_, groups) => {
+            let tables: Vec<String> = groups.iter().filter_map(table).collect();
+            (!tables.is_empty()).then(|| tables.join("\n"))
+        }
+        Part::Cases(cases, _) => {
+            let missed: Vec<String> = missed(cases).into_iter().map(plain).collect();
+            (!missed.is_empty()).then(|| format!("Never reached: {}\n", missed.join(", ")))
+        }
+        Part::Card(title, body) => {
+            let body: Vec<String> = body.iter().filter_map(block).collect();
+            Some(format!("**{}**\n\n{}", words(title), body.join("\n")))
+        }
+        Part::Steps(lines, _) | Part::Told(lines) => Some(fenced("", &lines.join("\n"))),
+        Part::Command(command) => Some(fenced("sh", command)),
+        Part::Facts(_)
+        | Part::Blank
+        | Part::Answer(..)
+        | Part::Moments(_)
+        | Part::Diagram(_)
+        | Part::Herd(_)
+        | Part::Aside(..) => None,
+    }
+}
+
+fn words(line: &Line) -> String {
+    line.spans.iter().map(|(mood, words)| span(*mood, words)).collect()
+}
+
+fn span(mood: Mood, words: &str) -> String {
+    let is_code = mood == Mood::Strong && !words.contains('`');
+    if is_code { format!("`{words}`") } else { plain(words) }
+}
+
+fn sign(mood: Mood) -> &'static str {
+    match mood {
+        Mood::Good => "✅",
+        Mood::Bad => "❌",
+        Mood::Plain | Mood::Strong | Mood::Odd => "⚠️",
+    }
+}
+
+/// Of what is of interest only where it is broken, that.
+fn table(group: &Group) -> Option<String> {
+    let is_bad = |row: &&Vec<Cell>| !group.aside || row.iter().any(|cell| cell.mood == Mood::Bad);
+    let rows: Vec<&Vec<Cell>> = group.rows.iter().filter(is_bad).collect();
+    let mut out = format!("| {} |\n|", group.heads.join(" | "));
+    for column in 0..group.heads.len() {
+        out.push_str(if group.is_number(column) { "---:|" } else { "---|" });
+    }
+    for row in &rows {
+        let cell = |cell: &Cell| match cell.mood {
+            Mood::Plain | Mood::Strong => span(cell.mood, &cell.words),
+            Mood::Good => format!("🟢 {}", plain(&cell.words)),
+            Mood::Bad => format!("🔴 {}", plain(&cell.words)),
+            Mood::Odd => format!("🟡 {}", plain(&cell.words)),
+        };
+        let _ = write!(out, "\n| {} |", row.iter().map(cell).collect::<Vec<_>>().join(" | "));
     }
     out.push('\n');
-}
-
-fn first(out: &mut String, report: &SweepReport, failure: &Failure) {
-    let _ = writeln!(
-        out,
-        "#### {}\nSeed {}, at {}: {}\n",
-        plain(&failure.promise),
-        failure.seed,
-        seconds(failure.virtual_ns),
-        plain(&failure.what)
-    );
-    if let Some(rate) = rate_words(report, &failure.promise) {
-        let _ = writeln!(out, "{}\n", plain(&rate));
-    }
-    let mut commands = vec![failure.replay.clone()];
-    commands.extend(shrink_command(&failure.replay, &failure.promise));
-    fenced(out, "sh", &commands.join("\n"));
+    group.notes.iter().for_each(|note| {
+        let _ = write!(out, "\n{}\n", words(note));
+    });
+    (!rows.is_empty()).then_some(out)
 }
 
 /// A block of code, whatever is in it.
-pub(crate) fn fenced(out: &mut String, language: &str, code: &str) {
+fn fenced(language: &str, code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    let _ = writeln!(out, "{fence}{language}\n{}\n{fence}\n", code.trim_end());
+    format!("{fence}{language}\n{}\n{fence}\n", code.trim_end())
 }
 
 /// Text that means nothing to Markdown, nor to the HTML in it; in one line.
-pub(crate) fn plain(text: &str) -> String {
+fn plain(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {
@@ -119,40 +122,6 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-/// What broke as annotations: a GitHub workflow command a line.
-pub fn sweep_annotations(report: &SweepReport) -> String {
-    let mut out = String::new();
-    let broken = report.firsts().filter(|(_, _, verdict)| *verdict == Verdict::Broken);
-    for (result, failure, _) in broken.take(SHOWN) {
-        let title = format!("{}: {} is broken", report.what, failure.promise);
-        let message = format!(
-            "{} of {} seeds break it; first {}, at {}:\n{}\n{}",
-            count(result.broken),
-            count(report.seeds.count),
-            failure.seed,
-            seconds(failure.virtual_ns),
-            failure.what,
-            failure.replay
-        );
-        let _ = writeln!(out, "::error title={}::{}", property(&title), data(&message));
-    }
-    if report.answer == Answer::Undecided {
-        let title = format!("{}: undecided", report.what);
-        let _ = writeln!(out, "::warning title={}::{}", property(&title), data(&sweep_answer(report)));
-    }
-    out
-}
-
-/// The message of a workflow command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// One of its properties.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,14 +129,6 @@ mod tests {
     #[test]
     fn nothing_in_a_text_means_anything_to_markdown() {
         assert_eq!(plain("/a|b\n<script>*x*`@you"), "/a\\|b &lt;script&gt;\\*x\\*\\`&#64;you");
-        let mut out = String::new();
-        fenced(&mut out, "sh", "a ``` b");
-        assert_eq!(out, "````sh\na ``` b\n````\n\n");
-    }
-
-    #[test]
-    fn a_workflow_command_is_one_line_whatever_it_says() {
-        assert_eq!(data("50 %\r\n::error::x"), "50 %25%0D%0A::error::x");
-        assert_eq!(property("a: b, c\n"), "a%3A b%2C c%0A");
+        assert_eq!(fenced("sh", "a ``` b"), "````sh\na ``` b\n````\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::diagram::{ArrowKind, Bar, BarKind, Diagram, Point, PointKind, Unit};
 use crate::html::shortened;
-use crate::text::seconds;
+use crate::words::seconds;
 use std::fmt::Write;
 
 /// How many messages and notes there are at most: more than that nobody reads, and some viewers refuse.

@@ -1,11 +1,9 @@
 //! How strong the promises of recipes are: slips on purpose, and what became of each.
 
-use crate::markdown::plain;
-use crate::text::{Paint, count, of, table};
 use crate::verdict::Answer;
+use crate::words::{count, of};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
 
 /// The version of [`MutateReport`]'s JSON.
 pub const MUTATE_SCHEMA: &str = "zoocheck-mutate/1";
@@ -146,7 +144,8 @@ impl MutateTally {
         }
     }
 
-    fn words(self) -> String {
+    /// In words.
+    pub(crate) fn words(self) -> String {
         let MutateTally { all, killed, equivalent, undecided, survived, unreached } = self;
         let share = match killed + survived {
             0 => "-".to_owned(),
@@ -170,154 +169,6 @@ impl MutateReport {
     pub fn tally(&self) -> MutateTally {
         MutateTally::of(self.recipes.iter().flat_map(|recipe| &recipe.mutations))
     }
-}
-
-/// What became of it, and by whom or why.
-fn verdict(mutation: &MutationResult) -> (&'static str, String) {
-    let by = mutation.killed.as_ref().map(|killed| {
-        let how = match (killed.seed, killed.steps) {
-            (Some(seed), _) => format!(", seed {seed}"),
-            (None, Some(steps)) => format!(", model in {}", of(steps.into(), "step")),
-            (None, None) => String::new(),
-        };
-        format!("{}{how}", killed.promise)
-    });
-    match mutation.fate {
-        MutationFate::Killed => ("killed", by.unwrap_or_default()),
-        MutationFate::Equivalent => ("equivalent", String::new()),
-        MutationFate::NotReached => ("not reached", String::new()),
-        MutationFate::NotDecided => ("not decided", mutation.why.clone().unwrap_or_default()),
-        MutationFate::Survived => ("SURVIVES", String::new()),
-    }
-}
-
-fn what(mutation: &MutationResult) -> String {
-    format!("{} {}", mutation.kind, mutation.nth)
-}
-
-/// What is said of a survivor.
-fn survivor(recipe: &MutatedRecipe, mutation: &MutationResult) -> (String, Vec<String>) {
-    let head = format!("{}: {} at {} survives", recipe.name, what(mutation), mutation.place);
-    let mut lines = vec![match mutation.lost {
-        true => "the recipe itself can do this, and the mutated one cannot:".to_owned(),
-        false => "it can do this, and the recipe itself cannot:".to_owned(),
-    }];
-    lines.extend(mutation.run.iter().enumerate().map(|(nth, step)| format!("{:>3}. {step}", nth + 1)));
-    lines.push(match &mutation.noticed_by[..] {
-        [] => format!("no promise of the library notices it; tried: {}", listed(&recipe.library)),
-        noticed => format!("the library's {} would notice it", noticed.join(", ")),
-    });
-    (head, lines)
-}
-
-fn listed(names: &[String]) -> String {
-    if names.is_empty() { "none".into() } else { names.join(", ") }
-}
-
-/// Each survivor with its recipe.
-fn survivors(report: &MutateReport) -> impl Iterator<Item = (&MutatedRecipe, &MutationResult)> {
-    let all = report.recipes.iter().flat_map(|recipe| recipe.mutations.iter().map(move |it| (recipe, it)));
-    all.filter(|(_, mutation)| mutation.fate == MutationFate::Survived)
-}
-
-/// For people. The last line is the answer.
-pub fn mutate_text(report: &MutateReport, paint: Paint) -> String {
-    let mut out = String::new();
-    for recipe in &report.recipes {
-        let MutatedRecipe { name, bounds, states, .. } = recipe;
-        let _ = writeln!(
-            out,
-            "{}: {} each, and models with {bounds} ({} states)",
-            paint.strong(name),
-            of(report.seeds, "seed"),
-            count(*states)
-        );
-        if !recipe.broken.is_empty() {
-            let _ =
-                writeln!(out, "the recipe itself breaks {}, which kills nothing", recipe.broken.join(", "));
-        }
-        let plain = |text: String| (text.clone(), text);
-        let mut rows =
-            vec![["mutation", "at", "", "by"].map(|head| (head.into(), paint.strong(head))).to_vec()];
-        for mutation in &recipe.mutations {
-            let (word, by) = verdict(mutation);
-            let painted = match mutation.fate {
-                MutationFate::Killed => paint.good(word),
-                MutationFate::Equivalent | MutationFate::NotReached => word.to_owned(),
-                MutationFate::NotDecided => paint.odd(word),
-                MutationFate::Survived => paint.bad(word),
-            };
-            let place = plain(mutation.place.clone());
-            rows.push(vec![plain(what(mutation)), place, (word.to_owned(), painted), plain(by)]);
-        }
-        let _ = writeln!(out, "\n{}", table(&rows));
-    }
-    for (recipe, mutation) in survivors(report) {
-        let (head, lines) = survivor(recipe, mutation);
-        let _ = writeln!(out, "{}\n  {}\n", paint.bad(&head), lines.join("\n  "));
-    }
-    let _ = writeln!(out, "{}", paint.answer(report.answer, &report.tally().words()));
-    out
-}
-
-/// For a file beside the code: recipes × kinds, then each survivor.
-pub fn mutate_markdown(report: &MutateReport) -> String {
-    let mut kinds: Vec<&str> = Vec::new();
-    for mutation in report.recipes.iter().flat_map(|recipe| &recipe.mutations) {
-        if !kinds.contains(&mutation.kind.as_str()) {
-            kinds.push(&mutation.kind);
-        }
-    }
-    let mut out = format!("{}.\n\n", report.tally().words());
-    let _ = writeln!(
-        out,
-        "Killed of those not equivalent, by {} each and by models of at most {} states; the first {} occasions of \
-         each kind. `=`: all are equivalent; `?`: so many are not decided.\n",
-        of(report.seeds, "seed"),
-        count(report.max_states),
-        report.occasions
-    );
-    let names: Vec<String> = report.recipes.iter().map(|recipe| format!("`{}`", recipe.name)).collect();
-    let _ = writeln!(out, "| | {} |\n|---|{}", names.join(" | "), "---|".repeat(names.len()));
-    for kind in kinds {
-        let cell = |recipe: &MutatedRecipe| {
-            let tally = MutateTally::of(recipe.mutations.iter().filter(|mutation| mutation.kind == kind));
-            let open = if tally.undecided > 0 { format!(" {}?", tally.undecided) } else { String::new() };
-            match (tally.all, tally.killed + tally.survived) {
-                (0, _) => String::new(),
-                (_, 0) if tally.undecided == 0 => "=".into(),
-                (_, decided) => format!("{}/{decided}{open}", tally.killed),
-            }
-        };
-        let cells: Vec<String> = report.recipes.iter().map(cell).collect();
-        let _ = writeln!(out, "| {kind} | {} |", cells.join(" | "));
-    }
-    let _ = writeln!(out, "\n## By promise\n\n| recipe | models with | promise | kills |\n|---|---|---|--:|");
-    for recipe in &report.recipes {
-        for (promise, kills) in kills(recipe) {
-            let _ = writeln!(out, "| `{}` | {} | {promise} | {kills} |", recipe.name, recipe.bounds);
-        }
-    }
-    out.push_str("\n## Survivors\n");
-    for (recipe, mutation) in survivors(report) {
-        let (head, lines) = survivor(recipe, mutation);
-        let _ = writeln!(out, "\n**{}**\n", plain(&head));
-        let _ = writeln!(out, "```\n{}\n```", lines.join("\n"));
-    }
-    out
-}
-
-/// How many each promise kills, most first.
-fn kills(recipe: &MutatedRecipe) -> Vec<(&str, usize)> {
-    let mut kills: Vec<(&str, usize)> = Vec::new();
-    for killed in recipe.mutations.iter().filter_map(|mutation| mutation.killed.as_ref()) {
-        match kills.iter_mut().find(|(promise, _)| *promise == killed.promise) {
-            Some((_, kills)) => *kills += 1,
-            None => kills.push((&killed.promise, 1)),
-        }
-    }
-    kills.sort_by_key(|(promise, kills)| (std::cmp::Reverse(*kills), *promise));
-    kills
 }
 
 #[cfg(test)]

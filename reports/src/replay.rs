@@ -96,9 +96,3 @@ impl ReplayReport {
         CatalogueNote::of(self.catalogued.as_ref(), broken.map(|result| result.name.as_str()))
     }
 }
-
-impl std::fmt::Display for ReplayReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::replay_text(self, crate::Paint::PLAIN, Lines::default()))
-    }
-}

@@ -281,9 +281,3 @@ impl SweepReport {
         CatalogueNote::of(self.catalogued.as_ref(), self.broken())
     }
 }
-
-impl std::fmt::Display for SweepReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&crate::sweep_text(self, crate::Paint::PLAIN))
-    }
-}

@@ -235,7 +235,7 @@ fn ensemble() -> EnsembleReport {
 fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
     let text = ensemble().to_string();
     let told = [
-        "bounds: 3 voters and 1 observer; at most 1 transaction, 2 partitions, 1 further\n    election; no crashes,",
+        "bounds: 3 voters and 1 observer; at most 1 transaction, 2 partitions, 1\n    further election; no crashes,",
         "merged: idle timers\n",
         "  1. p0 asks\n  2. p1 asks\n  => two\n",
     ];

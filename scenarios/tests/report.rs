@@ -85,7 +85,7 @@ fn an_ensemble_and_the_kill_matrix_leave_pages_too() {
         (
             "check ensemble --servers 2 --crashes 0",
             report::<EnsembleReport> as fn(&str) -> Value,
-            "Every order of events within bounds: 2 voters",
+            "bounds: 2 voters",
         ),
         (
             "mutants canary --seeds 1 --max-states 0",

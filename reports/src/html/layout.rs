@@ -4,7 +4,7 @@
 //! page's script moves things about when lanes are hidden or when it is zoomed; it knows only what stands here.
 
 use crate::diagram::{Arrow, ArrowKind, Bar, BarKind, Diagram, LaneKind, LeftOut, Point, PointKind, Unit};
-use crate::text::{count, of, seconds};
+use crate::words::{count, of, seconds};
 use std::collections::BTreeMap;
 
 /// Columns before the first lane: times.

@@ -1,0 +1,142 @@
+//! What stands on the page of each report.
+//!
+//! | file | whose page |
+//! |---|---|
+//! | `sweep`, `replay`, `exhaust`, `live` | of runs |
+//! | `check`, `ensemble` | of models |
+//! | `judge`, `mutants`, `mutate`, `herd` | of recipes and of the checker itself |
+
+mod check;
+mod ensemble;
+mod exhaust;
+mod herd;
+mod judge;
+mod live;
+mod mutants;
+mod mutate;
+mod replay;
+mod sweep;
+
+pub use check::{check_html, check_text};
+pub use ensemble::{ensemble_html, ensemble_text};
+pub use exhaust::exhaust_text;
+pub use herd::{herd_markdown, herd_text};
+pub use judge::{judge_html, judge_markdown, judge_text};
+pub use live::{live_html, live_text};
+pub use mutants::{mutants_html, mutants_text};
+pub use mutate::{mutate_markdown, mutate_text};
+pub use replay::replay_text;
+pub(crate) use sweep::answer as sweep_answer;
+pub use sweep::{sweep_brief, sweep_html, sweep_markdown, sweep_text};
+
+use crate::PromiseResult;
+use crate::cause::Cause;
+use crate::page::{Cell, Group, Line, Mood, Part, below};
+use crate::verdict::{CatalogueNote, Verdict};
+use crate::words::{count, of, thousandths};
+
+/// Why a break was expected, in words that end a sentence.
+fn failed(assumptions: &[String]) -> String {
+    format!("the assumption failed that {}", assumptions.join(", and that "))
+}
+
+/// The same of a promise, below its table.
+fn excuse(name: &str, assumptions: &[String]) -> Option<Line> {
+    let line = || format!("{name} as expected: {}", failed(assumptions));
+    (!assumptions.is_empty()).then(|| Line::from(line()).indent(2).wrapped(4))
+}
+
+/// Promises and invariants under their heads. `all` are so many seeds, or orders.
+fn verdicts(
+    promises: &[PromiseResult],
+    invariants: &[PromiseResult],
+    all: u64,
+    words: &dyn Fn(&PromiseResult) -> String,
+) -> Part {
+    let group = |head, results: &[PromiseResult]| {
+        let row = |result: &PromiseResult| {
+            let mut verdict = Cell::new(result.verdict, words(result));
+            let share = [result.broken, result.expected].map(|number| thousandths(number, all));
+            verdict.meter = (share != [0, 0]).then_some(share);
+            vec![Cell::from(&result.name).about(&result.about), verdict, count(result.tested).into()]
+        };
+        Group::new([head, "verdict", "tested"], results.iter().map(row).collect())
+    };
+    let mut owed = group("promise", promises);
+    owed.notes = promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions)).collect();
+    let mut watched = group("always watched", invariants);
+    watched.aside = true;
+    Part::Table("Verdicts", vec![owed, watched])
+}
+
+/// The verdict of a promise over so many seeds or orders, in words.
+fn verdict_words(result: &PromiseResult, all: u64, one: &str) -> String {
+    let rate = |n: u64| if all == 0 { 0.0 } else { 100.0 * n as f64 / all as f64 };
+    let (all, broken, expected) = (of(all, one), count(result.broken), count(result.expected));
+    match result.verdict {
+        Verdict::Broken if result.expected > 0 => {
+            format!("BROKEN in {broken} of {all}, and as expected in {expected}")
+        }
+        Verdict::Broken => format!("BROKEN in {broken} of {all}"),
+        Verdict::BrokenAsExpected => {
+            format!("broken as expected in {expected} of {all} ({:.1} %)", rate(result.expected))
+        }
+        Verdict::Held | Verdict::NeverTested => verdict_word(result.verdict).into(),
+    }
+}
+
+fn verdict_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Held => "held",
+        Verdict::Broken => "BROKEN",
+        Verdict::BrokenAsExpected => "broken as expected",
+        Verdict::NeverTested => "never put to the test",
+    }
+}
+
+/// The title of what broke.
+fn broken(promise: &str, owed: bool) -> Line {
+    match owed {
+        true => Line::new(Mood::Bad, format!("{promise}: broken")),
+        false => Line::new(Mood::Odd, format!("{promise}: broken as expected")),
+    }
+}
+
+/// What happened, line by line.
+fn what(text: &str) -> impl Iterator<Item = Part> {
+    text.lines().map(below)
+}
+
+/// The same behind an arrow.
+fn end(text: &str) -> impl Iterator<Item = Part> {
+    text.lines().map(|line| Line::from(format!("=> {line}")).indent(2).into())
+}
+
+/// The sentences, and then the moments that matter.
+fn why(cause: &Cause) -> impl Iterator<Item = Part> {
+    let moments = [Part::Blank, Part::Moments(cause.moments.clone())];
+    cause.why.iter().map(|sentence| below(sentence.as_str())).chain(moments)
+}
+
+/// How it compares with the catalogue: odd, if it is not as that says.
+fn known(note: Option<CatalogueNote<'_>>) -> Option<Part> {
+    let mood = match note.as_ref()? {
+        CatalogueNote::AsCatalogued(_) => Mood::Plain,
+        CatalogueNote::Other(_) | CatalogueNote::NotSeen(_) => Mood::Odd,
+    };
+    Some(Line::new(mood, note?.to_string()).wrapped(2).into())
+}
+
+/// How many there are at most, behind a semicolon, and what there are none of.
+fn at_most<'a>(counted: &[(u8, &str, &'a str)]) -> (String, Vec<&'a str>) {
+    let (mut some, mut none) = (Vec::new(), Vec::new());
+    for &(number, one, many) in counted {
+        match number {
+            0 => none.push(many),
+            1 => some.push(format!("1 {one}")),
+            _ => some.push(format!("{number} {many}")),
+        }
+    }
+    let most = if some.is_empty() { String::new() } else { format!("; at most {}", some.join(", ")) };
+    (most, none)
+}

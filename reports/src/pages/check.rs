@@ -1,0 +1,271 @@
+//! A check of a recipe, and what its page has in common with that of an ensemble.
+
+use super::{at_most, broken, end, failed, known};
+use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path};
+use crate::diagram::Diagram;
+use crate::html::html;
+use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
+use crate::text::{Paint, text};
+use crate::verdict::Verdict;
+use crate::words::{count, of, wall};
+use std::fmt::Write;
+
+/// Ways to break promises as pictures, by the promise's name and whether it was owed there.
+pub(super) type Pictures = [(String, bool, Diagram)];
+
+/// A check as text. Its last line is the verdict.
+pub fn check_text(report: &CheckReport, paint: Paint) -> String {
+    text(&page(report, None, &[]), paint)
+}
+
+impl std::fmt::Display for CheckReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&check_text(self, Paint::PLAIN))
+    }
+}
+
+/// A check as a page. `diagrams` are ways to break promises, by the promise's name and whether it was owed there.
+/// `command` is what was typed.
+pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
+    html(&format!("check {}", report.what), &page(report, Some(command), diagrams))
+}
+
+fn page(report: &CheckReport, command: Option<&str>, pictures: &Pictures) -> Page {
+    let mut page = head(report);
+    page.extend(command.map(|command| Part::Command(command.into())));
+    page.push(verdicts("promise", &report.promises, report.exhaustive));
+    page.extend(watched(&report.watched));
+    page.push(Part::Cases(report.sometimes.clone(), None));
+    page.extend(ways(report.promises.iter().chain(&report.watched), report.promise.as_deref(), pictures));
+    page.extend(explored(report.states, report.transitions, wall(report.wall_seconds)));
+    let all: Vec<&str> = never_tested(report).collect();
+    // What was asked, and explored to the end, is answered below.
+    page.extend(untested(&all, report.exhaustive).filter(|_| !report.exhaustive || report.asked.is_some()));
+    page.extend(known(report.catalogue_note()));
+    page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
+    page.push(answer(report.verdict.answer(), last_line(report)));
+    page
+}
+
+fn head(report: &CheckReport) -> Page {
+    let how = &report.how;
+    let mut facts = vec![format!("{} engine", how.engine)];
+    // What everybody has is not told.
+    let unusual = [
+        (how.eager, "eager delivery"),
+        (how.symmetry, "symmetry"),
+        (!how.keys, "without checkpoints"),
+        (!how.audit, "checkpoints not audited"),
+        (!how.memo, "nothing remembered"),
+        (!how.effects, "without writes to the outside resource"),
+        (how.true_zxids, "true zxids"),
+    ];
+    facts.extend(unusual.iter().filter(|(is, _)| *is).map(|(_, name)| name.to_string()));
+    let clients = "one server, whose clients may see an older state if views lag";
+    let mut page = vec![
+        Part::Title(report.recipe.clone(), report.about.clone()),
+        below(format!("bounds: {}", bounds(&report.bounds))),
+        below(format!("model: {}, {clients}", report.holds_in)),
+        below(format!("search: {}", facts.join(", "))),
+    ];
+    if !how.unproven.is_empty() {
+        let names = how.unproven.join(", ");
+        let warning = format!("not shown to give the same verdict for {}: {names}", report.recipe);
+        page.push(below(Line::new(Mood::Odd, warning)));
+    }
+    page.extend(limits(&report.limits));
+    page
+}
+
+/// When it gives up, if ever.
+pub(super) fn limits(limits: &Limits) -> Option<Part> {
+    let limits = [
+        limits.time_seconds.map(|s| format!("{s} s")),
+        limits.max_states.map(|n| format!("{} states", count(n))),
+        limits.max_memory.map(|bytes| format!("{} MB", count(bytes / 1_000_000))),
+        limits.max_depth.map(|n| format!("depth {n}")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    (!limits.is_empty()).then(|| below(format!("gives up after: {}", limits.join(", or "))))
+}
+
+/// What there is, and then what there is not.
+fn bounds(b: &Bounds) -> String {
+    let faults = [
+        (b.expiries, "expiry", "expiries"),
+        (b.drops, "drop", "drops"),
+        (b.crashes, "crash", "crashes"),
+        (b.pauses, "pause", "pauses"),
+        (b.restarts, "restart", "restarts"),
+        (b.admin, "admin change", "admin changes"),
+    ];
+    let (most, mut none) = at_most(&faults);
+    let mut text = format!("{} × {}{most}", of(b.clients.into(), "client"), of(b.rounds.into(), "round"));
+    match b.lag {
+        0 => none.push("lag"),
+        lag => {
+            text.push_str(&format!("; views lag by at most {}", of(lag.into(), "transaction")));
+            text.push_str(if b.lying_syncs { "; syncs may not help" } else { "; syncs help" });
+            text.push_str(match b.false_ends {
+                true => "; live sessions may be called dead",
+                false => "; ends are true",
+            });
+        }
+    }
+    text.push_str(match b.pauses {
+        0 => "; timers take any time, those of a process in their order",
+        _ => "; timers take any time",
+    });
+    if !none.is_empty() {
+        text.push_str(&format!("; no {}", none.join(", ")));
+    }
+    text
+}
+
+/// What became of promises, or of invariants.
+pub(super) fn verdicts(head: &str, results: &[CheckedPromise], exhaustive: bool) -> Part {
+    let steps = |path: &Option<Path>| of(path.as_ref().map_or(0, |path| path.steps.len() as u64), "step");
+    let row = |result: &CheckedPromise| {
+        let (mood, words) = match result.verdict {
+            Verdict::Held if exhaustive => (Mood::Good, "holds".into()),
+            Verdict::Held => (Mood::Odd, "not broken so far".into()),
+            Verdict::Broken => (Mood::Bad, format!("BROKEN ({})", steps(&result.broken))),
+            Verdict::BrokenAsExpected => {
+                (Mood::Odd, format!("broken as expected ({})", steps(&result.expected)))
+            }
+            Verdict::NeverTested => (Mood::Odd, "never put to the test".into()),
+        };
+        let tested = result.tested.map_or("not counted".into(), count);
+        vec![Cell::from(&result.name), Cell::new(mood, words), tested.into()]
+    };
+    Part::Table("Verdicts", vec![Group::new([head, "verdict", "tested"], results.iter().map(row).collect())])
+}
+
+/// What the search itself watches has no tests to count.
+pub(super) fn watched(watched: &[CheckedPromise]) -> Page {
+    let mut line = Line::new(Mood::Strong, "always watched:");
+    for (nth, result) in watched.iter().enumerate() {
+        let (mood, words) = match (result.verdict, &result.partly) {
+            (Verdict::Broken, _) => (Mood::Bad, format!("{} BROKEN", result.name)),
+            (Verdict::NeverTested, _) => (Mood::Odd, format!("{} not checked", result.name)),
+            (_, Some(left_out)) => (Mood::Plain, format!("{} ({left_out})", result.name)),
+            (_, None) => (Mood::Plain, result.name.clone()),
+        };
+        line = line.then(Mood::Plain, if nth == 0 { " " } else { ", " }).then(mood, words);
+    }
+    if watched.is_empty() { Page::new() } else { vec![Part::Blank, line.wrapped(16).into()] }
+}
+
+/// The shortest ways to break what was broken; that which the verdict names comes first.
+pub(super) fn ways<'a>(
+    all: impl Iterator<Item = &'a CheckedPromise>,
+    first: Option<&str>,
+    pictures: &Pictures,
+) -> Page {
+    let (mut named, others): (Vec<_>, Vec<_>) = all.partition(|result| Some(&*result.name) == first);
+    named.extend(others);
+    let of_one = |result: &'a CheckedPromise| {
+        let owed = result.broken.iter().map(move |path| way(result, path, true, pictures));
+        owed.chain(result.expected.iter().map(move |path| way(result, path, false, pictures)))
+    };
+    named.into_iter().flat_map(of_one).collect()
+}
+
+fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &Pictures) -> Part {
+    let mut body: Page = path.assumption.iter().map(|it| below(failed(std::slice::from_ref(it)))).collect();
+    body.extend(path.why.iter().map(|sentence| below(sentence.as_str())));
+    body.push(Part::Steps(path.steps.clone(), path.matters.clone()));
+    body.extend(end(&path.what));
+    let picture = pictures.iter().find(|(name, is, _)| *name == result.name && *is == owed);
+    body.extend(picture.map(|(_, _, diagram)| Part::Diagram(diagram.clone())));
+    Part::Card(broken(&result.name, owed), body)
+}
+
+/// How much was explored.
+pub(super) fn explored(states: u64, transitions: u64, took: String) -> Page {
+    let line = format!("{}, {}, {took}", of(states, "state"), of(transitions, "transition"));
+    vec![Part::Blank, Line::from(line).into()]
+}
+
+/// What nothing has put to the test.
+pub(super) fn untested(names: &[&str], exhaustive: bool) -> Option<Part> {
+    let scope = if exhaustive { "nothing within these bounds" } else { "nothing so far" };
+    let line = format!("{scope} put to the test: {}", names.join(", "));
+    (!names.is_empty()).then(|| Line::new(Mood::Odd, line).wrapped(0).into())
+}
+
+pub(super) fn how_far(undecided: bool) -> Option<Part> {
+    let line = "--max-states, --max-depth and --time-limit say how far a search may go";
+    undecided.then(|| Line::from(line).into())
+}
+
+/// The promises that nothing has put to the test.
+fn never_tested(report: &CheckReport) -> impl Iterator<Item = &str> {
+    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
+    untested.map(|result| result.name.as_str())
+}
+
+/// The verdict of a search that was not `undecided` for want of tests.
+pub(super) fn judgement(
+    verdict: Judgement,
+    steps: &[String],
+    promise: Option<&str>,
+    ran_out: Option<&str>,
+    whole: &str,
+) -> String {
+    match verdict {
+        Judgement::Holds => format!("holds {whole}"),
+        Judgement::Violated => {
+            format!("violated ({}): {}", of(steps.len() as u64, "step"), promise.unwrap_or("a promise"))
+        }
+        Judgement::Undecided => format!("undecided ({})", ran_out.unwrap_or("cut short")),
+        Judgement::NotDetermined => format!("not determined: {}", ran_out.unwrap_or("the code")),
+    }
+}
+
+/// The verdict, over what it is, and what to ask next.
+fn last_line(report: &CheckReport) -> String {
+    let mut line = verdict_words(report);
+    if report.verdict != Judgement::Violated && report.exhaustive {
+        let _ = write!(line, "; with {}", bounds(&report.bounds));
+    }
+    if let Some(next) = &report.next {
+        let _ = write!(line, "; next: {next}");
+    }
+    line
+}
+
+/// The verdict of a check in words: of the promise that was asked about, or of all.
+fn verdict_words(report: &CheckReport) -> String {
+    let whole = format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
+    let (promise, ran_out) = (report.promise.as_deref(), report.ran_out.as_deref());
+    let answer = judgement(report.verdict, &report.steps, promise, ran_out, &whole);
+    let answer = match report.verdict {
+        Judgement::Violated | Judgement::NotDetermined => return answer,
+        Judgement::Holds => format!("{answer}{}", unless(report)),
+        Judgement::Undecided if report.exhaustive => {
+            let names = format!(": {}", never_tested(report).collect::<Vec<_>>().join(", "));
+            let names = if report.asked.is_some() { "" } else { &names };
+            format!("undecided {whole}: never put to the test{names}")
+        }
+        Judgement::Undecided => answer,
+    };
+    let Some(asked) = &report.asked else { return answer };
+    let all = report.promises.iter().chain(&report.watched);
+    let broken: Vec<&str> =
+        all.filter(|result| result.verdict == Verdict::Broken).map(|result| result.name.as_str()).collect();
+    match broken.is_empty() {
+        true => format!("{asked}: {answer}"),
+        false => format!("{asked}: {answer}; broken: {}", broken.join(", ")),
+    }
+}
+
+/// That something was broken as expected.
+fn unless(report: &CheckReport) -> &'static str {
+    let is_asked = |name: &String| report.asked.as_ref().is_none_or(|asked| asked == name);
+    let mut all = report.promises.iter().filter(|result| is_asked(&result.name));
+    match all.any(|result| result.verdict == Verdict::BrokenAsExpected) {
+        true => ", but for what was broken as expected",
+        false => "",
+    }
+}

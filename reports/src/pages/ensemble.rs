@@ -1,0 +1,100 @@
+//! A check of an ensemble.
+
+use super::at_most;
+use super::check::{Pictures, explored, how_far, judgement, limits, untested, verdicts, watched, ways};
+use crate::check::Judgement;
+use crate::diagram::Diagram;
+use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
+use crate::html::html;
+use crate::page::{Page, Part, answer, below};
+use crate::text::{Paint, text};
+use crate::words::{count, of, wall};
+
+/// The check of an ensemble as text. Its last line is the verdict.
+pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
+    text(&page(report, None, &[]), paint)
+}
+
+impl std::fmt::Display for EnsembleReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&ensemble_text(self, Paint::PLAIN))
+    }
+}
+
+/// The check of an ensemble as a page; the rest is as for [`check_html`](crate::check_html).
+pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
+    html("check ensemble", &page(report, Some(command), diagrams))
+}
+
+fn page(report: &EnsembleReport, command: Option<&str>, pictures: &Pictures) -> Page {
+    let about = format!("real servers over links that break, {}", level(&report.level));
+    let merged = format!("merged: {}", report.merged.join(", "));
+    let mut page = vec![
+        Part::Title("ensemble".into(), about),
+        below(format!("servers: {}", servers(report.whole.as_ref()))),
+        below(format!("bounds: {}", bounds(&report.bounds))),
+    ];
+    page.extend((!report.merged.is_empty()).then(|| below(merged)));
+    page.extend(limits(&report.limits));
+    page.extend(command.map(|command| Part::Command(command.into())));
+    page.push(verdicts("invariant", &report.invariants, report.exhaustive));
+    page.extend(watched(&report.watched));
+    page.push(Part::Cases(report.sometimes.clone(), None));
+    page.extend(ways(report.invariants.iter().chain(&report.watched), report.promise.as_deref(), pictures));
+    let rate = count((report.states as f64 / report.wall_seconds.max(1e-6)) as u64);
+    let took = format!("{} ({rate} states a second)", wall(report.wall_seconds));
+    page.extend(explored(report.states, report.transitions, took));
+    page.extend(untested(&report.untested().collect::<Vec<_>>(), report.exhaustive));
+    page.extend(how_far(report.verdict == Judgement::Undecided));
+    let whole = format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
+    let (promise, ran_out) = (report.promise.as_deref(), report.ran_out.as_deref());
+    let words = judgement(report.verdict, &report.steps, promise, ran_out, &whole);
+    page.push(answer(report.verdict.answer(), words));
+    page
+}
+
+fn level(name: &str) -> String {
+    match name {
+        "election" => "from the start, and no further than an election".to_owned(),
+        "synchronisation" => "from a decided election on".to_owned(),
+        "rivals" => "from two of three voters on that stand for one epoch".to_owned(),
+        "broadcast" => "from an established leader on".to_owned(),
+        "whole" => "from the start".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// What they are.
+fn servers(whole: Option<&WholeServers>) -> String {
+    match whole {
+        None => "peers without trees, sessions or clients".to_owned(),
+        Some(WholeServers { asks, snapshots }) => {
+            let own = if *snapshots { ", with snapshots of their own" } else { "" };
+            format!("whole{own}, and a client that asks for {asks}")
+        }
+    }
+}
+
+/// What there is, and then what there is not.
+fn bounds(b: &EnsembleBounds) -> String {
+    let (most, none) = at_most(&[
+        (b.txns, "transaction", "transactions"),
+        (b.crashes, "crash", "crashes"),
+        (b.breaks, "broken link", "broken links"),
+        (b.partitions, "partition", "partitions"),
+        (b.elections, "further election", "further elections"),
+        (b.timeouts, "early timer", "early timers"),
+    ]);
+    let mut text = of(b.servers.into(), "voter");
+    if b.observers > 0 {
+        text.push_str(&format!(" and {}", of(b.observers.into(), "observer")));
+    }
+    if b.past > 0 {
+        text.push_str(&format!("; {} of a past epoch", of(b.past.into(), "transaction")));
+    }
+    text.push_str(&most);
+    if !none.is_empty() {
+        text.push_str(&format!("; no {}", none.join(", ")));
+    }
+    text
+}

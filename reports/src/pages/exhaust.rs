@@ -1,0 +1,54 @@
+//! All orders of a few events.
+
+use super::{broken, end, known, verdict_words, verdicts};
+use crate::exhaust::{BrokenOrder, ExhaustReport};
+use crate::page::{Line, Mood, Page, Part, answer, below};
+use crate::text::{Paint, text};
+use crate::verdict::{Answer, CatalogueNote};
+use crate::words::{count, of, seconds};
+
+/// What came of all orders as text. Its last line is the command to type next, if something was broken, or the answer.
+pub fn exhaust_text(report: &ExhaustReport, paint: Paint) -> String {
+    let orders = report.orders;
+    let what = format!(
+        "seed {}, from {} on: the next {} in every order, and then as time brings it",
+        report.seed,
+        seconds(report.at_ns),
+        of(report.steps.into(), "event")
+    );
+    let mut page = vec![
+        Part::Title(report.recipe.clone(), report.about.clone()),
+        Part::Facts(report.facts.clone()),
+        below(what),
+        verdicts(&report.promises, &report.invariants, orders, &|it| verdict_words(it, orders, "order")),
+    ];
+    page.extend(report.broken.iter().map(broken_order));
+    closing(&mut page, report);
+    text(&page, paint)
+}
+
+fn broken_order(order: &BrokenOrder) -> Part {
+    let title = broken(&order.promise, true);
+    let title = title.then(Mood::Plain, format!(" at {}, by this order", seconds(order.virtual_ns)));
+    let mut body = vec![Part::Steps(order.steps.clone(), Vec::new())];
+    body.extend(end(&order.what));
+    body.push(Line::from(&order.replay).indent(2).into());
+    Part::Card(title, body)
+}
+
+fn closing(page: &mut Page, report: &ExhaustReport) {
+    let all = if report.exhaustive { "these are all" } else { "there are more" };
+    let differ =
+        format!("{}, {all}; {} of the runs differ", of(report.orders, "order"), count(report.different));
+    let words = match report.answer {
+        Answer::Held => "every promise held in every order",
+        Answer::Broken => "a promise was BROKEN in some order",
+        Answer::Undecided if !report.exhaustive => {
+            "undecided: nothing was broken, and not every order was run"
+        }
+        Answer::Undecided => "nothing was broken, and not every promise was put to the test",
+    };
+    page.extend([Part::Blank, Line::from(differ).into(), answer(report.answer, words)]);
+    let note = report.catalogue_note().filter(|note| !matches!(note, CatalogueNote::NotSeen(_)));
+    page.extend(known(note));
+}

@@ -1,0 +1,99 @@
+//! How many clients a release wakes, by how many contend.
+
+use crate::herd::{HerdReport, HerdRun};
+use crate::markdown::markdown;
+use crate::page::{Cell, Group, Line, Mood, Part};
+use crate::text::{Paint, text};
+
+/// For people.
+pub fn herd_text(report: &HerdReport) -> String {
+    let mut page = vec![
+        Line::from("clients woken by a release, by how many contend").into(),
+        Part::Table("", vec![table(report, Mood::Plain)]),
+    ];
+    let notes = notes(report);
+    if !notes.is_empty() {
+        page.extend([Part::Blank, Part::Told(notes)]);
+    }
+    let how = format!(
+        "One run for each, under seed {}: one server, no faults, latency 1 ms; all ask before the first lets go, and \
+         each holds once. {:.0} s",
+        report.seed, report.wall_seconds
+    );
+    page.extend([Part::Blank, Line::from(how).wrapped(0).into()]);
+    text(&page, Paint::PLAIN)
+}
+
+/// For a README: the same in any run of one build.
+pub fn herd_markdown(report: &HerdReport) -> String {
+    let notes = notes(report).into_iter().map(|note| Line::from(note).into());
+    markdown(&std::iter::once(Part::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
+}
+
+fn table(report: &HerdReport, name: Mood) -> Group {
+    let runs = report.trials.first().map_or(&[][..], |trial| &trial.runs);
+    let rows = report.trials.iter().map(|trial| {
+        let cells = trial.runs.iter().map(|run| cell(run).into());
+        std::iter::once(Cell::new(name, &trial.name)).chain(cells).collect()
+    });
+    let mut group = Group::new(["contenders"], rows.collect());
+    group.heads.extend(runs.iter().map(|run| run.contenders.to_string()));
+    group
+}
+
+fn cell(run: &HerdRun) -> String {
+    let short = if run.granted < run.contenders { "*" } else { "" };
+    match run.per_release() {
+        None => "-".into(),
+        Some(0.0) => format!("0{short}"),
+        Some(mean) if mean < 10.0 => format!("{mean:.2}{short}"),
+        Some(mean) => format!("{mean:.1}{short}"),
+    }
+}
+
+/// What is said below the table, line by line.
+fn notes(report: &HerdReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    for trial in &report.trials {
+        for run in trial.runs.iter().filter(|run| run.granted < run.contenders) {
+            let HerdRun { contenders, granted, .. } = run;
+            notes.push(format!(
+                "* {}: {granted} of {contenders} were granted what they asked for",
+                trial.name
+            ));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Answer, HERD_SCHEMA, HerdTrial};
+
+    fn report(granted: u64) -> HerdReport {
+        let runs = vec![
+            HerdRun { contenders: 1, granted: 1, woken: 0, most: 0 },
+            HerdRun { contenders: 40, granted, woken: 780, most: 39 },
+        ];
+        let trials = vec![HerdTrial { name: "lock/simple".into(), wrong: true, runs }];
+        HerdReport { schema: HERD_SCHEMA.into(), seed: 1, trials, answer: Answer::Held, wall_seconds: 1.0 }
+    }
+
+    #[test]
+    fn a_table_tells_how_many_each_release_wakes() {
+        let table = "| contenders | 1 | 40 |\n|---|---:|---:|\n| `lock/simple` | 0 | 19.5 |\n";
+        assert_eq!(herd_markdown(&report(40)), table);
+        assert!(herd_text(&report(40)).contains("\ncontenders   1  40\nlock/simple  0  19.5\n\nOne run"));
+    }
+
+    #[test]
+    fn who_waited_in_vain_is_told() {
+        for (text, star) in [(herd_text(&report(30)), "*"), (herd_markdown(&report(30)), "\\*")] {
+            assert!(text.contains(&format!("26.0{star}")), "{text}");
+            let told = format!("\n{star} lock/simple: 30 of 40 were granted what they asked for\n");
+            assert!(text.contains(&told), "{text}");
+        }
+        assert_eq!(cell(&report(0).trials[0].runs[1]), "-");
+    }
+}

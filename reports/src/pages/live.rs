@@ -1,0 +1,139 @@
+//! A run on a live ensemble.
+
+use super::{broken, end, excuse, known};
+use crate::html::html;
+use crate::live::{LiveBreak, LivePromise, LiveReport};
+use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
+use crate::text::{Paint, text};
+use crate::verdict::{Answer, Verdict};
+use crate::words::{count, of, wall};
+
+/// A run on a live ensemble as text. The answer is in the last lines.
+pub fn live_text(report: &LiveReport, paint: Paint) -> String {
+    text(&page(report), paint)
+}
+
+impl std::fmt::Display for LiveReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&live_text(self, Paint::PLAIN))
+    }
+}
+
+/// A run on a live ensemble as a page. It has no picture: nobody saw the messages.
+pub fn live_html(report: &LiveReport) -> String {
+    html(&report.what, &page(report))
+}
+
+fn page(report: &LiveReport) -> Page {
+    let settings = format!(
+        "{} × {}, session timeout {} ms",
+        of(report.clients.into(), "client"),
+        of(report.rounds.into(), "round"),
+        count(report.session_timeout_ms)
+    );
+    let mut promises = group("promise", &report.promises);
+    let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
+    promises.notes = excuses.collect();
+    let mut page = vec![
+        Part::Title(report.recipe.clone(), report.about.clone()),
+        below(format!("on {}, which is live: what happens here happens once", report.connect)),
+        below(settings),
+        Part::Table("Verdicts", vec![promises, group("always watched", &report.invariants)]),
+    ];
+    for result in report.all() {
+        // What was broken as expected is told where nothing else is to be told of that promise.
+        match (&result.first, &result.first_expected) {
+            (Some(first), _) => page.push(first_break(result, first, true)),
+            (None, Some(first)) => page.push(first_break(result, first, false)),
+            (None, None) => {}
+        }
+    }
+    closing(&mut page, report);
+    page
+}
+
+fn group(heading: &str, results: &[LivePromise]) -> Group {
+    let row = |result: &LivePromise| {
+        let [verdict, tested] = match result.verdict {
+            None => [Cell::new(Mood::Odd, "not judged on a live ensemble"), "not counted".into()],
+            Some(verdict) => {
+                [Cell::new(verdict, verdict_words(verdict, result)), count(result.tested).into()]
+            }
+        };
+        vec![Cell::from(&result.name).about(&result.about), verdict, tested]
+    };
+    Group::new([heading, "verdict", "tested"], results.iter().map(row).collect())
+}
+
+/// What became of a promise on a live ensemble, in words.
+fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
+    let times = |number: u64| of(number, "time");
+    match verdict {
+        Verdict::Held => "held".into(),
+        Verdict::Broken if result.expected > 0 => {
+            format!("BROKEN {}, and as expected {}", times(result.broken), times(result.expected))
+        }
+        Verdict::Broken => format!("BROKEN {}", times(result.broken)),
+        Verdict::BrokenAsExpected => format!("broken as expected {}", times(result.expected)),
+        Verdict::NeverTested => "never put to the test".into(),
+    }
+}
+
+fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Part {
+    let mut body = Page::new();
+    if !result.about.is_empty() {
+        body.push(below(result.about.as_str()));
+    }
+    body.push(below(format!("first at {:.3} s", first.seconds)));
+    body.push(Part::Told(first.timeline.iter().map(|line| format!("  {line}")).collect()));
+    body.extend(end(&first.what));
+    Part::Card(broken(&result.name, owed), body)
+}
+
+fn closing(page: &mut Page, report: &LiveReport) {
+    let happened = &report.happened;
+    let happened = format!(
+        "{} in {}; {}, {} lost; {} lost; {}, {} refused",
+        of(happened.grants, "grant"),
+        wall(report.wall_seconds),
+        of(happened.sessions, "session"),
+        count(happened.sessions_lost),
+        of(happened.disconnections, "connection"),
+        of(happened.writes, "write"),
+        count(happened.refused)
+    );
+    page.extend([Part::Blank, Line::from(happened).into()]);
+    if !report.left.is_empty() {
+        let left = format!("left behind, and removed: {}", report.left.join(", "));
+        page.push(Line::new(Mood::Odd, left).wrapped(2).into());
+    }
+    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.extend(known(report.catalogue_note()));
+}
+
+/// The answer in words.
+fn answer(report: &LiveReport) -> String {
+    let judged = || report.promises.iter().filter(|result| result.verdict.is_some());
+    match report.answer {
+        Answer::Held => {
+            let excused = report.all().any(|result| result.verdict == Some(Verdict::BrokenAsExpected));
+            let but = if excused { ", but for what was broken as expected" } else { "" };
+            let all = if judged().count() == report.promises.len() {
+                "every promise"
+            } else {
+                "every judged promise"
+            };
+            format!("{all} held{but}")
+        }
+        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
+        Answer::Undecided => match &report.ran_out {
+            Some(why) => format!("undecided: {why}"),
+            None if judged().count() == 0 => "undecided: no promise of it can be judged from outside".into(),
+            None => {
+                let untested = judged().filter(|result| result.verdict == Some(Verdict::NeverTested));
+                let names: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+                format!("undecided: never put to the test: {}", names.join(", "))
+            }
+        },
+    }
+}

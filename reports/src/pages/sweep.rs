@@ -1,0 +1,290 @@
+//! A sweep.
+
+use super::{broken, failed, known, verdict_words, verdicts, what, why};
+use crate::html::html;
+use crate::markdown::markdown;
+use crate::merge::first_of_shard;
+use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
+use crate::sweep::{Failure, Missing, PromiseResult, SweepReport};
+use crate::text::{Paint, text};
+use crate::verdict::{Answer, Verdict};
+use crate::words::{count, of, seconds, wall};
+
+/// How many breaks without a picture are listed, of each promise.
+const LISTED: usize = 10;
+
+/// A sweep as text. Its last line is the command to type next, if something was broken, or the answer.
+pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
+    text(&page(report), paint)
+}
+
+impl std::fmt::Display for SweepReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&sweep_text(self, Paint::PLAIN))
+    }
+}
+
+/// A sweep as a page.
+pub fn sweep_html(report: &SweepReport) -> String {
+    html(&report.what, &page(report))
+}
+
+/// A sweep as Markdown, for `$GITHUB_STEP_SUMMARY` and its like.
+pub fn sweep_markdown(report: &SweepReport) -> String {
+    markdown(&page(report))
+}
+
+/// A sweep in which all is well, in a few lines. Its last line says how to see more.
+pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
+    let mut page = head(report, 1);
+    page.push(Part::Blank);
+    for (title, results) in [("promises", &report.promises), ("always watched", &report.invariants)] {
+        page.push(Line::from(format!("{title}: {}", tally(results))).wrapped(2).into());
+    }
+    let missed: Vec<&str> =
+        report.sometimes.iter().filter(|case| case.seeds == 0).map(|case| case.name.as_str()).collect();
+    let reached = report.sometimes.len() - missed.len();
+    let never = if missed.is_empty() { String::new() } else { format!("; never: {}", missed.join(", ")) };
+    let line = format!("cases reached: {reached} of {}{never}", report.sometimes.len());
+    page.push(Line::from(line).wrapped(2).into());
+    closing(&mut page, report);
+    page.push(Line::from("-v tells of each promise and each case").into());
+    text(&page, paint)
+}
+
+fn page(report: &SweepReport) -> Page {
+    let mut page = head(report, report.facts.len());
+    let seeds = report.seeds.count;
+    page.push(verdicts(&report.promises, &report.invariants, seeds, &|result| {
+        verdict_words(result, seeds, "seed")
+    }));
+    page.push(Part::Cases(report.sometimes.clone(), Some(seeds)));
+    page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
+    page.extend(others(report));
+    if !report.herd.is_empty() {
+        page.push(Part::Herd(report.herd.clone()));
+    }
+    closing(&mut page, report);
+    page
+}
+
+/// What was run.
+fn head(report: &SweepReport, facts: usize) -> Page {
+    let seeds = &report.seeds;
+    let shard = seeds.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
+    let ran = format!(
+        "seeds {}..{}{shard}: {} run, {} of them twice, to compare",
+        seeds.first,
+        seeds.end,
+        count(seeds.count),
+        count(seeds.twice)
+    );
+    vec![
+        Part::Title(report.recipe.clone(), report.about.clone()),
+        Part::Facts(report.facts.iter().take(facts).cloned().collect()),
+        below(ran),
+    ]
+}
+
+/// How many held, and which did not.
+fn tally(results: &[PromiseResult]) -> String {
+    let held = results.iter().filter(|result| result.verdict == Verdict::Held).count();
+    let mut parts = vec![format!("{held} held")];
+    for verdict in [Verdict::Broken, Verdict::BrokenAsExpected, Verdict::NeverTested] {
+        let names = results.iter().filter(|result| result.verdict == verdict);
+        let names: Vec<&str> = names.map(|result| result.name.as_str()).collect();
+        if !names.is_empty() {
+            parts.push(format!("{}: {}", super::verdict_word(verdict), names.join(", ")));
+        }
+    }
+    parts.join("; ")
+}
+
+/// The first break of a promise.
+fn first(report: &SweepReport, result: &PromiseResult, failure: &Failure, how: Verdict) -> Part {
+    let owed = how == Verdict::Broken;
+    let mut body = Page::new();
+    if !result.about.is_empty() {
+        body.push(below(result.about.as_str()));
+    }
+    body.push(below(format!("first in seed {}, at {}", failure.seed, seconds(failure.virtual_ns))));
+    body.extend(what(&failure.what));
+    if let Some(cause) = &failure.cause {
+        body.extend(why(cause));
+        body.push(Part::Blank);
+    }
+    body.push(below(format!("digest {:016x}", failure.digest)));
+    body.extend(match owed {
+        true => rate_words(report, &failure.promise).map(below),
+        false => Some(below(failed(&result.assumptions))),
+    });
+    body.push(Part::Command(failure.replay.clone()));
+    body.extend(shrink_command(&failure.replay, &failure.promise).filter(|_| owed).map(Part::Command));
+    body.extend(failure.diagram.clone().map(Part::Diagram));
+    let title = broken(&failure.promise, owed);
+    if owed { Part::Card(title, body) } else { Part::Aside(title.words(), body) }
+}
+
+/// Some more of each promise.
+fn others(report: &SweepReport) -> Option<Part> {
+    let of_one = |name| report.failures.iter().filter(move |failure| failure.promise == name);
+    let row = |failure: &Failure| {
+        let cells = [failure.promise.clone(), failure.seed.to_string(), failure.what.clone()];
+        let [promise, seed, what] = cells.map(Cell::from);
+        vec![promise, seed, what.about(&failure.replay)]
+    };
+    let rows: Vec<_> = report.broken().flat_map(|name| of_one(name).skip(1).take(LISTED)).map(row).collect();
+    let firsts = report.broken().filter(|name| of_one(name).next().is_some()).count();
+    let hidden = report.failures.len().saturating_sub(firsts + rows.len()) as u64;
+    let words = format!(
+        "More seeds that broke something: {} shown, {} more in report.json",
+        rows.len(),
+        count(hidden)
+    );
+    let table = |rows| Part::Table("", vec![Group::new(["promise", "seed", "what"], rows)]);
+    (!rows.is_empty()).then(|| Part::Aside(words, vec![table(rows)]))
+}
+
+/// The command that makes a run smaller, from the one that shows it again.
+fn shrink_command(replay: &str, promise: &str) -> Option<String> {
+    let (program, rest) = replay.split_once(" replay ")?;
+    let rest = rest.strip_suffix(&format!(" --promise {promise}")).unwrap_or(rest);
+    let command = format!("{program} shrink {rest} --promise {promise} -o small.toml");
+    rest.contains("--seed ").then_some(command)
+}
+
+fn closing(page: &mut Page, report: &SweepReport) {
+    let wall_seconds = report.wall_seconds.filter(|wall_seconds| *wall_seconds > 0.0);
+    let took = wall_seconds.map(|wall_seconds| {
+        let rate = count((report.virtual_seconds / wall_seconds) as u64);
+        format!(" in {} ({rate} per second)", wall(wall_seconds))
+    });
+    let took = took.unwrap_or_default();
+    page.push(Part::Blank);
+    page.push(Line::from(format!("{} virtual seconds{took}", count(report.virtual_seconds as u64))).into());
+    page.push(
+        Line::from(format!("{} messages, {} steps", count(report.messages), count(report.steps))).into(),
+    );
+    let unseen = unseen_words(report).filter(|_| report.confidence.rates.is_empty());
+    page.extend(unseen.map(|words| Line::from(words).into()));
+    page.extend(covered_words(report).map(|(covered, words)| {
+        let mood = if covered { Mood::Plain } else { Mood::Odd };
+        Line::new(mood, words).wrapped(2).into()
+    }));
+    page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
+    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+    page.extend(known(report.catalogue_note()));
+    if let Some(failure) = report.failures.first() {
+        page.push(Line::from("the same build, scenario and seed give the same run again:").into());
+        page.push(Line::new(Mood::Strong, &failure.replay).into());
+    }
+}
+
+/// How often a promise breaks, and how many green seeds say that it does not any more; `None` of one that does not break.
+fn rate_words(report: &SweepReport, promise: &str) -> Option<String> {
+    let known = &report.confidence;
+    let rate = known.rates.iter().find(|rate| rate.promise == promise)?;
+    Some(format!(
+        "in {} to {} of all seeds ({}); after a fix, {} leave at most {} that it is still there",
+        percent(rate.low),
+        percent(rate.high),
+        percent(known.level),
+        of(rate.green_seeds, "fresh green seed"),
+        percent(1.0 - known.level),
+    ))
+}
+
+/// What such a sweep would have seen; `None` if it has no seeds.
+fn unseen_words(report: &SweepReport) -> Option<String> {
+    let known = &report.confidence;
+    let (rate, sure) = (percent(known.unseen_below), percent(known.level));
+    let line = format!("what breaks in {rate} of all seeds or more would have shown here, with {sure}");
+    (report.seeds.count > 0).then_some(line)
+}
+
+/// A share as `0.62 %`, with two digits that count.
+fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    let digits = if percent > 0.0 { (1.0 - percent.log10().floor()).clamp(0.0, 9.0) as usize } else { 0 };
+    let text = format!("{percent:.digits$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// Whether a sweep until nothing new is reached came to its end, and how that went.
+fn covered_words(report: &SweepReport) -> Option<(bool, String)> {
+    let until = report.until_covered.as_ref()?;
+    let quiet = of(until.quiet, "seed");
+    let last = until.last_new.map_or("nothing was reached at all".into(), |seed| {
+        format!("the last that was new came in seed {seed}")
+    });
+    let line = match until.covered {
+        true => format!("covered: nothing new in {quiet}; {last}"),
+        false => format!("not covered: there is no end of {quiet} with nothing new; {last}"),
+    };
+    Some((until.covered, line))
+}
+
+/// Which seeds were not run though they were asked for; `None` if all were.
+fn missing_words(report: &SweepReport) -> Option<String> {
+    let missing = missing(report);
+    let what = if report.seeds.interrupted { "interrupted" } else { "partial" };
+    (!missing.is_empty()).then(|| format!("{what}: these seeds were not run: {}", missing.join(", ")))
+}
+
+/// What adjoins is one: shards that leave off at seeds next to one another, and shards of which nothing was run.
+fn missing(report: &SweepReport) -> Vec<String> {
+    let seeds = &report.seeds;
+    let shard = |one: &Missing| shard_of(one.shard.as_deref()?);
+    let mut missing: Vec<&Missing> = seeds.missing.iter().collect();
+    missing.sort_by_key(|one| shard(one));
+    // The first seed of a shard in a range that begins there.
+    let begins = |one: &Missing, first: u64| {
+        shard(one).is_some_and(|(index, of)| first_of_shard((first, seeds.end), index, of) == Some(one.from))
+    };
+    let from = missing.iter().map(|one| one.from).min().unwrap_or(seeds.end);
+    let of = missing.first().and_then(|one| shard(one)).map_or(0, |(_, of)| of);
+    if of > 0 && missing.len() as u64 == of && missing.iter().all(|one| begins(one, from)) {
+        return vec![format!("those from {from} on")];
+    }
+    let is_next = |one: &Missing, next: &Missing| {
+        let numbers = shard(one).zip(shard(next));
+        let adjoin = numbers.is_some_and(|((one, _), (next, _))| one.checked_add(1) == Some(next));
+        adjoin && begins(one, seeds.first) && begins(next, seeds.first)
+    };
+    let told = |part: &[&Missing]| {
+        let one = part[0];
+        match (&one.shard, part.last().and_then(|last| last.shard.as_ref())) {
+            (Some(first), Some(last)) if part.len() > 1 => format!("all of shards {first} to {last}"),
+            (Some(shard), _) if begins(one, seeds.first) => format!("all of shard {shard}"),
+            (Some(shard), _) => format!("those of shard {shard} from {} on", one.from),
+            (None, _) => format!("those from {} on", one.from),
+        }
+    };
+    missing.chunk_by(|one, next| is_next(one, next)).map(told).collect()
+}
+
+/// `2/4` as numbers.
+fn shard_of(shard: &str) -> Option<(u64, u64)> {
+    let (index, of) = shard.split_once('/')?;
+    Some((index.parse().ok()?, of.parse().ok()?)).filter(|(index, of)| (1..=*of).contains(index))
+}
+
+/// The answer of a sweep in words.
+pub(crate) fn answer(report: &SweepReport) -> String {
+    let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
+    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+    match report.answer {
+        Answer::Held => {
+            let excused = report.all().any(|result| result.verdict == Verdict::BrokenAsExpected);
+            let but = if excused { ", but for what was broken as expected" } else { "" };
+            format!("every promise held{but}")
+        }
+        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
+        Answer::Undecided if !untested.is_empty() => {
+            format!("undecided: never put to the test: {}", untested.join(", "))
+        }
+        Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),
+        Answer::Undecided => "undecided: not covered".into(),
+    }
+}
