@@ -1,6 +1,9 @@
 //! Who may do what.
 
 use crate::{Harness, after};
+use std::sync::Arc;
+use zk_api::Data;
+use zk_proto::prepare::acl::prove;
 
 /// Session 1 is `digest:u:h` and has made `/a`, which only it may touch, and `/a/b`.
 fn private() -> Harness {
@@ -77,4 +80,11 @@ fn a_read_that_is_refused_sets_no_watch() {
     let mut h = private();
     h.script(&["s2 get /a watch", "s2 ls /a watch"]);
     assert!(h.watches.is_empty());
+}
+
+#[test]
+fn null_proves_nothing_and_is_not_taken_for_an_empty_text() {
+    let proven = |credentials: &Data| prove(&Arc::from([]), "digest", credentials, None);
+    assert_eq!(proven(&Data::NULL), None);
+    assert_eq!(proven(&"".into()).expect("somebody without a name").len(), 1);
 }

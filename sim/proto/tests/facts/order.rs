@@ -3,7 +3,7 @@
 use crate::{Harness, after};
 use std::collections::BTreeSet;
 use zk_api::{Request, Response, SessionId, Text};
-use zk_proto::order::NameOrder;
+use zk_proto::order::{NameOrder, sort};
 use zk_proto::prepare::{Caller, close_session, read};
 use zk_proto::txn::TxnBody;
 
@@ -43,6 +43,28 @@ fn the_order_is_the_same_on_every_server_however_the_names_came_about() {
     for salt in 0..20 {
         assert_eq!(children(&with_salt(&LINES, salt)), children(&with_salt(&otherwise, salt)));
     }
+}
+
+#[test]
+fn ephemerals_of_one_bucket_are_deleted_as_they_were_made() {
+    // Java's hashes of these are the same.
+    for paths in [["/Aa", "/BB"], ["/BB", "/Aa"]] {
+        let lines = paths.map(|path| format!("create {path} ephemeral"));
+        let mut h = after(&lines.each_ref().map(String::as_str));
+        h.config.order = NameOrder::JavaHash;
+        let ephemerals = paths.map(Text::from).to_vec();
+        let body = close_session(&h.tree, &h.config, SessionId::new(1), true);
+        assert_eq!(body, TxnBody::CloseSession { ephemerals, expired: true });
+    }
+}
+
+#[test]
+fn lists_within_a_multi_read_are_sorted_as_well() {
+    let [a, b] = ["a", "b"].map(Text::from);
+    let list = |names: [&Text; 2]| Response::Ephemerals(names.map(Text::clone).to_vec());
+    let mut response = Response::MultiRead(vec![Ok(list([&b, &a]))]);
+    sort(&mut response, &[a.clone(), b.clone()]);
+    assert_eq!(response, Response::MultiRead(vec![Ok(list([&a, &b]))]));
 }
 
 #[test]
