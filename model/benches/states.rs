@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zk_model::{CheckConfig, Engine, Verdict, check};
-use zk_trials::trial::{AnyTrial, Bounds};
+use zk_trials::trial::{Bounds, Trial};
 
 /// Each measurement is repeated for so long; the best counts, as other work on the machine only slows.
 const REPEAT: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ fn main() {
     let lock = |engine| {
         move || {
             let trials = zk_trials::catalogue();
-            let lock = trials.into_iter().find(|trial| trial.about().name == "lock").expect("the lock");
+            let lock = trials.into_iter().find(|trial| trial.about.name == "lock").expect("the lock");
             let mut config = CheckConfig::new(Bounds { expiries: 1, ..Bounds::clients(3) });
             config.engine = engine;
             let check = check(lock, &config, &mut |_| ());
@@ -33,13 +33,13 @@ fn main() {
     report("lock n=3 e=1, our search", best(lock(Engine::Own)));
     report("lock n=3 e=1, stateright's search", best(lock(Engine::Stateright)));
     report("two-phase commit n=7, stateright's search", best(two_phase_commit));
-    for trial in zk_trials::catalogue().iter().filter(|trial| trial.about().breaks.is_none()) {
-        report(trial.about().name, best(|| explored(trial.clone())));
+    for trial in zk_trials::catalogue().iter().filter(|trial| trial.about.breaks.is_none()) {
+        report(trial.about.name, best(|| explored(trial.clone())));
     }
 }
 
 /// A right recipe, with two clients and one of each fault.
-fn explored(trial: Arc<dyn AnyTrial>) -> u64 {
+fn explored(trial: Arc<Trial>) -> u64 {
     let bounds = Bounds { expiries: 1, drops: 1, crashes: 1, ..Bounds::clients(2) };
     let config = CheckConfig { max_states: Some(MOST_STATES), ..CheckConfig::new(bounds) };
     let check = check(trial, &config, &mut |_| ());

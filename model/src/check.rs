@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
-use zk_trials::trial::{AnyTrial, Bounds, Reductions};
+use zk_trials::trial::{Bounds, Reductions, Trial};
 
 /// What to explore, how, and when to give up.
 #[derive(Clone, Debug)]
@@ -207,7 +207,7 @@ impl CheckConfig {
 /// Explores a trial. `progress` is called now and then, by our own search alone.
 ///
 /// Panics if `config` asks for a promise that nobody makes.
-pub fn check(trial: Arc<dyn AnyTrial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
     let mut varied = Reads::default();
     let (sought, names, mut found) = loop {
@@ -276,6 +276,6 @@ fn verdict(names: &[&str], config: &CheckConfig, sought: Option<usize>, found: &
 }
 
 /// Serves stateright's Explorer over the model until the process ends.
-pub fn explore(trial: Arc<dyn AnyTrial>, config: &CheckConfig, address: SocketAddr) {
+pub fn explore(trial: Arc<Trial>, config: &CheckConfig, address: SocketAddr) {
     stateright::explore(RecipeModel::new(trial, config, Reads::all()), address);
 }

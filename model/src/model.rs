@@ -24,7 +24,7 @@ use zk_api::{Data, Identity, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
 use zk_trials::promise::Violation;
-use zk_trials::trial::{AnyTrial, Bounds, Reductions};
+use zk_trials::trial::{Bounds, Reductions, Trial};
 
 /// Promises that every recipe makes, behind those of its trial.
 pub const OWN_PROMISES: [&str; 4] = ["no-panic", "no-spin", HONEST_CHECKPOINTS, NO_LIVELOCK];
@@ -66,7 +66,7 @@ pub struct RecipeModel {
 }
 
 struct Start {
-    trial: Arc<dyn AnyTrial>,
+    trial: Arc<Trial>,
     setup: Vec<Text>,
     texts: Vec<Text>,
     /// An administrator may delete znodes of the setup, too.
@@ -75,7 +75,7 @@ struct Start {
 
 impl std::fmt::Debug for Start {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.trial.about().name)
+        f.write_str(self.trial.about.name)
     }
 }
 
@@ -94,7 +94,7 @@ pub struct Taken {
 
 impl RecipeModel {
     /// A model of a trial, which varies these.
-    pub fn new(trial: Arc<dyn AnyTrial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
+    pub fn new(trial: Arc<Trial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
         let CheckConfig { bounds, reductions, memo, keys, audit, other_time, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
@@ -102,14 +102,14 @@ impl RecipeModel {
         let setup = Setup { clients, effects, memo, keys, audit, other_time, symmetry, varied };
         let promises = trial.held_to();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
-        let known = trial.about().breaks.map(|breaks| breaks.promise);
+        let known = trial.about.breaks.map(|breaks| breaks.promise);
         let sought = config.promise.as_deref().or(known);
         RecipeModel {
             bounds,
             reductions,
             to_break: sought.and_then(|sought| promises.iter().position(|name| *name == sought)),
             promises,
-            renews: trial.renews_session(),
+            renews: trial.renews_session,
             false_ends: config.false_ends,
             varied,
             audit,
@@ -120,7 +120,7 @@ impl RecipeModel {
                 lost_answers_bind: false,
                 outlives: true,
                 registers_late: true,
-                counts_wakes: trial.counts_wakes(),
+                counts_wakes: trial.counts_wakes,
                 true_zxids: config.true_zxids,
                 pzxids: varied.has(Reads::PZXID),
                 times: varied.has(Reads::TIMES),
@@ -129,8 +129,8 @@ impl RecipeModel {
             },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start {
-                setup: trial.setup(),
-                texts: trial.administered(),
+                setup: trial.setup.clone(),
+                texts: trial.administered.clone(),
                 parents: config.admin_parents,
                 trial,
             },
@@ -199,7 +199,7 @@ impl RecipeModel {
         let begun = started.iter().filter(|moved| moved.client.phase != Phase::Unbegun);
         let opened = begun.flat_map(|moved| opened(moved.client.session, moved.client.actor()));
         let state = State {
-            service: Service::new(&self.start.setup, &self.start.trial.counters(), &actors, &self.rules),
+            service: Service::new(&self.start.setup, &self.start.trial.counters, &actors, &self.rules),
             clients: started.iter().map(|moved| moved.client.clone()).collect(),
             monitors: Arc::new(Monitors::new(self.start.trial.held_to(), eyes)),
             outside: Outside::default(),

@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twins::{Twins, is_same, whole_after};
 use zk_trials::event::{ActorId, End, Event, Fact};
-use zk_trials::trial::{AnyTrial, Part};
+use zk_trials::trial::{Part, Trial};
 
 /// So many histories with one digest are followed by the audit: all of them cannot be where code may try for ever.
 pub const AUDITED: usize = 16;
@@ -193,7 +193,7 @@ pub struct Step {
 
 /// Runs actors.
 pub struct Replayer {
-    trial: Arc<dyn AnyTrial>,
+    trial: Arc<Trial>,
     setup: Setup,
     steps: Memo<Arc<Step>>,
     others: Memo<Arc<Step>>,
@@ -254,7 +254,7 @@ impl std::fmt::Debug for Replayer {
 
 impl Replayer {
     /// Runs the actors of a trial.
-    pub fn new(trial: Arc<dyn AnyTrial>, setup: Setup) -> Replayer {
+    pub fn new(trial: Arc<Trial>, setup: Setup) -> Replayer {
         Replayer {
             trial,
             setup,
@@ -270,7 +270,7 @@ impl Replayer {
 
     /// Whether the client library opens a new session by itself.
     pub fn renews(&self) -> bool {
-        self.trial.renews_session()
+        self.trial.renews_session
     }
 
     /// Why nothing that was found since can be relied on, if so.

@@ -5,12 +5,12 @@ mod common;
 
 use common::{broken, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Error, ErrorCode, Text, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, Error, ErrorCode, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
 /// What it relies on.
@@ -26,6 +26,7 @@ enum Way {
     Counts,
 }
 
+#[derive(Clone)]
 struct Relies(Way);
 
 /// Nobody says that it was otherwise. Excuses nothing.
@@ -55,42 +56,26 @@ impl Promise for Never {
     }
 }
 
-impl Trial for Relies {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Relies> for Trial {
+    fn from(it: Relies) -> Trial {
+        let code = it.clone();
+        let administered = { if it.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() } };
+        let counters = { if it.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() } };
+        let mut trial = Trial::new("relies", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Relies on what it has made.")
+            .source("this test")
+            .bounds(Bounds::clients(1))
+            .promises(|| vec![Box::new(Never { deleted_by_a_stranger: false })])
+            .setup(["/a"]);
+        trial.administered = administered;
+        trial.counters = counters;
+        trial
     }
-    fn about(&self) -> About {
-        About {
-            name: "relies",
-            summary: "Relies on what it has made.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Never { deleted_by_a_stranger: false })]
-    }
-
-    fn administered(&self) -> Vec<Text> {
-        if self.0 == Way::ReadsIt { vec!["unlock".into()] } else { Vec::new() }
-    }
-
-    fn counters(&self) -> Vec<(Text, i32)> {
-        if self.0 == Way::Counts { vec![("/a".into(), i32::MAX)] } else { Vec::new() }
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, _: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Relies {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _: Part) -> End {
         if !is_so(self.0, &zk, &probe).await.unwrap_or(true) {
             probe.observe(Observation::note(Word::own("otherwise"), "/a", 0));
         }
@@ -127,7 +112,7 @@ async fn is_so(way: Way, zk: &impl ZooKeeper, probe: &impl Probe) -> Result<bool
 fn breaks(way: Way, admin: u8, parents: bool) -> bool {
     let mut config = CheckConfig::new(Bounds { admin, ..Bounds::clients(1) });
     config.admin_parents = parents;
-    let check = run(Arc::new(Relies(way)), &config);
+    let check = run(Arc::new(Relies(way).into()), &config);
     assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
     let example = check.promises.iter().find_map(|promise| promise.broken.as_ref());
     let by_him = example.is_none_or(|example| {

@@ -5,15 +5,13 @@ mod common;
 
 use common::{broken, run};
 use std::sync::Arc;
-use zk_api::{
-    CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, Text, ZPath, ZooKeeper, race,
-};
+use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState, ZPath, ZooKeeper, race};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
+use zk_trials::promise::{Finding, Promise, Violation};
 use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// What process 0 does; process 1 creates `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -122,49 +120,44 @@ impl Promise for Never {
     }
 }
 
+#[derive(Clone)]
 struct Lives(Way);
 
-impl Trial for Lives {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Lives> for Trial {
+    fn from(it: Lives) -> Trial {
+        let code = it.clone();
+        Trial::new("lives", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Lives through faults.")
+            .source("this test")
+            .bounds(Bounds::clients(2))
+            .setup(["/a"])
+            .promises({
+                let it = it.clone();
+                move || {
+                    let left = match it.0 {
+                        Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
+                        Way::Speaks => vec![What::OtherSays, What::Says, What::Says],
+                        Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Says],
+                        Way::Closes => vec![What::Closed, What::Connected],
+                        Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
+                        Way::TwoWrites => {
+                            vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)]
+                        }
+                        _ => vec![What::Says],
+                    };
+                    vec![
+                        Box::new(Never { began_with_a_pause: left[0] == What::Paused, left }),
+                        Box::new(NoOrphanZnode::of("/a")),
+                        Box::new(NoWaiterStuck),
+                    ]
+                }
+            })
     }
-    fn about(&self) -> About {
-        About {
-            name: "lives",
-            summary: "Lives through faults.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let left = match self.0 {
-            Way::ReadsAgain => vec![What::Created, What::Lost, What::Connected, What::Says],
-            Way::Speaks => vec![What::OtherSays, What::Says, What::Says],
-            Way::HearsNothing => vec![What::Created, What::Closed, What::Lost, What::Says],
-            Way::Closes => vec![What::Closed, What::Connected],
-            Way::GoesOn => vec![What::Paused, What::Wrote(Resource::Unfenced), What::Says],
-            Way::TwoWrites => vec![What::Wrote(Resource::Fenced), What::Wrote(Resource::Unfenced)],
-            _ => vec![What::Says],
-        };
-        vec![
-            Box::new(Never { began_with_a_pause: left[0] == What::Paused, left }),
-            Box::new(NoOrphanZnode::of("/a")),
-            Box::new(NoWaiterStuck),
-        ]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Lives {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
         if part.me == ME {
             if live(self.0, &zk, &probe, &x).await.unwrap_or(false) {
@@ -344,7 +337,7 @@ async fn look(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> R
 fn happens(way: Way, bounds: Bounds) -> bool {
     let mut config = CheckConfig::new(Bounds { effects: true, ..bounds });
     config.promise = Some("never".into());
-    let check = run(Arc::new(Lives(way)), &config);
+    let check = run(Arc::new(Lives(way).into()), &config);
     assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
     broken(&check).contains(&"never")
 }
@@ -374,7 +367,7 @@ fn a_sync_that_asks_nobody_helps_no_more_than_none() {
         let mut config = CheckConfig::new(Bounds { effects: true, drops: 1, lag: 1, ..ONE });
         config.promise = Some("never".into());
         config.lying_syncs = lying_syncs;
-        let check = run(Arc::new(Lives(Way::SyncsAndLooks)), &config);
+        let check = run(Arc::new(Lives(Way::SyncsAndLooks).into()), &config);
         assert_eq!(broken(&check).contains(&"never"), late, "lying syncs: {lying_syncs}");
     }
 }
@@ -402,7 +395,7 @@ fn who_waits_for_a_watch_alone_is_told_when_the_session_ends() {
 #[test]
 fn a_write_that_nobody_waits_for_can_be_lost_when_its_process_is_done() {
     for (drops, is_left) in [(0, false), (1, true)] {
-        let check = run(Arc::new(Lives(Way::DoesNotWait)), &CheckConfig::new(Bounds { drops, ..ONE }));
+        let check = run(Arc::new(Lives(Way::DoesNotWait).into()), &CheckConfig::new(Bounds { drops, ..ONE }));
         assert_eq!(broken(&check).contains(&"no-orphan-znode"), is_left, "drops {drops}");
     }
 }
@@ -429,7 +422,7 @@ fn points_pass_and_writes_arrive_in_any_order() {
 #[test]
 fn what_a_process_has_seen_tells_its_states_apart() {
     for way in [Way::Remembers, Way::LooksLater] {
-        let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops: 1, ..TWO }));
+        let check = run(Arc::new(Lives(way).into()), &CheckConfig::new(Bounds { drops: 1, ..TWO }));
         assert_eq!(broken(&check), ["never"]);
     }
 }
@@ -438,7 +431,7 @@ fn what_a_process_has_seen_tells_its_states_apart() {
 fn whoever_watches_is_told_in_the_end_however_often_its_connection_drops() {
     for way in [Way::AwaitsNode, Way::AwaitsChild, Way::AwaitsData, Way::AwaitsEnd] {
         for (drops, lag) in [(1, 0), (2, 0), (1, 1)] {
-            let check = run(Arc::new(Lives(way)), &CheckConfig::new(Bounds { drops, lag, ..TWO }));
+            let check = run(Arc::new(Lives(way).into()), &CheckConfig::new(Bounds { drops, lag, ..TWO }));
             assert!(!broken(&check).contains(&"no-waiter-stuck"), "drops {drops}, lag {lag}");
         }
     }

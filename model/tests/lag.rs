@@ -4,12 +4,12 @@ mod common;
 
 use common::{broken, run, trial};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Error, EventType, KeeperState, Text, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise, Violation};
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::{self, Word};
 
 /// What process 0 does; process 1 creates `/a/x`.
@@ -31,6 +31,7 @@ enum Way {
     IsToldAsOne,
 }
 
+#[derive(Clone)]
 struct Lags(Way);
 
 /// Nobody says that he has seen what he was about to ask for: before the end of his session, or both after it.
@@ -65,36 +66,28 @@ impl Promise for Never {
     }
 }
 
-impl Trial for Lags {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Lags> for Trial {
+    fn from(it: Lags) -> Trial {
+        let code = it.clone();
+        Trial::new("lags", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Sees what servers that differ show.")
+            .source("this test")
+            .bounds(Bounds::clients(2))
+            .setup(["/a"])
+            .promises({
+                let it = it.clone();
+                move || {
+                    let after_the_end = matches!(it.0, Way::IsServed | Way::IsConnected | Way::Writes);
+                    let lacks_deletion = it.0 == Way::IsToldAsOne;
+                    vec![Box::new(Never { after_the_end, is_over: false, asked: false, lacks_deletion })]
+                }
+            })
     }
-    fn about(&self) -> About {
-        About {
-            name: "lags",
-            summary: "Sees what servers that differ show.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let after_the_end = matches!(self.0, Way::IsServed | Way::IsConnected | Way::Writes);
-        let lacks_deletion = self.0 == Way::IsToldAsOne;
-        vec![Box::new(Never { after_the_end, is_over: false, asked: false, lacks_deletion })]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Lags {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
         if part.me != ME {
             let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
@@ -171,7 +164,7 @@ async fn see(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) -> Re
 fn happens(way: Way, bounds: Bounds, change: impl FnOnce(&mut CheckConfig)) -> bool {
     let mut config = CheckConfig::new(bounds);
     change(&mut config);
-    let check = run(Arc::new(Lags(way)), &config);
+    let check = run(Arc::new(Lags(way).into()), &config);
     assert!(!matches!(check.verdict, Verdict::Undecided { .. }));
     broken(&check).contains(&"never")
 }

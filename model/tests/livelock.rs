@@ -5,13 +5,12 @@ mod common;
 use common::{broken, full, run, trial};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 use zk_model::{Check, CheckConfig, Engine, PromiseReport, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// How two processes stand in each other's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,39 +27,31 @@ enum Way {
     Forgotten,
 }
 
+#[derive(Clone)]
 struct Meets(Way);
 
-impl Trial for Meets {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Meets> for Trial {
+    fn from(it: Meets) -> Trial {
+        let code = it.clone();
+        let setup = {
+            match it.0 {
+                Way::Resets => vec!["/a".into(), "/a/0".into(), "/a/1".into()],
+                _ => vec!["/a".into()],
+            }
+        };
+        let mut trial = Trial::new("meets", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Two processes meet.")
+            .source("this test")
+            .bounds(Bounds::clients(2))
+            .promises(|| vec![Box::new(NoWaiterStuck)]);
+        trial.setup = setup;
+        trial
     }
-    fn about(&self) -> About {
-        About {
-            name: "meets",
-            summary: "Two processes meet.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        match self.0 {
-            Way::Resets => vec!["/a".into(), "/a/0".into(), "/a/1".into()],
-            _ => vec!["/a".into()],
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoWaiterStuck)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Meets {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let node = |process: u16| ZPath::parse(&format!("/a/{process}")).expect("a path");
         let (own, other) = (node(part.me.process), node(1 - part.me.process));
         let first = part.me.process == 0;
@@ -127,7 +118,7 @@ fn of(way: Way, change: impl Fn(&mut CheckConfig)) -> Check {
     let mut config = full(2, 0, 0, 0);
     config.max_states = Some(200_000);
     change(&mut config);
-    run(Arc::new(Meets(way)), &config)
+    run(Arc::new(Meets(way).into()), &config)
 }
 
 fn livelock(check: &Check) -> &PromiseReport {

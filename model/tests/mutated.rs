@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Data, Error, Local, Text, ZPath, ZooKeeper};
+use zk_api::{Data, Error, Local, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict, check};
 use zk_trials::event::{End, Observation};
 use zk_trials::mutation::{Kind, Mutated, Mutation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// The first process changes a znode, the other looks again and again until it has.
+#[derive(Clone)]
 struct Looks;
 
 async fn looks(zk: &impl ZooKeeper, probe: &impl Probe, path: &ZPath) -> Result<(), Error> {
@@ -29,44 +29,35 @@ async fn looks(zk: &impl ZooKeeper, probe: &impl Probe, path: &ZPath) -> Result<
     Ok(())
 }
 
-impl Trial for Looks {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        let about = About::new("looks", "Looks until a znode has changed.");
-        About { bounds: Bounds::clients(2), ..about }
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/go".into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoWaiterStuck)]
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let path = ZPath::parse("/go").expect("a path");
-        let done = match part.me.process {
-            0 => zk.set_data(&path, "gone".into(), -1).await.map(drop),
-            _ => looks(&zk, &probe, &path).await,
-        };
-        done.map_or_else(End::from, |()| End::Done)
+impl From<Looks> for Trial {
+    fn from(_: Looks) -> Trial {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+            let path = ZPath::parse("/go").expect("a path");
+            let done = match part.me.process {
+                0 => zk.set_data(&path, "gone".into(), -1).await.map(drop),
+                _ => looks(&zk, &probe, &path).await,
+            };
+            done.map_or_else(End::from, |()| End::Done)
+        }
+        Trial::new("looks", actor)
+            .summary("Looks until a znode has changed.")
+            .bounds(Bounds::clients(2))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .promises(|| vec![Box::new(NoWaiterStuck)])
+            .setup(["/go"])
     }
 }
 
 #[test]
 fn a_mutation_behind_a_checkpoint_is_found_though_the_recipe_has_forgotten_what_was_before() {
-    let looked_at = Mutated::none(Arc::new(Looks));
+    let looked_at = Mutated::none(Arc::new(Looks.into()));
     for audit in [true, false] {
         let config = CheckConfig { audit, ..CheckConfig::new(Bounds::clients(2)) };
-        let right = check(Arc::new(looked_at.clone()), &config, &mut |_| {});
+        let right = check(Arc::new(looked_at.clone().into()), &config, &mut |_| {});
         assert_eq!(right.verdict, Verdict::Holds, "{right:?}");
         for nth in [1, 2, 3] {
             let hangs = looked_at.with(Mutation { kind: Kind::NeverReturns, nth }, None);
-            let found = check(Arc::new(hangs), &config, &mut |_| {});
+            let found = check(Arc::new(hangs.into()), &config, &mut |_| {});
             let Verdict::Violated { promise, .. } = &found.verdict else { panic!("{nth}: {found:?}") };
             assert_eq!(promise, "no-waiter-stuck", "{nth}");
         }

@@ -9,9 +9,8 @@
 
 mod common;
 
-use common::{Bare, full, run, trial};
+use common::{bare, full, run, trial};
 use std::collections::{BTreeSet, HashSet, VecDeque};
-use std::sync::Arc;
 use zk_model::Verdict;
 
 /// A contender's znode, by what its name tells: the number, and whose it is.
@@ -428,7 +427,7 @@ fn count(contenders: usize, left: Faults) -> u64 {
 }
 
 fn same_count(clients: u8, expiries: u8, drops: u8, crashes: u8) {
-    let check = run(Arc::new(Bare(trial("lock"))), &full(clients, expiries, drops, crashes));
+    let check = run(bare(&trial("lock")), &full(clients, expiries, drops, crashes));
     assert_eq!(check.verdict, Verdict::Holds);
     let by_hand = count(usize::from(clients), Faults { expiries, drops, crashes });
     assert_eq!(check.states, by_hand, "{clients} clients, e{expiries} d{drops} c{crashes}");

@@ -5,20 +5,20 @@ mod common;
 use common::{broken, full, run, same_kind, trial};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Text, ZooKeeper};
 use zk_model::{CheckConfig, Engine, Verdict};
+use zk_trials::common::{AnyProbe, AnyZooKeeper};
 use zk_trials::event::Observation;
-use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, Actor, AnyTrial, Bounds, FoundBy, Part};
+use zk_trials::trial::{Bounds, Code, FoundBy, Trial};
 use zk_trials::words::Word;
 
 /// The lock and its variants, each at bounds that show its defect.
-fn all() -> Vec<(Arc<dyn AnyTrial>, CheckConfig)> {
-    let of_models =
-        zk_trials::lock::catalogue().into_iter().filter(|trial| trial.found_by() != FoundBy::Chaos);
+fn all() -> Vec<(Arc<Trial>, CheckConfig)> {
+    let of_models = zk_trials::lock::catalogue()
+        .into_iter()
+        .map(Arc::new)
+        .filter(|trial| trial.found_by != FoundBy::Chaos);
     let bounds = of_models.map(|trial| {
-        let config = CheckConfig::new(trial.about().bounds);
+        let config = CheckConfig::new(trial.about.bounds);
         (trial, config)
     });
     bounds.collect()
@@ -63,7 +63,7 @@ fn changes_no_verdict(change: impl Fn(&mut CheckConfig) + Copy) {
 
 fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy) {
     for (trial, config) in all() {
-        let name = trial.about().name;
+        let name = trial.about.name;
         if not.contains(&name) {
             continue;
         }
@@ -71,7 +71,7 @@ fn changes_no_verdict_but(not: &[&str], change: impl Fn(&mut CheckConfig) + Copy
         let other = run(trial, &changed(&config, change));
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
         let known = zk_trials::catalogue().iter().find_map(|trial| {
-            let about = trial.about();
+            let about = trial.about;
             about.breaks.filter(|_| about.name == name)
         });
         if let Some(breaks) = known {
@@ -135,8 +135,8 @@ fn a_search_that_is_cut_is_undecided() {
 
 #[test]
 fn a_violation_is_found_in_as_few_steps_as_there_are() {
-    for (trial, config) in all().into_iter().filter(|(trial, _)| trial.about().breaks.is_some()) {
-        let name = trial.about().name;
+    for (trial, config) in all().into_iter().filter(|(trial, _)| trial.about.breaks.is_some()) {
+        let name = trial.about.name;
         let check = run(trial.clone(), &config);
         let Verdict::Violated { promise, steps } = check.verdict else { panic!("{name} is broken") };
         let shallow = changed(&config, |config| config.max_depth = Some(steps - 1));
@@ -146,54 +146,14 @@ fn a_violation_is_found_in_as_few_steps_as_there_are() {
     }
 }
 
-/// A trial of which a model keeps more than it has to.
-struct More {
-    trial: Arc<dyn AnyTrial>,
-    /// Its promises are told of all that is woken, though none of them counts it.
-    counts: bool,
-    /// Its actors look at their sessions as they begin, and make nothing of it.
-    looks: bool,
-    /// Its actors say something as they begin, of which its promises make nothing.
-    says: bool,
-}
-
-impl More {
-    fn of(trial: Arc<dyn AnyTrial>) -> More {
-        More { trial, counts: false, looks: false, says: false }
-    }
-}
-
-impl AnyTrial for More {
-    fn about(&self) -> About {
-        self.trial.about()
-    }
-    fn opts_out(&self) -> &'static [&'static str] {
-        self.trial.opts_out()
-    }
-    fn setup(&self) -> Vec<Text> {
-        self.trial.setup()
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.trial.promises()
-    }
-    fn counts_wakes(&self) -> bool {
-        self.counts || self.trial.counts_wakes()
-    }
-    fn administered(&self) -> Vec<Text> {
-        self.trial.administered()
-    }
-    fn counters(&self) -> Vec<(Text, i32)> {
-        self.trial.counters()
-    }
-    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
-        if self.looks {
-            let _ = zk.session();
-        }
-        if self.says {
-            probe.observe(Observation::note(Word::own("has begun"), "", 0));
-        }
-        self.trial.clone().actor(zk, probe, part)
-    }
+/// The same, whose actors do something more as they begin.
+fn beginning(trial: &Trial, with: fn(&AnyZooKeeper, &AnyProbe)) -> Arc<Trial> {
+    let (mut more, before) = (trial.clone(), trial.clone());
+    more.code = Code::Actor(Arc::new(move |zk, probe, part| {
+        with(&zk, &probe);
+        before.actor(zk, probe, part)
+    }));
+    Arc::new(more)
 }
 
 /// Processes that look at their sessions begin in two ways, and others in one: that could be wrong.
@@ -201,9 +161,9 @@ impl AnyTrial for More {
 fn a_beginning_without_a_session_changes_no_verdict_of_who_does_not_look() {
     let mut more = 0;
     for (trial, config) in all() {
-        let about = trial.about();
+        let about = trial.about;
         let plain = run(trial.clone(), &config);
-        let other = run(Arc::new(More { looks: true, ..More::of(trial) }), &config);
+        let other = run(beginning(&trial, |zk, _| _ = zk.session()), &config);
         let name = about.name;
         assert!(same_kind(&plain.verdict, &other.verdict), "{name}: {:?} {:?}", plain.verdict, other.verdict);
         assert!(about.breaks.is_none_or(|breaks| broken(&other).contains(&breaks.promise)), "{name}");
@@ -228,7 +188,7 @@ const SILENT: [&str; 8] = [
 #[test]
 fn who_says_nothing_at_first_may_as_well_begin_at_once() {
     for name in SILENT {
-        let about = trial(name).about();
+        let about = trial(name).about;
         let bounds = match about.breaks {
             Some(_) => about.bounds,
             None => Bounds { lag: 1, ..Bounds::clients(2) },
@@ -238,7 +198,12 @@ fn who_says_nothing_at_first_may_as_well_begin_at_once() {
             ..CheckConfig::new(bounds)
         };
         let plain = run(trial(name), &config);
-        let late = run(Arc::new(More { says: true, ..More::of(trial(name)) }), &config);
+        let late = run(
+            beginning(&trial(name), |_, probe| {
+                probe.observe(Observation::note(Word::own("has begun"), "", 0))
+            }),
+            &config,
+        );
         assert!(same_kind(&plain.verdict, &late.verdict), "{name}: {:?} {:?}", plain.verdict, late.verdict);
         assert_eq!(broken(&plain), broken(&late), "{name}");
         assert!(plain.states < late.states, "{name}: they began at once all the same");
@@ -247,16 +212,16 @@ fn who_says_nothing_at_first_may_as_well_begin_at_once() {
 
 #[test]
 fn watches_that_nobody_counts_change_no_verdict_of_a_commitment() {
-    let kinds = zk_trials::two_phase_commit::catalogue();
+    let kinds = zk_trials::two_phase_commit::catalogue().into_iter().map(Arc::new);
     let mut fewer = 0;
     for trial in kinds {
-        assert!(!trial.counts_wakes());
-        let about = trial.about();
+        assert!(!trial.counts_wakes);
+        let about = trial.about;
         // Right ones are explored to the end.
         let crashes = if about.breaks.is_some() { about.bounds.crashes } else { 0 };
         let config = CheckConfig::new(Bounds { crashes, ..Bounds::clients(2) });
         let (without, with) =
-            (run(trial.clone(), &config), run(Arc::new(More { counts: true, ..More::of(trial) }), &config));
+            (run(trial.clone(), &config), run(Arc::new((*trial).clone().counts_wakes(true)), &config));
         assert_eq!(without.verdict, with.verdict, "{}", about.name);
         fewer += u32::from(without.states < with.states);
     }

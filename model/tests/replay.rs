@@ -7,13 +7,12 @@ mod common;
 use common::{broken, full, run};
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{CreateMode, Data, Either, EventType, KeeperState, Text, ZPath, ZooKeeper, race};
+use zk_api::{CreateMode, Data, Either, EventType, KeeperState, ZPath, ZooKeeper, race};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// What the actors do. Process 0 is the one that looks; the others create, set and delete `/a/x`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,36 +33,24 @@ enum Way {
     ReadsOwn,
 }
 
+#[derive(Clone)]
 struct Looks(Way);
 
-impl Trial for Looks {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Looks> for Trial {
+    fn from(it: Looks) -> Trial {
+        let code = it.clone();
+        Trial::new("looks", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Looks around.")
+            .source("this test")
+            .bounds(Bounds::clients(2))
+            .promises(|| vec![Box::new(NoWaiterStuck)])
+            .setup(["/a"])
     }
-    fn about(&self) -> About {
-        About {
-            name: "looks",
-            summary: "Looks around.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoWaiterStuck)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Looks {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
         if part.me.process == 0 {
             look(self.0, &zk, &x).await
@@ -132,7 +119,7 @@ async fn change(way: Way, zk: &impl ZooKeeper, probe: &impl Probe, x: &ZPath) {
 }
 
 fn verdict(way: Way, config: &CheckConfig) -> Verdict {
-    run(Arc::new(Looks(way)), config).verdict
+    run(Arc::new(Looks(way).into()), config).verdict
 }
 
 #[test]
@@ -143,14 +130,14 @@ fn an_answer_goes_to_its_own_call_though_others_were_given_up() {
 #[test]
 fn a_timer_fires_before_an_answer_or_after_it() {
     for way in [Way::TimerFirst, Way::AnswerFirst] {
-        assert_eq!(broken(&run(Arc::new(Looks(way)), &full(1, 0, 0, 0))), ["no-panic"]);
+        assert_eq!(broken(&run(Arc::new(Looks(way).into()), &full(1, 0, 0, 0))), ["no-panic"]);
     }
 }
 
 #[test]
 fn a_watch_is_told_what_happened_while_its_client_was_away() {
     for drops in [0, 1, 2] {
-        let check = run(Arc::new(Looks(Way::Awaits)), &full(2, 0, drops, 0));
+        let check = run(Arc::new(Looks(Way::Awaits).into()), &full(2, 0, drops, 0));
         // The other does not try a lost create again.
         let lost = check.promises.iter().find_map(|promise| promise.broken.clone());
         match drops {

@@ -4,12 +4,12 @@ mod common;
 
 use common::{broken, full, run};
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 use zk_model::{Check, CheckConfig, Engine, Verdict};
 use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise, Rest};
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::promise::{Finding, Promise, Rest};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// How a recipe goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,36 +38,24 @@ enum Way {
     Spawns,
 }
 
+#[derive(Clone)]
 struct Wrong(Way);
 
-impl Trial for Wrong {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Wrong> for Trial {
+    fn from(it: Wrong) -> Trial {
+        let code = it.clone();
+        Trial::new("wrong", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Goes wrong.")
+            .source("this test")
+            .bounds(Bounds::clients(1))
+            .promises(|| Vec::new())
+            .setup(["/a"])
     }
-    fn about(&self) -> About {
-        About {
-            name: "wrong",
-            summary: "Goes wrong.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Wrong {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let path: ZPath = "/a/x".parse().expect("a path");
         let create = || zk.create(&path, Data::NULL, CreateMode::Persistent);
         match self.0 {
@@ -138,6 +126,7 @@ async fn forget(way: Way, zk: &impl ZooKeeper, part: Part, path: &ZPath) {
 }
 
 /// A trial whose promise panics.
+#[derive(Clone)]
 struct PanicsAtRest;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -156,33 +145,20 @@ impl Promise for Rests {
     }
 }
 
-impl Trial for PanicsAtRest {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        Wrong(Way::Spin).about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        Vec::new()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Rests)]
-    }
-
-    async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        End::Done
+impl From<PanicsAtRest> for Trial {
+    fn from(_: PanicsAtRest) -> Trial {
+        async fn actor(_zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
+            End::Done
+        }
+        Trial::new("wrong", actor)
+            .bounds(Bounds::clients(1))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .promises(|| vec![Box::new(Rests)])
     }
 }
 
 fn of(way: Way, config: &CheckConfig) -> Check {
-    run(Arc::new(Wrong(way)), config)
+    run(Arc::new(Wrong(way).into()), config)
 }
 
 #[test]
@@ -240,7 +216,7 @@ fn a_panic_of_the_model_is_not_the_recipes() {
 fn a_panic_of_a_promise_says_whose_it_is() {
     let check = of(Way::Submits(1), &full(1, 0, 0, 0));
     assert_eq!(check.verdict, Verdict::Holds);
-    let check = run(Arc::new(PanicsAtRest), &full(1, 0, 0, 0));
+    let check = run(Arc::new(PanicsAtRest.into()), &full(1, 0, 0, 0));
     assert_eq!(broken(&check), ["no-panic"]);
     let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
     assert_eq!(example.what, "the promise rests panics: at rest");

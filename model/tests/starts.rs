@@ -5,12 +5,12 @@ mod common;
 use common::{broken, run};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise, Rest, Violation};
-use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::promise::{Finding, Promise, Rest, Violation};
+use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
 /// What is promised of two processes that say so when they begin, which session they have, and when they end.
@@ -87,28 +87,26 @@ struct Begins {
     tells: bool,
 }
 
-impl Trial for Begins {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Begins> for Trial {
+    fn from(it: Begins) -> Trial {
+        let code = it.clone();
+        Trial::new("begins", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .summary("Says that it begins.")
+            .bounds(Bounds::clients(2))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .setup(["/a"])
+            .promises({
+                let it = it.clone();
+                move || {
+                    let (begun, ids) = (Vec::new(), BTreeMap::new());
+                    vec![Box::new(Promised { what: it.promised, begun, ids, somebody_ended: false })]
+                }
+            })
     }
-    fn about(&self) -> About {
-        About { bounds: Bounds::clients(2), ..About::new("begins", "Says that it begins.") }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let (begun, ids) = (Vec::new(), BTreeMap::new());
-        vec![Box::new(Promised { what: self.promised, begun, ids, somebody_ended: false })]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Begins {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let tell = |what, number| probe.observe(Observation::note(Word::own(what), "", number));
         let node = ZPath::parse("/a/b").expect("a path");
         tell("begins", 0);
@@ -128,7 +126,7 @@ impl Trial for Begins {
 }
 
 fn breaks(begins: Begins) -> bool {
-    let check = run(Arc::new(begins), &CheckConfig::new(Bounds::clients(2)));
+    let check = run(Arc::new(begins.into()), &CheckConfig::new(Bounds::clients(2)));
     match check.verdict {
         Verdict::Violated { .. } => broken(&check) == ["promised"],
         Verdict::Holds => false,

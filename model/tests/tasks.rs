@@ -9,13 +9,12 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use zk_api::{CreateMode, Data, Either, Error, ErrorCode, KeeperState, Text, ZPath, ZooKeeper, race};
+use zk_api::{CreateMode, Data, Either, Error, ErrorCode, KeeperState, ZPath, ZooKeeper, race};
 use zk_model::{Check, CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
 use zk_trials::promises::NoWaiterStuck;
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// What process 0 does. The others create, set and delete `/a/x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,36 +41,24 @@ enum Way {
     ListensAfterwards,
 }
 
+#[derive(Clone)]
 struct Tasks(Way);
 
-impl Trial for Tasks {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Tasks> for Trial {
+    fn from(it: Tasks) -> Trial {
+        let code = it.clone();
+        Trial::new("tasks", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .summary("Has tasks.")
+            .source("this test")
+            .bounds(Bounds::clients(2))
+            .promises(|| vec![Box::new(NoWaiterStuck)])
+            .setup(["/a"])
     }
-    fn about(&self) -> About {
-        About {
-            name: "tasks",
-            summary: "Has tasks.",
-            source: "this test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoWaiterStuck)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Tasks {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let x: ZPath = "/a/x".parse().expect("a path");
         if part.me.process > 0 {
             let _ = zk.create(&x, Data::NULL, CreateMode::Persistent).await;
@@ -272,7 +259,7 @@ async fn retries(
 }
 
 fn checked(way: Way, config: &CheckConfig) -> Check {
-    run(Arc::new(Tasks(way)), config)
+    run(Arc::new(Tasks(way).into()), config)
 }
 
 #[test]
@@ -316,32 +303,25 @@ fn a_listener_runs_before_or_after_the_retry_beside_it() {
 }
 
 /// Code that does not follow from what it was given.
+#[derive(Clone)]
 struct Undetermined {
     counts: Arc<AtomicU32>,
     hashes: bool,
 }
 
-impl Trial for Undetermined {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Undetermined> for Trial {
+    fn from(it: Undetermined) -> Trial {
+        let code = it.clone();
+        Trial::new("undetermined", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .bounds(Bounds::clients(2))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .promises(|| vec![Box::new(NoWaiterStuck)])
+            .setup(["/a"])
     }
-    fn about(&self) -> About {
-        About { name: "undetermined", ..Tasks(Way::ReadsTooSoon).about() }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoWaiterStuck)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, _probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Undetermined {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
         let all: HashSet<String> = (0..8).map(|n| format!("/a/{n}")).collect();
         let first = match self.hashes {
             true => all.iter().next().expect("there are some").clone(),
@@ -359,7 +339,7 @@ impl Trial for Undetermined {
 fn code_that_is_not_determined_has_a_verdict_of_its_own() {
     for hashes in [false, true] {
         let counts = Arc::new(AtomicU32::new(0));
-        let check = run(Arc::new(Undetermined { counts, hashes }), &full(2, 1, 1, 1));
+        let check = run(Arc::new(Undetermined { counts, hashes }.into()), &full(2, 1, 1, 1));
         let Verdict::NotDetermined { what } = &check.verdict else { panic!("{:?}", check.verdict) };
         assert!(what.contains("submits create /a/"), "{what}");
         assert_eq!(broken(&check), [""; 0]);

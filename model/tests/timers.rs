@@ -5,13 +5,12 @@ mod common;
 use common::run;
 use std::sync::Arc;
 use std::time::Duration;
-use zk_api::{Either, Text, ZooKeeper, race};
+use zk_api::{Either, ZooKeeper, race};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
 use zk_trials::promises::NoFailure;
-use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// Two sleeps of these lengths, the second of which begins with the first or behind a scheduling point. It fails if the
 /// one that is not expected is over first.
@@ -23,27 +22,20 @@ struct Sleeps {
     expects_first: bool,
 }
 
-impl Trial for Sleeps {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+impl From<Sleeps> for Trial {
+    fn from(it: Sleeps) -> Trial {
+        let code = it.clone();
+        Trial::new("sleeps", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .summary("Sleeps twice at once.")
+            .bounds(Bounds::clients(1))
+            .opts_out(&zk_trials::promises::STANDARD)
+            .promises(|| vec![Box::new(NoFailure)])
+            .setup(["/a"])
     }
-    fn about(&self) -> About {
-        About { bounds: Bounds::clients(1), ..About::new("sleeps", "Sleeps twice at once.") }
-    }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoFailure)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Sleeps {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _part: Part) -> End {
         let first = zk.sleep(Duration::from_secs(self.first));
         if self.later {
             probe.point().await;
@@ -61,7 +53,7 @@ fn may_be_over_first(first: u64, second: u64, later: bool) -> bool {
 }
 
 fn is_violated(sleeps: Sleeps, bounds: Bounds) -> bool {
-    matches!(run(Arc::new(sleeps), &CheckConfig::new(bounds)).verdict, Verdict::Violated { .. })
+    matches!(run(Arc::new(sleeps.into()), &CheckConfig::new(bounds)).verdict, Verdict::Violated { .. })
 }
 
 #[test]

@@ -12,7 +12,7 @@ use zk_reports::{
     Bounds as ReportedBounds, CHECK_SCHEMA, CheckReport, CheckedPromise, Diagram, How, Judgement, Limits,
     Path, Reached, SweepReport, Verdict as Became,
 };
-use zk_trials::trial::{About, AnyTrial, Bounds};
+use zk_trials::trial::{About, Bounds, Trial};
 
 /// Where a search gives up unless somebody says otherwise: once the process holds so many gigabytes.
 ///
@@ -51,7 +51,7 @@ fn other_time() -> Option<zk_model::OtherTime> {
 /// Explores, and reports. `what` is the trial as it was asked for.
 pub(crate) fn check(
     what: &str,
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> CheckReport {
@@ -61,14 +61,14 @@ pub(crate) fn check(
 /// The same, with all that the search gave.
 pub(crate) fn explored(
     what: &str,
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> (CheckReport, Check) {
-    let owed: Vec<&str> = trial.promises().iter().map(|promise| promise.name()).collect();
+    let owed: Vec<&str> = (trial.promises)().iter().map(|promise| promise.name()).collect();
     let config = &CheckConfig { other_time: other_time(), ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
-    (report(what, &trial.about(), &owed, config, &check), check)
+    (report(what, &trial.about, &owed, config, &check), check)
 }
 
 /// A way to break a promise, drawn: the promise's name, and whether it was owed there.
@@ -233,16 +233,12 @@ fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {
 }
 
 /// Serves the Explorer until the process ends.
-pub(crate) fn explore(
-    trial: &Arc<dyn AnyTrial>,
-    config: &CheckConfig,
-    address: SocketAddr,
-) -> Result<(), BadInput> {
+pub(crate) fn explore(trial: &Arc<Trial>, config: &CheckConfig, address: SocketAddr) -> Result<(), BadInput> {
     // The Explorer panics if it cannot have the address, so that is found out here.
     let free = TcpListener::bind(address).and_then(|listener| listener.local_addr());
     let address =
         free.map_err(|error| BadInput::new(format!("--listen {address}: cannot listen: {error}")))?;
-    crate::output::print(&format!("exploring {} at http://{address}/ until Ctrl-C\n", trial.about().name))?;
+    crate::output::print(&format!("exploring {} at http://{address}/ until Ctrl-C\n", trial.about.name))?;
     zk_model::explore(trial.clone(), config, address);
     Ok(())
 }

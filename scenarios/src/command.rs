@@ -24,7 +24,7 @@ use zk_reports::{
     check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, schemas, to_json,
     write_whole,
 };
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 
 /// The exit status for a bad command line, file or environment.
 const BAD_INPUT: u8 = 2;
@@ -223,16 +223,16 @@ fn tell(progress: &mut Progress, now: zk_model::Progress) {
 }
 
 /// The trial that is meant, and what is to be explored of it.
-fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<dyn AnyTrial>, CheckConfig), BadInput> {
+fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
     let trial = named(zoo, &arguments.what)?;
     let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
-    let config = arguments.config(check::default_config(&trial.about()), &names)?;
+    let config = arguments.config(check::default_config(&trial.about), &names)?;
     Ok((trial, config))
 }
 
 /// A scenario file stands for the recipe in it: its sizes and faults are chaos's, not the model's.
-fn named(zoo: &Zoo, what: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
+fn named(zoo: &Zoo, what: &str) -> Result<Arc<Trial>, BadInput> {
     if !crate::zoo::is_file(what) {
         return zoo.find(what);
     }
@@ -263,7 +263,7 @@ mod chaos {
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
-    use zk_trials::trial::AnyTrial;
+    use zk_trials::trial::Trial;
     use zk_world::RunOptions;
     use zk_world::order::Order;
 
@@ -393,7 +393,7 @@ mod chaos {
 
     /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.
     pub(super) fn export(
-        (trial, config): (&Arc<dyn AnyTrial>, &CheckConfig),
+        (trial, config): (&Arc<Trial>, &CheckConfig),
         check: &Check,
         made_by: &str,
         file: &Path,

@@ -6,12 +6,12 @@ use crate::{Answer, BadInput, Zoo};
 use std::fmt::Write;
 use std::sync::Arc;
 use zk_reports::wrapped;
-use zk_trials::trial::{AnyTrial, Breaks};
+use zk_trials::trial::{Breaks, Trial};
 
 /// Tells of a defect: who has it, what breaks by it, and how to see it.
 pub(crate) fn explain(zoo: &Zoo, number: &str) -> Result<Answer, BadInput> {
-    let known = || zoo.trials().iter().filter_map(|trial| Some((trial, trial.about().breaks?)));
-    let of: Vec<(&Arc<dyn AnyTrial>, Breaks)> =
+    let known = || zoo.trials().iter().filter_map(|trial| Some((trial, trial.about.breaks?)));
+    let of: Vec<(&Arc<Trial>, Breaks)> =
         known().filter(|(_, breaks)| breaks.defect.eq_ignore_ascii_case(number)).collect();
     let Some((_, first)) = of.first() else {
         let typed = number.to_ascii_uppercase();
@@ -29,8 +29,8 @@ pub(crate) fn explain(zoo: &Zoo, number: &str) -> Result<Answer, BadInput> {
     Ok(Answer::Held)
 }
 
-fn tell(out: &mut String, trial: &dyn AnyTrial, breaks: Breaks) {
-    let about = trial.about();
+fn tell(out: &mut String, trial: &Trial, breaks: Breaks) {
+    let about = trial.about;
     let name = about.name;
     let line = wrapped(&format!("{name}: {}", about.summary), 2);
     let _ = writeln!(out, "\n{}", line.replacen(name, &paint().strong(name), 1));

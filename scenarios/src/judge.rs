@@ -19,7 +19,7 @@ use zk_reports::{
     Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
     PromiseResult, SweepReport, Verdict,
 };
-use zk_trials::trial::{AnyTrial, FoundBy};
+use zk_trials::trial::{FoundBy, Trial};
 
 pub(crate) const ABOUT: &str = "\
 Judges recipes and variants by both engines, against what the catalogue expects
@@ -88,9 +88,9 @@ impl JudgeFormat {
 }
 
 /// What is to be judged.
-pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<dyn AnyTrial>>, BadInput> {
-    let named = |trial: &Arc<dyn AnyTrial>, what: &str| {
-        let name = trial.about().name;
+pub(crate) fn trials(zoo: &Zoo, what: &[String]) -> Result<Vec<Arc<Trial>>, BadInput> {
+    let named = |trial: &Arc<Trial>, what: &str| {
+        let name = trial.about.name;
         name == what || name.strip_prefix(what).is_some_and(|rest| rest.starts_with('/'))
     };
     let mut chosen = BTreeSet::new();
@@ -191,8 +191,8 @@ fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
     })
 }
 
-fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
-    let about = trial.about();
+fn judge_one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
+    let about = trial.about;
     // Other trials have memory, too: states are a limit for each, and the same on every machine.
     let config =
         CheckConfig { max_states: Some(effort.max_states), max_memory: None, ..default_config(&about) };
@@ -200,27 +200,27 @@ fn judge_one(zoo: &Zoo, trial: &Arc<dyn AnyTrial>, effort: &Effort) -> Result<Ju
     let model = check(&config);
     // A search for what is known to break stops there; what is known to hold needs one to the end.
     let kept = trial
-        .keeps()
+        .keeps
         .first()
         .map(|kept| check(&CheckConfig { promise: Some(kept.to_string()), ..config.clone() }));
     let target = Target::resolve(zoo, about.name, effort.scenario.as_deref(), &[])?.of_seeds()?;
     // Other trials have the other cores.
     let chaos = sweep(&target, &SeedRange::new(0, effort.seeds)?, 1)?;
-    let found_by = match trial.found_by() {
+    let found_by = match trial.found_by {
         FoundBy::Model => Engines::Model,
         FoundBy::Chaos => Engines::Chaos,
         FoundBy::Both => Engines::Both,
     };
-    let scenario = trial.scenario().iter().map(|(key, value)| format!("{key}={value}")).collect();
-    let known = Known { source: about.source, found_by, keeps: trial.keeps(), scenario };
+    let scenario = trial.scenario.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let known = Known { source: about.source, found_by, keeps: &trial.keeps, scenario };
     Ok(judged(&model, kept.as_ref(), &chaos, known))
 }
 
 /// What a trial says of itself beside its `About`.
-struct Known {
+struct Known<'a> {
     source: &'static str,
     found_by: Engines,
-    keeps: &'static [&'static str],
+    keeps: &'a [&'static str],
     scenario: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
 use zk_reports::{Paint, to_json, wrapped};
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 
 #[derive(Serialize)]
 struct Listing {
@@ -40,7 +40,7 @@ struct ListedScenario {
 }
 
 /// Names everything, or tells all about one trial.
-pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<dyn AnyTrial>>, format: Format) -> Result<Answer, BadInput> {
+pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<Trial>>, format: Format) -> Result<Answer, BadInput> {
     let (trials, scenarios) = match only {
         Some(trial) => (vec![listed(trial)], Vec::new()),
         None => (zoo.trials().iter().map(listed).collect(), scenarios()),
@@ -54,8 +54,8 @@ pub(crate) fn list(zoo: &Zoo, only: Option<&Arc<dyn AnyTrial>>, format: Format) 
     Ok(Answer::Held)
 }
 
-fn listed(trial: &Arc<dyn AnyTrial>) -> Listed {
-    let about = trial.about();
+fn listed(trial: &Arc<Trial>) -> Listed {
+    let about = trial.about;
     let promises = trial.held_to().into_iter().map(|promise| ListedPromise {
         name: promise.name(),
         about: promise.about(),

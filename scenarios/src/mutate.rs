@@ -13,8 +13,9 @@ use std::sync::Arc;
 use subject::{Came, NO_END, Subject, within};
 use zk_model::CheckConfig;
 use zk_reports::{MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
-use zk_trials::mutation::{Mutated, Mutation, Promises, Word};
-use zk_trials::trial::{AnyTrial, Bounds};
+use zk_trials::mutation::{Mutated, Mutation, Word};
+use zk_trials::trial::Promises;
+use zk_trials::trial::{Bounds, Trial};
 
 pub(crate) const ABOUT: &str = "\
 Tells how strong a recipe's promises are, by mutations of the recipe
@@ -77,12 +78,12 @@ pub(crate) fn mutate(
     how: &MutateArguments,
     progress: &mut dyn FnMut(&str, u64),
 ) -> Result<MutateReport, BadInput> {
-    let right = || zoo.trials().iter().filter(|trial| trial.about().breaks.is_none()).cloned().collect();
+    let right = || zoo.trials().iter().filter(|trial| trial.about.breaks.is_none()).cloned().collect();
     let named = || how.what.iter().map(|what| zoo.find(what)).collect::<Result<Vec<_>, _>>();
-    let trials: Vec<Arc<dyn AnyTrial>> = if how.all_right { right() } else { named()? };
+    let trials: Vec<Arc<Trial>> = if how.all_right { right() } else { named()? };
     let mut recipes = Vec::new();
     for trial in &trials {
-        let name = trial.about().name;
+        let name = trial.about.name;
         progress(name, 0);
         recipes.push(recipe(zoo, trial, how, &mut |done| progress(name, done))?);
     }
@@ -100,7 +101,7 @@ pub(crate) fn mutate(
 
 fn recipe(
     zoo: &Zoo,
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     how: &MutateArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<MutatedRecipe, BadInput> {
@@ -108,9 +109,9 @@ fn recipe(
     let jobs = how.jobs.map_or_else(default_jobs, usize::from);
     let one = |mutation: &(Mutation, Option<Word>, String)| result(&subject, mutation);
     let mutations = each_of(&subject.mutations(how.occasions), jobs, one, progress);
-    let library = subject.library.promises().iter().map(|promise| promise.name().to_owned()).collect();
+    let library = (subject.library.promises)().iter().map(|promise| promise.name().to_owned()).collect();
     Ok(MutatedRecipe {
-        name: trial.about().name.into(),
+        name: trial.about.name.into(),
         bounds: subject.configs.iter().map(|config| bounds(config.bounds)).collect::<Vec<_>>().join("; or "),
         states: subject.states,
         broken: subject.broken.clone(),

@@ -153,7 +153,7 @@ mod tests {
                 assert_eq!(left, [false; 5], "{place} of {}:\n{filled}", kind.name());
             }
             let main = filled(kind.files()[0].1, "three-gates", kind, Path::new("/src/zoocheck"));
-            assert!(main.contains("struct ThreeGates;") && main.contains("\"/three-gates"), "{main}");
+            assert!(main.contains("fn three_gates()") && main.contains("\"/three-gates"), "{main}");
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) use logs::logs;
 pub(crate) use nights::Night;
 pub(crate) use pace::Pace;
 pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
-pub(crate) use requests::Requests;
+pub(crate) use requests::requests;
 pub(crate) use saved::Saving;
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};

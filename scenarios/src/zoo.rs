@@ -9,12 +9,12 @@ use zk_model::CheckConfig;
 use zk_reports::{Catalogued, CheckReport};
 use zk_trials::promise::Assumption;
 use zk_trials::promises::STANDARD;
-use zk_trials::trial::{About, AnyTrial, Trial};
+use zk_trials::trial::{About, Trial};
 
 /// The trials: those that are built in, and those that somebody adds.
 #[derive(Clone)]
 pub struct Zoo {
-    trials: Vec<Arc<dyn AnyTrial>>,
+    trials: Vec<Arc<Trial>>,
 }
 
 impl Default for Zoo {
@@ -33,9 +33,10 @@ impl Zoo {
     /// One more trial. Panics if its name is taken or could not be typed, or if nothing could be judged of it: it
     /// promises nothing, its bounds have nobody in them, or what it sets up cannot be there.
     #[must_use]
-    pub fn with(mut self, trial: impl Trial) -> Zoo {
-        let name = Trial::about(&trial).name;
-        assert!(self.trials.iter().all(|other| other.about().name != name), "two trials are called '{name}'");
+    pub fn with(mut self, trial: impl Into<Trial>) -> Zoo {
+        let trial = trial.into();
+        let name = trial.about.name;
+        assert!(self.trials.iter().all(|other| other.about.name != name), "two trials are called '{name}'");
         let typable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
         assert!(!name.is_empty() && name.chars().all(typable), "a trial cannot be called '{name}'");
         assert!(!is_file(name), "a trial cannot be called '{name}': that stands for a file");
@@ -47,16 +48,16 @@ impl Zoo {
     }
 
     /// All of them, in the order in which they are listed.
-    pub fn trials(&self) -> &[Arc<dyn AnyTrial>] {
+    pub fn trials(&self) -> &[Arc<Trial>] {
         &self.trials
     }
 
     /// The trial of that name.
-    pub fn find(&self, name: &str) -> Result<Arc<dyn AnyTrial>, BadInput> {
-        if let Some(trial) = self.trials.iter().find(|trial| trial.about().name == name) {
+    pub fn find(&self, name: &str) -> Result<Arc<Trial>, BadInput> {
+        if let Some(trial) = self.trials.iter().find(|trial| trial.about.name == name) {
             return Ok(trial.clone());
         }
-        let hint = match nearest(name, self.trials.iter().map(|trial| trial.about().name)) {
+        let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),
         };
@@ -67,7 +68,7 @@ impl Zoo {
 
     /// What `zoocheck check` explores of a trial if it is given no options: a start for one's own.
     pub fn check_config(&self, name: &str) -> Result<CheckConfig, BadInput> {
-        Ok(crate::check::default_config(&self.find(name)?.about()))
+        Ok(crate::check::default_config(&self.find(name)?.about))
     }
 
     /// Explores a trial's model.
@@ -143,24 +144,24 @@ mod chaos {
 /// and under so many seeds.
 ///
 /// ```no_run
-/// # use zoocheck::trials::lock::{Guid as MyLock, OnTrial};
-/// zoocheck::assert_right(OnTrial(MyLock), 200);
+/// # fn my_lock() -> zoocheck::trials::trial::Trial { zoocheck::trials::lock::catalogue().swap_remove(0) }
+/// zoocheck::assert_right(my_lock(), 200);
 /// ```
 #[cfg(feature = "run")]
-pub fn assert_right(trial: impl Trial, seeds: u64) {
+pub fn assert_right(trial: impl Into<Trial>, seeds: u64) {
     let report = Zoo::empty().with(trial).judge(&[], seeds).unwrap_or_else(|bad| panic!("{bad}"));
     assert!(report.answer == zk_reports::Answer::Held, "\n{report}");
 }
 
 /// What is wrong with a trial itself, so that a verdict would say nothing.
-fn flaw(trial: &dyn AnyTrial) -> Option<String> {
-    let (bounds, setup) = (trial.about().bounds, trial.setup());
+fn flaw(trial: &Trial) -> Option<String> {
+    let (bounds, setup) = (trial.about.bounds, &trial.setup);
     for (what, number) in [("clients", bounds.clients), ("rounds", bounds.rounds)] {
         if !(1..=16).contains(&number) {
             return Some(format!("its bounds have {number} {what}, and must have 1 to 16"));
         }
     }
-    let promises = trial.promises();
+    let promises = (trial.promises)();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     if names.is_empty() {
         return Some("it promises nothing, so that nothing can be judged".into());
@@ -168,10 +169,10 @@ fn flaw(trial: &dyn AnyTrial) -> Option<String> {
     if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
         return Some(format!("it promises {} twice", names[nth]));
     }
-    if let Some(kept) = trial.keeps().iter().find(|kept| !names.contains(kept)) {
+    if let Some(kept) = trial.keeps.iter().find(|kept| !names.contains(kept)) {
         return Some(format!("it keeps {kept}, which is no promise of it"));
     }
-    if let Some(name) = trial.opts_out().iter().find(|name| !STANDARD.contains(name)) {
+    if let Some(name) = trial.opts_out.iter().find(|name| !STANDARD.contains(name)) {
         return Some(format!(
             "it opts out of {name}, which is no standard promise ({})",
             STANDARD.join(", ")
@@ -234,94 +235,59 @@ pub(crate) fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_api::{Text, ZooKeeper};
     use zk_trials::event::End;
-    use zk_trials::probe::Probe;
     use zk_trials::promise::AnyPromise;
     use zk_trials::promises::{NoFailure, NoWaiterStuck};
-    use zk_trials::trial::{Bounds, Part};
+    use zk_trials::trial::Bounds;
 
     /// Does nothing, as it says.
-    struct Idle {
-        bounds: Bounds,
-        setup: &'static [&'static str],
-        promises: u8,
-        keeps: &'static [&'static str],
-        opts_out: &'static [&'static str],
+    fn sound() -> Trial {
+        Trial::new("idle", |_, _, _| std::future::ready(End::Done))
+            .bounds(Bounds::clients(2))
+            .setup(["/a", "/a/b"])
+            .promises(|| first_promises(2))
+            .opts_out(&["no-failure"])
     }
 
-    const SOUND: Idle = Idle {
-        bounds: Bounds::clients(2),
-        setup: &["/a", "/a/b"],
-        promises: 2,
-        keeps: &[],
-        opts_out: &["no-failure"],
-    };
-
-    impl Trial for Idle {
-        fn about(&self) -> About {
-            About { bounds: self.bounds, ..About::new("idle", "It does nothing.") }
-        }
-        fn setup(&self) -> Vec<Text> {
-            self.setup.iter().copied().map(Text::from).collect()
-        }
-        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-            let mut all: Vec<Box<dyn AnyPromise>> =
-                vec![Box::new(NoWaiterStuck), Box::new(NoFailure), Box::new(NoWaiterStuck)];
-            all.truncate(self.promises.into());
-            all
-        }
-        fn keeps(&self) -> &'static [&'static str] {
-            self.keeps
-        }
-        fn opts_out(&self) -> &'static [&'static str] {
-            self.opts_out
-        }
-        async fn actor<Z, P>(&self, _zk: Z, _probe: P, _part: Part) -> End
-        where
-            Z: ZooKeeper + Clone + 'static,
-            P: Probe + Clone + 'static,
-        {
-            End::Done
-        }
+    fn first_promises(most: usize) -> Vec<Box<dyn AnyPromise>> {
+        let mut all: Vec<Box<dyn AnyPromise>> =
+            vec![Box::new(NoWaiterStuck), Box::new(NoFailure), Box::new(NoWaiterStuck)];
+        all.truncate(most);
+        all
     }
 
     #[test]
     fn a_trial_of_which_nothing_could_be_judged_is_not_taken() {
-        let wrong = |idle: Idle| flaw(&idle).expect("it is wrong");
-        let bounds =
-            |clients, rounds| Idle { bounds: Bounds { rounds, ..Bounds::clients(clients) }, ..SOUND };
+        let wrong = |idle: Trial| flaw(&idle).expect("it is wrong");
+        let bounds = |clients, rounds| sound().bounds(Bounds { rounds, ..Bounds::clients(clients) });
         assert_eq!(wrong(bounds(0, 1)), "its bounds have 0 clients, and must have 1 to 16");
         assert_eq!(wrong(bounds(17, 1)), "its bounds have 17 clients, and must have 1 to 16");
         assert_eq!(wrong(bounds(1, 0)), "its bounds have 0 rounds, and must have 1 to 16");
-        let promises = |promises| Idle { promises, ..SOUND };
+        let promises = |most| sound().promises(move || first_promises(most));
         assert_eq!(wrong(promises(0)), "it promises nothing, so that nothing can be judged");
         assert_eq!(wrong(promises(3)), "it promises no-waiter-stuck twice");
-        let keeps = Idle { keeps: &["fifo"], ..SOUND };
-        assert_eq!(wrong(keeps), "it keeps fifo, which is no promise of it");
-        let opts_out = Idle { opts_out: &["fifo"], ..SOUND };
+        assert_eq!(wrong(sound().keeps(&["fifo"])), "it keeps fifo, which is no promise of it");
         let standard = STANDARD.join(", ");
         assert_eq!(
-            wrong(opts_out),
+            wrong(sound().opts_out(&["fifo"])),
             format!("it opts out of fifo, which is no standard promise ({standard})")
         );
-        let setup = |setup| Idle { setup, ..SOUND };
-        assert_eq!(wrong(setup(&["a"])), "it sets up 'a', which is no path");
-        assert_eq!(wrong(setup(&["/a/b"])), "it sets up /a/b before its parent");
-        assert_eq!(wrong(setup(&["/a", "/a"])), "it sets up /a twice");
+        assert_eq!(wrong(sound().setup(["a"])), "it sets up 'a', which is no path");
+        assert_eq!(wrong(sound().setup(["/a/b"])), "it sets up /a/b before its parent");
+        assert_eq!(wrong(sound().setup(["/a", "/a"])), "it sets up /a twice");
     }
 
     #[test]
     fn every_trial_of_the_catalogue_would_be_taken() {
-        assert_eq!(flaw(&SOUND), None);
+        assert_eq!(flaw(&sound()), None);
         for trial in Zoo::default().trials() {
-            assert_eq!(flaw(&**trial), None, "{}", trial.about().name);
+            assert_eq!(flaw(&**trial), None, "{}", trial.about.name);
         }
     }
 
     #[test]
     #[should_panic(expected = "the trial 'idle': it promises nothing")]
     fn whoever_adds_one_is_told() {
-        let _ = Zoo::empty().with(Idle { promises: 0, ..SOUND });
+        let _ = Zoo::empty().with(sound().promises(Vec::new));
     }
 }

@@ -3,42 +3,32 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zoocheck::Zoo;
-use zoocheck::api::{Text, ZooKeeper};
+use zoocheck::api::ZooKeeper;
 use zoocheck::trials::event::End;
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::ExclusionAmongLiveSessions;
-use zoocheck::trials::trial::{About, Part, Trial};
+use zoocheck::trials::trial::{Part, Trial};
 
+#[derive(Clone)]
 struct Endless;
 
 /// What it says before it hangs.
 const HANGS: &str = "it hangs now";
 
-impl Trial for Endless {
-    fn about(&self) -> About {
-        About::new("endless", "Never ends its turn.")
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        Vec::new()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of("/"))]
-    }
-
-    async fn actor<Z, P>(&self, _: Z, _: P, _: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        eprintln!("{HANGS}");
-        loop {
-            std::hint::spin_loop();
+impl From<Endless> for Trial {
+    fn from(_: Endless) -> Trial {
+        async fn actor(_: Arc<dyn ZooKeeper>, _: Arc<dyn Probe>, _: Part) -> End {
+            eprintln!("{HANGS}");
+            loop {
+                std::hint::spin_loop();
+            }
         }
+        Trial::new("endless", actor)
+            .summary("Never ends its turn.")
+            .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of("/"))])
     }
 }
 

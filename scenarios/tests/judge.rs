@@ -3,65 +3,31 @@
 mod common;
 
 use common::zoocheck;
-use zk_trials::event::End;
-use zk_trials::lock::{LockKind, OnTrial, Simple};
-use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, Bounds, Breaks, FoundBy, Part, Trial};
-use zoocheck::api::{Text, ZooKeeper};
+use zk_trials::trial::{Bounds, Breaks, FoundBy, Trial};
 use zoocheck::reports::{HerdReport, JudgeReport, judge_markdown};
 use zoocheck::trials as zk_trials;
 use zoocheck::{Answer, Verdict, Zoo};
 
-/// A lock that says other things of itself.
-struct Claims<K> {
-    lock: OnTrial<K>,
-    breaks: Option<Breaks>,
-    bounds: Bounds,
-    found_by: FoundBy,
-    keeps: &'static [&'static str],
+/// A lock of the catalogue that says other things of itself.
+fn claims(lock: &str) -> Trial {
+    let mut all = zk_trials::lock::catalogue().into_iter();
+    let mut trial = all.find(|trial| trial.about.name == lock).expect("it is there");
+    trial.about.name = "claims";
+    trial.found_by(FoundBy::Both)
 }
 
-impl<K: LockKind> Claims<K> {
-    fn of(lock: K) -> Claims<K> {
-        let about = lock.about();
-        let (breaks, bounds) = (about.breaks, about.bounds);
-        Claims { lock: OnTrial(lock), breaks, bounds, found_by: FoundBy::Both, keeps: &[] }
-    }
+fn breaking(mut trial: Trial, breaks: Option<Breaks>) -> Trial {
+    trial.about.breaks = breaks;
+    trial
 }
 
-impl<K: LockKind> Trial for Claims<K> {
-    fn about(&self) -> About {
-        About { name: "claims", breaks: self.breaks, bounds: self.bounds, ..self.lock.about() }
-    }
-    fn setup(&self) -> Vec<Text> {
-        self.lock.setup()
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.lock.promises()
-    }
-    fn found_by(&self) -> FoundBy {
-        self.found_by
-    }
-    fn keeps(&self) -> &'static [&'static str] {
-        self.keeps
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        self.lock.actor(zk, probe, part).await
-    }
-}
-
-fn judge(claims: Claims<impl LockKind>) -> JudgeReport {
+fn judge(claims: Trial) -> JudgeReport {
     Zoo::empty().with(claims).judge(&[], 60).expect("it can be judged")
 }
 
 #[test]
 fn what_is_not_catalogued_as_wrong_must_hold() {
-    let report = judge(Claims { breaks: None, ..Claims::of(Simple) });
+    let report = judge(breaking(claims("lock/simple"), None));
     assert_eq!(report.answer, Answer::Broken);
     let wrong = report.trials[0].wrong.join("; ");
     assert!(wrong.contains("no-waiter-stuck is broken in the model"), "{wrong}");
@@ -71,32 +37,32 @@ fn what_is_not_catalogued_as_wrong_must_hold() {
 #[test]
 fn what_is_catalogued_must_be_broken_by_both_engines_under_its_name() {
     let breaks = Some(Breaks { promise: "no-foreign-delete", defect: "S-000", fault: "none" });
-    let report = judge(Claims { breaks, ..Claims::of(Simple) });
+    let report = judge(breaking(claims("lock/simple"), breaks));
     assert_eq!(report.answer, Answer::Broken);
     let expected =
         ["no-foreign-delete is not broken in the model", "no-foreign-delete is broken under no seed"];
     assert_eq!(report.trials[0].wrong, expected);
     let breaks = Some(Breaks { promise: "no-such-promise", defect: "S-000", fault: "none" });
-    let report = judge(Claims { breaks, ..Claims::of(Simple) });
+    let report = judge(breaking(claims("lock/simple"), breaks));
     assert_eq!(report.trials[0].wrong, ["no-such-promise is no promise of it"]);
 }
 
 #[test]
 fn an_engine_that_is_not_named_need_not_find_it() {
     // One client alone meets nobody, in the model; under seeds there are five.
-    let alone = || Claims { bounds: Bounds::clients(1), ..Claims::of(Simple) };
+    let alone = || claims("lock/simple").bounds(Bounds::clients(1));
     assert_eq!(judge(alone()).answer, Answer::Broken);
-    let by_chaos = judge(Claims { found_by: FoundBy::Chaos, ..alone() });
+    let by_chaos = judge(alone().found_by(FoundBy::Chaos));
     assert_eq!(by_chaos.answer, Answer::Held, "{by_chaos}");
-    assert_eq!(judge(Claims { found_by: FoundBy::Model, ..alone() }).answer, Answer::Broken);
+    assert_eq!(judge(alone().found_by(FoundBy::Model)).answer, Answer::Broken);
 }
 
 #[test]
 fn what_a_wrong_variant_is_said_to_keep_must_hold_to_the_end() {
     let keeps: &[&str] = &["exclusion-among-live-sessions", "no-foreign-delete"];
-    let report = judge(Claims { keeps, ..Claims::of(Simple) });
+    let report = judge(claims("lock/simple").keeps(keeps));
     assert_eq!(report.answer, Answer::Held, "{report}");
-    let report = judge(Claims { keeps: &["no-orphan-znode"], ..Claims::of(zk_trials::lock::NoGuid) });
+    let report = judge(claims("lock/no-guid").keeps(&["no-orphan-znode"]));
     assert_eq!(report.answer, Answer::Broken, "{report}");
 }
 

@@ -1,9 +1,10 @@
 //! The library, as a stranger uses it: a trial of one's own, from a test.
 #![cfg(feature = "run")]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::AnyPromise;
@@ -12,6 +13,7 @@ use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
 use zoocheck::{Answer, Scenario, Verdict, Zoo};
 
 /// A lock without any locking.
+#[derive(Clone)]
 struct Anarchy;
 
 const ROOT: &str = "/anarchy";
@@ -27,94 +29,72 @@ fn about(name: &'static str) -> About {
     }
 }
 
-impl Trial for Anarchy {
-    fn about(&self) -> About {
-        about("anarchy")
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let root = ZPath::parse(ROOT).expect("a path");
-        for _ in 0..part.rounds {
-            if zk.exists(&root).await.is_err() {
-                return End::SessionLost;
+impl From<Anarchy> for Trial {
+    fn from(_: Anarchy) -> Trial {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+            let root = ZPath::parse(ROOT).expect("a path");
+            for _ in 0..part.rounds {
+                if zk.exists(&root).await.is_err() {
+                    return End::SessionLost;
+                }
+                probe.observe(Observation::Enters { lock: ROOT.into() });
+                probe.work().await;
+                probe.observe(Observation::Leaves { lock: ROOT.into() });
             }
-            probe.observe(Observation::Enters { lock: ROOT.into() });
-            probe.work().await;
-            probe.observe(Observation::Leaves { lock: ROOT.into() });
+            End::Done
         }
-        End::Done
+        let about = { about("anarchy") };
+        let mut trial = Trial::new(about.name, actor)
+            .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
 }
 
 /// Takes chance from where no seed reaches.
+#[derive(Clone)]
 struct Dice;
 
 static ROLLS: AtomicU64 = AtomicU64::new(0);
 
-impl Trial for Dice {
-    fn about(&self) -> About {
-        about("dice")
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, _probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let roll = ROLLS.fetch_add(1, Ordering::Relaxed);
-        zk.sleep(Duration::from_millis(roll % 97)).await;
-        let path = ZPath::parse(&format!("{ROOT}/{roll}")).expect("a path");
-        match zk.create(&path, Data::NULL, CreateMode::Ephemeral).await {
-            Ok(_) => End::Done,
-            Err(_) => End::SessionLost,
+impl From<Dice> for Trial {
+    fn from(_: Dice) -> Trial {
+        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
+            let roll = ROLLS.fetch_add(1, Ordering::Relaxed);
+            zk.sleep(Duration::from_millis(roll % 97)).await;
+            let path = ZPath::parse(&format!("{ROOT}/{roll}")).expect("a path");
+            match zk.create(&path, Data::NULL, CreateMode::Ephemeral).await {
+                Ok(_) => End::Done,
+                Err(_) => End::SessionLost,
+            }
         }
+        let about = { about("dice") };
+        let mut trial = Trial::new(about.name, actor)
+            .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
 }
 
 /// Gives up in the worst way.
+#[derive(Clone)]
 struct Panics;
 
-impl Trial for Panics {
-    fn about(&self) -> About {
-        about("panics")
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, _probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        zk.sleep(Duration::from_millis(5)).await;
-        assert_ne!(part.me.process, 1, "the second process has no luck");
-        End::Done
+impl From<Panics> for Trial {
+    fn from(_: Panics) -> Trial {
+        async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, part: Part) -> End {
+            zk.sleep(Duration::from_millis(5)).await;
+            assert_ne!(part.me.process, 1, "the second process has no luck");
+            End::Done
+        }
+        let about = { about("panics") };
+        let mut trial = Trial::new(about.name, actor)
+            .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of(ROOT))])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::zoocheck;
+use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, Text, ZPath, ZooKeeper};
 use zoocheck::reports::{MutateReport, MutationFate, MutationResult};
 use zoocheck::trials::prelude::*;
@@ -10,6 +11,7 @@ use zoocheck::trials::promises::{ExclusionAmongLiveSessions, NoWaiterStuck, STAN
 use zoocheck::{Answer, Zoo};
 
 /// A lock that is right where nothing fails, and promises little of that, or more.
+#[derive(Clone)]
 struct Small {
     promises: fn() -> Vec<Box<dyn AnyPromise>>,
 }
@@ -34,44 +36,37 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), Error> {
     Ok(())
 }
 
-impl Trial for Small {
-    fn about(&self) -> About {
-        About { bounds: Bounds::clients(2), ..About::new("small", "One znode, and nothing fails.") }
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/small".into()]
-    }
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            ("faults.drops", "0"),
-            ("faults.expiries", "0"),
-            ("faults.client-crashes", "0"),
-            ("faults.client-pauses", "0"),
-            ("faults.server-crashes", "0"),
-            ("faults.leader-crashes", "0"),
-            ("faults.partitions", "0"),
-            ("faults.server-pauses", "0"),
-            ("faults.link-breaks", "0"),
-        ]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        (self.promises)()
-    }
-    /// What is promised is to be told apart.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &STANDARD
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        for _ in 0..part.rounds {
-            if let Err(error) = turn(&zk, &probe).await {
-                return error.into();
+impl From<Small> for Trial {
+    fn from(it: Small) -> Trial {
+        async fn actor(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+            for _ in 0..part.rounds {
+                if let Err(error) = turn(&zk, &probe).await {
+                    return error.into();
+                }
             }
+            End::Done
         }
-        End::Done
+        Trial::new("small", actor)
+            .summary("One znode, and nothing fails.")
+            .bounds(Bounds::clients(2))
+            .scenario(&[
+                ("faults.drops", "0"),
+                ("faults.expiries", "0"),
+                ("faults.client-crashes", "0"),
+                ("faults.client-pauses", "0"),
+                ("faults.server-crashes", "0"),
+                ("faults.leader-crashes", "0"),
+                ("faults.partitions", "0"),
+                ("faults.server-pauses", "0"),
+                ("faults.link-breaks", "0"),
+            ])
+            // What is promised is to be told apart.
+            .opts_out(&STANDARD)
+            .setup(["/small"])
+            .promises({
+                let it = it.clone();
+                move || (it.promises)()
+            })
     }
 }
 

@@ -18,7 +18,7 @@ const SYNC_SEEDS: u64 = 150;
 fn record(scenario: &Scenario, seed: u64) -> Vec<Step> {
     let options = RunOptions { visible: true, ..RunOptions::default() };
     let trials = zk_trials::catalogue();
-    let lock = trials.iter().find(|trial| trial.about().name == scenario.recipe).expect("the lock");
+    let lock = trials.iter().find(|trial| trial.about.name == scenario.recipe).expect("the lock");
     zk_world::run(lock, scenario, seed, &options).visible
 }
 
@@ -142,7 +142,7 @@ fn service_allows_all_that_servers_show_dead_sessions() {
 
 /// The names of the catalogue, each with a first seed of its own: a seed says which faults a run has at all.
 fn recipes() -> impl Iterator<Item = (u64, String)> {
-    (0..).zip(zk_trials::catalogue().into_iter().map(|trial| trial.about().name.to_owned()))
+    (0..).zip(zk_trials::catalogue().into_iter().map(|trial| trial.about.name.to_owned()))
 }
 
 #[test]
@@ -212,10 +212,10 @@ fn syncs_that_ask_a_quorum_tell_the_truth() {
 #[test]
 fn who_relies_on_a_sync_is_broken_as_shipped_and_not_where_a_leader_asks_a_quorum() {
     let trials = zk_trials::catalogue();
-    let relies = trials.iter().find(|trial| trial.about().name == "configuration/sync-asks-nobody");
+    let relies = trials.iter().find(|trial| trial.about.name == "configuration/sync-asks-nobody");
     let relies = relies.expect("it is there");
     let broken = |sync| {
-        let scenario = Scenario { recipe: relies.about().name.to_owned(), sync, ..suite() };
+        let scenario = Scenario { recipe: relies.about.name.to_owned(), sync, ..suite() };
         let runs = (0..SYNC_SEEDS).map(|seed| zk_world::run(relies, &scenario, seed, &RunOptions::default()));
         let broken = runs.filter(|run| run.violations.iter().any(|violation| violation.excuse.is_none()));
         broken.count()

@@ -28,10 +28,10 @@ fn the_lock_holds_in_every_scenario() {
 #[test]
 fn every_right_recipe_holds_in_every_scenario() {
     let zoo = zoocheck::Zoo::default();
-    let right = zoo.trials().iter().filter(|trial| trial.about().breaks.is_none());
+    let right = zoo.trials().iter().filter(|trial| trial.about.breaks.is_none());
     for trial in right {
         for name in files() {
-            let recipe = trial.about().name;
+            let recipe = trial.about.name;
             let ran = zoocheck(&format!("run {recipe} --scenario suite/{name} --seeds 12"));
             assert!(matches!(ran.status, 0 | 3), "{recipe} in {name}: {}{}", ran.stdout, ran.stderr);
         }

@@ -2,41 +2,22 @@
 #![allow(dead_code)]
 
 use std::sync::Arc;
-use zk_api::{Text, ZooKeeper};
 use zk_model::{Check, CheckConfig, Verdict, check};
-use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, Actor, AnyTrial, Bounds, Part};
+use zk_trials::trial::{Bounds, Trial};
 
 /// A trial of the catalogue.
-pub fn trial(name: &str) -> Arc<dyn AnyTrial> {
+pub fn trial(name: &str) -> Arc<Trial> {
     let mut all = zk_trials::catalogue().into_iter();
-    all.find(|trial| trial.about().name == name).expect("a trial of the catalogue")
+    all.find(|trial| trial.about.name == name).expect("a trial of the catalogue")
 }
 
 /// A trial that promises nothing: its states are those of the recipe alone.
-pub struct Bare(pub Arc<dyn AnyTrial>);
-
-impl AnyTrial for Bare {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        self.0.about()
-    }
-    fn setup(&self) -> Vec<Text> {
-        self.0.setup()
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
-    }
-    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
-        self.0.clone().actor(zk, probe, part)
-    }
+pub fn bare(trial: &Trial) -> Arc<Trial> {
+    Arc::new(trial.clone().promises(Vec::new).opts_out(&zk_trials::promises::STANDARD))
 }
 
 /// Checks without telling of progress.
-pub fn run(trial: Arc<dyn AnyTrial>, config: &CheckConfig) -> Check {
+pub fn run(trial: Arc<Trial>, config: &CheckConfig) -> Check {
     check(trial, config, &mut |_| ())
 }
 

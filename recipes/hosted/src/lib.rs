@@ -10,7 +10,7 @@
 //! | `watch` | ends workers that do not answer |
 //! | `hosts` | [`Hosts`]: the workers of one program, which are used again |
 //! | `python` | the host for Python, and how it is started |
-//! | `trial` | [`HostedTrial`]: a program on trial |
+//! | `trial` | [`hosted`]: a program on trial |
 
 mod frame;
 mod hosts;
@@ -20,4 +20,4 @@ mod watch;
 mod worker;
 
 pub use hosts::{Hosts, Limits, Start};
-pub use trial::HostedTrial;
+pub use trial::hosted;

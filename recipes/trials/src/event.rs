@@ -247,6 +247,13 @@ pub enum End {
     Failed,
 }
 
+/// Who comes to its end has done all.
+impl<E: Into<End>> From<Result<(), E>> for End {
+    fn from(done: Result<(), E>) -> End {
+        done.map_or_else(E::into, |()| End::Done)
+    }
+}
+
 /// What an actor that does not handle an error comes to.
 impl From<Error> for End {
     fn from(error: Error) -> End {

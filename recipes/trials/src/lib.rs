@@ -57,10 +57,10 @@ pub mod two_phase_commit;
 pub mod words;
 
 use std::sync::Arc;
-use trial::AnyTrial;
+use trial::Trial;
 
 /// Every trial there is, in the order of the reports.
-pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
+pub fn catalogue() -> Vec<Arc<Trial>> {
     [
         lock::catalogue(),
         try_lock::catalogue(),
@@ -77,4 +77,7 @@ pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
         configuration::catalogue(),
     ]
     .concat()
+    .into_iter()
+    .map(Arc::new)
+    .collect()
 }

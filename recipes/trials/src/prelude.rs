@@ -1,5 +1,6 @@
 //! All that the author of a trial writes against.
 
+pub use crate::common::{AnyProbe, AnyZooKeeper};
 pub use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
 pub use crate::probe::Probe;
 pub use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};

@@ -1,91 +1,223 @@
 //! Trials: a recipe set up, driven by actors, and held to its promises.
 
+use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};
-use crate::probe::Probe;
 use crate::program::Programs;
 use crate::promise::AnyPromise;
 use crate::promises;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use zk_api::{Text, ZooKeeper};
+use zk_api::Text;
 
-/// A recipe under trial. Authors implement this; the engines see [`AnyTrial`].
-pub trait Trial: Send + Sync + 'static {
+/// Makes the promises that a trial is held to, anew for each run.
+pub type Promises = Arc<dyn Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync>;
+
+/// A recipe under trial: what one client process does with it, what is promised, and how it differs from the defaults. Each
+/// field has a method of its name that sets it, to be called after [`Trial::new`].
+#[derive(Clone)]
+pub struct Trial {
     /// What is on trial.
-    fn about(&self) -> About;
-
+    pub about: About,
     /// Persistent znodes that exist before any actor starts, parents first. Everything below them belongs to
     /// the trial.
-    fn setup(&self) -> Vec<Text>;
-
+    pub setup: Vec<Text>,
     /// What is promised, in the order of the reports. Beside it, only the [standard promises](crate::promises::STANDARD) are
     /// judged, and nothing is missed where nothing puts one of those to the test.
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
-
+    pub promises: Promises,
     /// Which of the [standard promises](crate::promises::STANDARD), which every trial is held to beside its own, are none of
     /// this one.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &[]
-    }
-
+    pub opts_out: Vec<&'static str>,
     /// The scenario that it is made for, as keys of a scenario file with their values: `("clients", "3")`. What the
     /// file or the command line say counts more. A recipe that is right only under assumptions on the scenario says so
     /// here and in its summary.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
+    pub scenario: Vec<(&'static str, &'static str)>,
     /// Which engines must find what [`About::breaks`] names.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
+    pub found_by: FoundBy,
     /// For a variant known to be wrong: promises that it is known to keep all the same.
-    fn keeps(&self) -> &'static [&'static str] {
-        &[]
-    }
-
+    pub keeps: Vec<&'static str>,
     /// Whether one of the promises counts whom a change wakes. Where none does, a model tells none of
     /// [`Fact::Fired`](crate::event::Fact::Fired), and takes a watch from its server when nobody waits for it any more,
     /// which none of them can see: fewer states. A recipe that asks for watches to be removed or looked for sees it.
-    fn counts_wakes(&self) -> bool {
-        true
-    }
-
+    pub counts_wakes: bool,
     /// Whether the client library opens a new session by itself once it was told that the former has expired, and lets the
     /// same code go on with it, as those of Go (`go-zookeeper`) and Python (`kazoo`) and Curator do. Until it has one, all
     /// that is asked of it fails as asked of the session that is over; then it is connected, with another session id, and
     /// has neither the watches nor the ephemeral znodes of the former. It does so as well when the code has ended, until the
     /// process does.
-    fn renews_session(&self) -> bool {
-        false
-    }
-
+    pub renews_session: bool,
     /// What an administrator may set a znode's data to, where a model's bounds allow him any change. He may delete any
     /// znode of the trial that has no children. In a run he writes [`ADMIN_DATA`].
-    fn administered(&self) -> Vec<Text> {
-        vec![ADMIN_DATA.into()]
-    }
-
+    pub administered: Vec<Text>,
     /// How many children these znodes of the setup have had in their lives: the number of the next sequential one.
-    fn counters(&self) -> Vec<(Text, i32)> {
-        Vec::new()
-    }
+    pub counters: Vec<(Text, i32)>,
+    /// What one client process does.
+    pub code: Code,
+}
 
-    /// What one client process does with the recipe. It must not close the session when it ends: what it
-    /// leaves behind is judged.
+/// What one client process does.
+#[derive(Clone)]
+pub enum Code {
+    /// Code over the trait [`ZooKeeper`](zk_api::ZooKeeper).
+    Actor(Arc<dyn Fn(AnyZooKeeper, AnyProbe, Part) -> Actor + Send + Sync>),
+    /// A program in a process of its own.
+    Programs(Arc<dyn Programs>),
+}
+
+impl Code {
+    fn of<F>(code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static) -> Code
+    where
+        F: Future<Output: Into<End>> + Send + 'static,
+    {
+        Code::Actor(Arc::new(move |zk, probe, part| {
+            let done = code(zk, probe, part);
+            Box::pin(async move { done.await.into() })
+        }))
+    }
+}
+
+impl Trial {
+    /// A trial of that name, of code which does what one client process does with a recipe. It must not close the session when
+    /// it ends: what it leaves behind is judged.
     ///
     /// A recipe may submit a request as its future is dropped (a lock deletes its znode). When an engine drops
-    /// the future, because the process is killed or the run is over, `zk` must let such requests go nowhere.
-    fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> impl Future<Output = End> + Send
+    /// the future, because the process is killed or the run is over, the session lets such requests go nowhere.
+    pub fn new<F>(
+        name: &'static str,
+        code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
+    ) -> Trial
     where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static;
+        F: Future<Output: Into<End>> + Send + 'static,
+    {
+        Trial::of(name, Code::of(code))
+    }
+
+    /// The same of other code.
+    pub fn code<F>(
+        mut self,
+        code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static,
+    ) -> Trial
+    where
+        F: Future<Output: Into<End>> + Send + 'static,
+    {
+        self.code = Code::of(code);
+        self
+    }
+
+    /// A trial of that name, of such code.
+    pub fn of(name: &'static str, code: Code) -> Trial {
+        Trial {
+            about: About::new(name, ""),
+            setup: Vec::new(),
+            promises: Arc::new(Vec::new),
+            opts_out: Vec::new(),
+            scenario: Vec::new(),
+            found_by: FoundBy::Both,
+            keeps: Vec::new(),
+            counts_wakes: true,
+            renews_session: false,
+            administered: vec![ADMIN_DATA.into()],
+            counters: Vec::new(),
+            code,
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn summary(mut self, summary: &'static str) -> Trial {
+        self.about.summary = summary;
+        self
+    }
+
+    /// Where it is published.
+    pub fn source(mut self, source: &'static str) -> Trial {
+        self.about.source = source;
+        self
+    }
+
+    /// For a variant known to be wrong: which promise breaks, the defect's number, and by which fault.
+    pub fn breaks(mut self, promise: &'static str, defect: &'static str, fault: &'static str) -> Trial {
+        self.about.breaks = Some(Breaks { promise, defect, fault });
+        self
+    }
+
+    /// The smallest bounds of the model that show what there is to show.
+    pub fn bounds(mut self, bounds: Bounds) -> Trial {
+        self.about.bounds = bounds;
+        self
+    }
+
+    /// Which reductions of the model a test has shown to give the same verdict.
+    pub fn reductions(mut self, reductions: Reductions) -> Trial {
+        self.about.reductions = reductions;
+        self
+    }
+
+    /// See the [field](Trial::setup).
+    pub fn setup<const N: usize>(mut self, setup: [&str; N]) -> Trial {
+        self.setup = setup.map(Text::from).into();
+        self
+    }
+
+    /// See the [field](Trial::promises).
+    pub fn promises(
+        mut self,
+        promises: impl Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync + 'static,
+    ) -> Trial {
+        self.promises = Arc::new(promises);
+        self
+    }
+
+    /// See the [field](Trial::opts_out).
+    pub fn opts_out(mut self, promises: &[&'static str]) -> Trial {
+        self.opts_out = promises.into();
+        self
+    }
+
+    /// See the [field](Trial::scenario).
+    pub fn scenario(mut self, keys: &[(&'static str, &'static str)]) -> Trial {
+        self.scenario = keys.into();
+        self
+    }
+
+    /// See the [field](Trial::found_by).
+    pub fn found_by(mut self, engine: FoundBy) -> Trial {
+        self.found_by = engine;
+        self
+    }
+
+    /// See the [field](Trial::keeps).
+    pub fn keeps(mut self, promises: &[&'static str]) -> Trial {
+        self.keeps = promises.into();
+        self
+    }
+
+    /// See the [field](Trial::counts_wakes).
+    pub fn counts_wakes(mut self, counts: bool) -> Trial {
+        self.counts_wakes = counts;
+        self
+    }
+
+    /// See the [field](Trial::renews_session).
+    pub fn renews_session(mut self) -> Trial {
+        self.renews_session = true;
+        self
+    }
+
+    /// See the [field](Trial::administered).
+    pub fn administered(mut self, data: &[&str]) -> Trial {
+        self.administered = data.iter().copied().map(Text::from).collect();
+        self
+    }
+
+    /// See the [field](Trial::counters).
+    pub fn counters(mut self, counters: &[(&str, i32)]) -> Trial {
+        self.counters = counters.iter().map(|(path, count)| (Text::from(*path), *count)).collect();
+        self
+    }
 }
 
 /// What is on trial.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
     /// `lock`, or `lock/no-guid` for a variant of it.
     pub name: &'static str,
@@ -208,93 +340,29 @@ pub struct Part {
 /// An actor's code, ready to be polled.
 pub type Actor = Pin<Box<dyn Future<Output = End> + Send>>;
 
-/// A trial with its type erased: one instantiation serves every engine.
-pub trait AnyTrial: Send + Sync {
-    /// As [`Trial::about`].
-    fn about(&self) -> About;
-    /// As [`Trial::setup`].
-    fn setup(&self) -> Vec<Text>;
-    /// As [`Trial::promises`].
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
-    /// As [`Trial::opts_out`].
-    fn opts_out(&self) -> &'static [&'static str] {
-        &[]
-    }
+impl Trial {
     /// All that it is held to: its own promises, and the standard ones that are not among them.
-    fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::with_standard(self.promises(), self.opts_out())
+    pub fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
+        promises::with_standard((self.promises)(), &self.opts_out)
     }
-    /// As [`Trial::scenario`].
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-    /// As [`Trial::found_by`].
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-    /// As [`Trial::keeps`].
-    fn keeps(&self) -> &'static [&'static str] {
-        &[]
-    }
-    /// As [`Trial::counts_wakes`].
-    fn counts_wakes(&self) -> bool {
-        true
-    }
-    /// As [`Trial::renews_session`].
-    fn renews_session(&self) -> bool {
-        false
-    }
-    /// As [`Trial::administered`].
-    fn administered(&self) -> Vec<Text> {
-        Vec::new()
-    }
-    /// As [`Trial::counters`].
-    fn counters(&self) -> Vec<(Text, i32)> {
-        Vec::new()
-    }
-    /// What is on trial instead of [`actor`](AnyTrial::actor), if it is a program.
-    fn programs(&self) -> Option<Arc<dyn Programs>> {
-        None
-    }
-    /// As [`Trial::actor`].
-    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor;
-}
 
-impl<T: Trial> AnyTrial for T {
-    fn about(&self) -> About {
-        Trial::about(self)
+    /// The code of one process, ready to be polled.
+    ///
+    /// Panics if it is a program, which is stepped: only engines that can do that are given one.
+    pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+        match &self.code {
+            Code::Actor(actor) => actor(zk, probe, part),
+            Code::Programs(_) => {
+                panic!("a program is stepped, and only engines that can do that are given one")
+            }
+        }
     }
-    fn setup(&self) -> Vec<Text> {
-        Trial::setup(self)
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Trial::promises(self)
-    }
-    fn opts_out(&self) -> &'static [&'static str] {
-        Trial::opts_out(self)
-    }
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        Trial::scenario(self)
-    }
-    fn found_by(&self) -> FoundBy {
-        Trial::found_by(self)
-    }
-    fn keeps(&self) -> &'static [&'static str] {
-        Trial::keeps(self)
-    }
-    fn counts_wakes(&self) -> bool {
-        Trial::counts_wakes(self)
-    }
-    fn renews_session(&self) -> bool {
-        Trial::renews_session(self)
-    }
-    fn administered(&self) -> Vec<Text> {
-        Trial::administered(self)
-    }
-    fn counters(&self) -> Vec<(Text, i32)> {
-        Trial::counters(self)
-    }
-    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
-        Box::pin(async move { Trial::actor(&*self, zk, probe, part).await })
+
+    /// What is on trial, if it is a program.
+    pub fn programs(&self) -> Option<Arc<dyn Programs>> {
+        match &self.code {
+            Code::Actor(_) => None,
+            Code::Programs(programs) => Some(programs.clone()),
+        }
     }
 }

@@ -5,14 +5,17 @@ mod small;
 use small::{run, run_with};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use zk_trials::lock::catalogue;
-use zk_trials::trial::{AnyTrial, Bounds, FoundBy};
+use zk_trials::trial::{Bounds, FoundBy, Trial};
 
 const SEEDS: u64 = 2000;
 
+fn catalogue() -> Vec<Arc<Trial>> {
+    zk_trials::lock::catalogue().into_iter().map(Arc::new).collect()
+}
+
 /// What the first of many seeds that breaks a promise without an excuse says, for each promise.
 fn broken(name: &str, bounds: Bounds) -> BTreeSet<&'static str> {
-    let trial = catalogue().into_iter().find(|t| t.about().name == name).expect("it is in the catalogue");
+    let trial = catalogue().into_iter().find(|t| t.about.name == name).expect("it is in the catalogue");
     let runs = (0..SEEDS).flat_map(|seed| run(&trial, bounds, seed).broken);
     runs.filter(|(_, violation)| violation.excuse.is_none()).map(|(promise, _)| promise).collect()
 }
@@ -20,11 +23,11 @@ fn broken(name: &str, bounds: Bounds) -> BTreeSet<&'static str> {
 #[test]
 fn every_variant_breaks_what_it_says_within_its_bounds() {
     // Nothing lags here, no process comes back, and no administrator writes.
-    let found_here = |trial: &&Arc<dyn AnyTrial>| {
-        let Bounds { lag, restarts, admin, .. } = trial.about().bounds;
-        trial.found_by() == FoundBy::Both && [lag, restarts, admin] == [0; 3]
+    let found_here = |trial: &&Arc<Trial>| {
+        let Bounds { lag, restarts, admin, .. } = trial.about.bounds;
+        trial.found_by == FoundBy::Both && [lag, restarts, admin] == [0; 3]
     };
-    for about in catalogue().iter().filter(found_here).map(|trial| trial.about()) {
+    for about in catalogue().iter().filter(found_here).map(|trial| trial.about) {
         let found = broken(about.name, about.bounds);
         match about.breaks {
             Some(breaks) => assert!(found.contains(breaks.promise), "{}: only {found:?}", about.name),
@@ -35,7 +38,7 @@ fn every_variant_breaks_what_it_says_within_its_bounds() {
 
 #[test]
 fn a_variant_that_needs_a_fault_holds_without() {
-    for about in catalogue().iter().map(|trial| trial.about()) {
+    for about in catalogue().iter().map(|trial| trial.about) {
         if about.breaks.is_none_or(|breaks| breaks.fault != "none") {
             let bounds = Bounds { expiries: 0, drops: 0, ..about.bounds };
             assert_eq!(broken(about.name, bounds), BTreeSet::new(), "{}", about.name);
@@ -49,7 +52,7 @@ fn the_lock_keeps_every_promise_under_faults_and_each_is_put_to_the_test() {
     assert_eq!(broken("lock", bounds), BTreeSet::new());
     let trial = &catalogue()[0];
     let tested: BTreeSet<_> = (0..SEEDS).flat_map(|seed| run(trial, bounds, seed).tested).collect();
-    let promised: BTreeSet<_> = trial.promises().iter().map(|promise| promise.name()).collect();
+    let promised: BTreeSet<_> = (trial.promises)().iter().map(|promise| promise.name()).collect();
     assert_eq!(tested, promised);
 }
 
@@ -75,7 +78,7 @@ fn an_unfenced_resource_is_reached_by_the_dead_and_a_fenced_one_is_not() {
 
 #[test]
 fn the_herd_of_the_simple_lock_is_measured() {
-    let trial = catalogue().into_iter().find(|t| t.about().name == "lock/simple-looped").unwrap();
+    let trial = catalogue().into_iter().find(|t| t.about.name == "lock/simple-looped").unwrap();
     let found = (0..SEEDS).flat_map(|seed| run(&trial, Bounds::clients(3), seed).broken);
     let herd: Vec<_> = found.filter(|(promise, _)| *promise == "one-woken-per-deletion").collect();
     assert!(!herd.is_empty() && herd.iter().all(|(_, violation)| violation.excuse.is_some()));

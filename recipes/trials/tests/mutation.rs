@@ -14,8 +14,7 @@ use zk_api::{
 use zk_trials::event::{ActorId, End, Observation, Resource};
 use zk_trials::mutation::{Kind, Mutated, Mutation, SAME, Word};
 use zk_trials::probe::{Probe, Task};
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, Actor, AnyTrial, Part};
+use zk_trials::trial::{Actor, Part, Trial};
 use zk_trials::words;
 
 type Answer = Result<(Response, Option<Watch>), ErrorCode>;
@@ -112,21 +111,9 @@ impl Probe for Desk {
 type Zk = Arc<dyn ZooKeeper>;
 type Code = fn(Zk, Arc<dyn Probe>) -> Actor;
 
-struct Does(Code);
-
-impl AnyTrial for Does {
-    fn about(&self) -> About {
-        About::new("does", "What a test wants.")
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/a".into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
-    }
-    fn actor(self: Arc<Self>, zk: Zk, probe: Arc<dyn Probe>, _: Part) -> Actor {
-        self.0(zk, probe)
-    }
+/// What a test wants.
+fn does(code: Code) -> Arc<Trial> {
+    Arc::new(Trial::new("does", move |zk, probe, _| code(zk, probe)).setup(["/a"]))
 }
 
 /// Code with a mutation, and what it asks.
@@ -141,11 +128,11 @@ impl Run {
     }
 
     fn saying(kind: Kind, nth: u8, word: Option<Word>, answers: Vec<Answer>, code: Code) -> Run {
-        let trial = Mutated::none(Arc::new(Does(code))).with(Mutation { kind, nth }, word);
+        let trial = Mutated::none(does(code)).with(Mutation { kind, nth }, word);
         let desk = Arc::new(Desk { answers: Mutex::new(answers.into()), ..Desk::default() });
         let me = ActorId { process: 0, life: 0, thread: 0 };
         let part = Part { me, clients: 1, rounds: 1, effects: false };
-        let actor = Arc::new(trial).actor(desk.clone(), desk.clone(), part);
+        let actor = Trial::from(trial).actor(desk.clone(), desk.clone(), part);
         Run { desk, actor }
     }
 
@@ -391,10 +378,10 @@ fn checkpoints_tell_how_near_the_mutation_is_and_no_more_once_it_is_over() {
 
 #[test]
 fn a_recipe_that_is_looked_at_shows_its_occasions_and_words() {
-    let trial = Mutated::none(Arc::new(Does(deletes)));
+    let trial = Mutated::none(does(deletes));
     let desk = Arc::new(Desk { answers: Mutex::new([deleted(), deleted()].into()), ..Desk::default() });
     let part = Part { me: ActorId { process: 0, life: 0, thread: 0 }, clients: 1, rounds: 1, effects: false };
-    let mut actor = Arc::new(trial.clone()).actor(desk.clone(), desk.clone(), part);
+    let mut actor = Trial::from(trial.clone()).actor(desk.clone(), desk.clone(), part);
     assert_eq!(Pin::new(&mut actor).poll(&mut Context::from_waker(Waker::noop())), DONE);
     let places = trial.log.seen().places;
     assert_eq!(places.get(&(Kind::DeleteNotSent, 2)).map(String::as_str), Some("delete /a/x"));

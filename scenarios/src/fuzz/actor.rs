@@ -18,7 +18,7 @@ use zk_api::{
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::{Probe, Task};
 use zk_trials::promise::{AnyPromise, Finding, Promise};
-use zk_trials::trial::{About, Bounds, Part, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
 /// What happened in a run, as promises see it.
@@ -33,48 +33,43 @@ pub(super) struct Fuzzed {
     pub(super) anonymous: bool,
 }
 
-impl Trial for Fuzzed {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        let clients = self.program.processes.len() as u8;
-        About { bounds: Bounds::clients(clients), ..About::new("fuzz", "A generated program.") }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![PATHS[0].into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let recorder = |log: &Log| Box::new(Recorder(log.clone())) as Box<dyn AnyPromise>;
-        self.log.iter().map(recorder).collect()
-    }
-
-    /// Who asks for watches to be removed sees those that were given up.
-    fn counts_wakes(&self) -> bool {
-        self.program.steps().any(|step| match step {
+impl Fuzzed {
+    pub(super) fn trial(self) -> Trial {
+        let Fuzzed { program, log, anonymous } = self;
+        let clients = program.processes.len() as u8;
+        // Who asks for watches to be removed sees those that were given up.
+        let counts_wakes = program.steps().any(|step| match step {
             Step::Ask { ask, .. } => matches!(ask, Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }),
             _ => false,
-        })
+        });
+        let code = move |zk, probe, part: Part| {
+            let process = program.processes[usize::from(part.me.process)].clone();
+            runs(process, (zk, probe), part.me.life, anonymous)
+        };
+        let recorder = |log: &Log| Box::new(Recorder(log.clone())) as Box<dyn AnyPromise>;
+        Trial::new("fuzz", code)
+            .summary("A generated program.")
+            .bounds(Bounds::clients(clients))
+            .setup([PATHS[0]])
+            .promises(move || log.iter().map(recorder).collect())
+            .opts_out(&zk_trials::promises::STANDARD)
+            .counts_wakes(counts_wakes)
     }
+}
 
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let process = self.program.processes[usize::from(part.me.process)].clone();
-        let lives_on = !process.next.is_empty();
-        let life = part.me.life;
-        if life > 0 && !lives_on {
-            return End::Done;
-        }
-        let shared = Arc::new(Shared { process, next: AtomicUsize::new(1), cell: Mutex::default() });
-        let anonymous = self.anonymous;
-        Running { zk: zk.clone(), probe, shared, life, anonymous }.task(0).await;
-        if lives_on && normal::is_lost(zk.state()) { End::SessionLost } else { End::Done }
+async fn runs(
+    process: Process,
+    (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>),
+    life: u8,
+    anonymous: bool,
+) -> End {
+    let lives_on = !process.next.is_empty();
+    if life > 0 && !lives_on {
+        return End::Done;
     }
+    let shared = Arc::new(Shared { process, next: AtomicUsize::new(1), cell: Mutex::default() });
+    Running { zk: zk.clone(), probe, shared, life, anonymous }.task(0).await;
+    if lives_on && normal::is_lost(zk.state()) { End::SessionLost } else { End::Done }
 }
 
 /// Keeps what it sees, for who compares.

@@ -44,7 +44,11 @@ pub(crate) struct Like {
 fn model(program: &Arc<Program>, like: Like, varied: Reads) -> RecipeModel {
     let config = CheckConfig { livelock: false, ..CheckConfig::new(like.bounds) };
     let anonymous = like.blind == Some(Blind::Identities);
-    RecipeModel::new(Arc::new(Fuzzed { program: program.clone(), log: None, anonymous }), &config, varied)
+    RecipeModel::new(
+        Arc::new(Fuzzed { program: program.clone(), log: None, anonymous }.trial()),
+        &config,
+        varied,
+    )
 }
 
 /// Whether all processes have ended: a run of the world is over some time after that, whatever other tasks they have.

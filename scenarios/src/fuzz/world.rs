@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError};
 use zk_api::{Data, SessionId, Text};
 use zk_trials::event::{Event, Fact};
-use zk_trials::trial::{AnyTrial, Bounds};
+use zk_trials::trial::{Bounds, Trial};
 use zk_world::{Faults, RunOptions, Scenario};
 
 /// What a run showed.
@@ -153,8 +153,8 @@ pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
 /// Runs a program under a seed.
 pub(crate) fn run(program: &Arc<Program>, seed: u64) -> Ran {
     let log = Log::default();
-    let trial: Arc<dyn AnyTrial> =
-        Arc::new(Fuzzed { program: program.clone(), log: Some(log.clone()), anonymous: false });
+    let trial: Arc<Trial> =
+        Arc::new(Fuzzed { program: program.clone(), log: Some(log.clone()), anonymous: false }.trial());
     let scenario = scenario(program.processes.len(), seed);
     let run = zk_world::run(&trial, &scenario, seed, &RunOptions::default());
     if let Some(violation) = run.violations.first() {

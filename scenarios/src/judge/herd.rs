@@ -50,7 +50,7 @@ pub(crate) fn herd(
     }
     let mut targets = Vec::new();
     for trial in &trials {
-        let suited = Target::resolve(zoo, trial.about().name, None, &[])?;
+        let suited = Target::resolve(zoo, trial.about.name, None, &[])?;
         // The longest runs come first, so that none of them is left alone in the end.
         for clients in contenders.iter().rev() {
             let scenario = alone(suited.scenario.clone(), *clients);
@@ -62,12 +62,12 @@ pub(crate) fn herd(
     let total = targets.len() as u64;
     let runs = each_of(&targets, jobs, run_of, &mut |done| progress(done, total));
     let of = |name: &str| {
-        let ours = targets.iter().zip(&runs).filter(|(target, _)| target.trial.about().name == name);
+        let ours = targets.iter().zip(&runs).filter(|(target, _)| target.trial.about.name == name);
         ours.map(|(_, run)| *run).rev().collect()
     };
     let trials: Vec<HerdTrial> = trials
         .iter()
-        .map(|trial| trial.about())
+        .map(|trial| trial.about)
         .map(|about| HerdTrial {
             name: about.name.into(),
             wrong: about.breaks.is_some(),

@@ -1,6 +1,6 @@
 //! The seeds that every bug is given.
 
-use crate::run::{Requests, SeedRange, Target, each_seed};
+use crate::run::{SeedRange, Target, each_seed, requests};
 use crate::{BadInput, Zoo};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_proto::mutant::Mutant;
 use zk_reports::Kill;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::{Run, RunOptions, Scenario};
 
 /// The scenario that finds them.
@@ -21,7 +21,7 @@ const AT_A_TIME: u64 = 32;
 pub(super) struct Chaos {
     scenario: Scenario,
     /// What clients do, in turns: the scenario's recipe, and all sorts of things.
-    trials: [Arc<dyn AnyTrial>; 2],
+    trials: [Arc<Trial>; 2],
     seeds: u64,
     jobs: usize,
 }
@@ -30,12 +30,12 @@ impl Chaos {
     pub(super) fn new(zoo: &Zoo, seeds: u64, jobs: usize) -> Result<Chaos, BadInput> {
         let scenario: Scenario = toml::from_str(SCENARIO).expect("the suite's files are scenarios");
         let Target { trial, scenario, .. } = Target::of_scenario(zoo, &scenario)?;
-        Ok(Chaos { scenario, trials: [trial, Arc::new(Requests)], seeds, jobs })
+        Ok(Chaos { scenario, trials: [trial, Arc::new(requests())], seeds, jobs })
     }
 
     /// What clients do, in turns.
     pub(super) fn names(&self) -> Vec<String> {
-        self.trials.iter().map(|trial| trial.about().name.to_owned()).collect()
+        self.trials.iter().map(|trial| trial.about.name.to_owned()).collect()
     }
 
     fn run(&self, seed: u64, mutant: Option<Mutant>, beyond: bool) -> Run {

@@ -15,7 +15,6 @@ use zk_model::reads::Reads;
 use zk_model::state::State;
 use zk_trials::event::{Event, Fact, Observation};
 use zk_trials::mutation::{Mutated, SAME};
-use zk_trials::trial::AnyTrial;
 
 /// What came of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +84,7 @@ struct Node {
 
 impl Graph {
     fn new(trial: &Mutated, config: &CheckConfig, varied: Reads) -> Graph {
-        let model = RecipeModel::new(std::sync::Arc::new(trial.clone()), config, varied);
+        let model = RecipeModel::new(std::sync::Arc::new(trial.clone().into()), config, varied);
         Graph { model, trial: trial.clone(), nodes: vec![Node::default()], known: HashMap::new() }
     }
 
@@ -139,7 +138,7 @@ impl Graph {
     }
 
     fn rest(&self, state: &State) -> String {
-        let rest = state.rest(&self.trial.setup());
+        let rest = state.rest(&self.trial.trial.setup);
         let waiting: Vec<String> = rest.unfinished.iter().map(ToString::to_string).collect();
         let mut nodes: Vec<String> = rest.nodes.iter().map(|(path, _)| reduced(path)).collect();
         nodes.sort();

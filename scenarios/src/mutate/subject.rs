@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Verdict};
 use zk_reports::Killed;
-use zk_trials::mutation::{Kind, Mutated, Mutation, Promises, Seen, Word};
+use zk_trials::mutation::{Kind, Mutated, Mutation, Seen, Word};
 use zk_trials::promises;
-use zk_trials::trial::{AnyTrial, Bounds};
+use zk_trials::trial::{Bounds, Promises, Trial};
 use zk_world::{RunOptions, Scenario};
 
 /// A recipe that is to be mutated.
@@ -56,12 +56,8 @@ pub(super) enum Came {
 }
 
 impl Subject {
-    pub(super) fn of(
-        zoo: &Zoo,
-        trial: &Arc<dyn AnyTrial>,
-        how: &MutateArguments,
-    ) -> Result<Subject, BadInput> {
-        let about = trial.about();
+    pub(super) fn of(zoo: &Zoo, trial: &Arc<Trial>, how: &MutateArguments) -> Result<Subject, BadInput> {
+        let about = trial.about;
         let scenario = Target::resolve(zoo, about.name, None, &[])?.of_seeds()?.scenario;
         let config = default_config(&about);
         let own = CheckConfig { max_states: Some(how.max_states), max_memory: None, ..config };
@@ -110,7 +106,7 @@ impl Subject {
         self.seen = self.trial.log.seen();
         seeds.tested.extend(model.tested);
         seeds.broken.extend(model.broken);
-        let own: Vec<&str> = self.trial.promises().iter().map(|promise| promise.name()).collect();
+        let own: Vec<&str> = (self.trial.promises)().iter().map(|promise| promise.name()).collect();
         let is_own = |name: &&&str| own.contains(name);
         self.broken = seeds.broken.iter().filter(is_own).map(|name| name.to_string()).collect();
         self.tested = seeds.tested.into_iter().filter(|name| own.contains(name)).collect();
@@ -119,7 +115,7 @@ impl Subject {
         let is_kept = move |name: &str| !broken.iter().any(|other| other == name);
         let kept: Promises =
             Arc::new(move || trial.held_to().into_iter().filter(|promise| is_kept(promise.name())).collect());
-        self.trial = self.trial.held_to(kept, self.trial.counts_wakes());
+        self.trial = self.trial.held_to(kept, self.trial.counts_wakes);
         self.library = self.of_library(zoo, &own);
     }
 
@@ -189,7 +185,7 @@ impl Subject {
     /// Which promises of the library notice a mutation.
     pub(super) fn noticed_by(&self, mutated: &Mutated) -> Vec<String> {
         let held = mutated.held_to(self.library.promises.clone(), true);
-        let names: Vec<&str> = held.promises().iter().map(|promise| promise.name()).collect();
+        let names: Vec<&str> = (held.promises)().iter().map(|promise| promise.name()).collect();
         if names.is_empty() {
             return Vec::new();
         }
@@ -199,7 +195,7 @@ impl Subject {
     }
 
     fn by_seeds(&self, trial: &Mutated, stop: bool) -> Found {
-        let dynamic: Arc<dyn AnyTrial> = Arc::new(trial.clone());
+        let dynamic = Arc::new(Trial::from(trial.clone()));
         let mut found = Found::default();
         for seed in 0..self.seeds {
             let run = zk_world::run(&dynamic, &self.scenario, seed, &RunOptions::default());
@@ -228,7 +224,7 @@ impl Subject {
     }
 
     fn by_model(&self, trial: &Mutated, config: &CheckConfig) -> Check {
-        zk_model::check(Arc::new(trial.clone()), &within(trial, config), &mut |_| {})
+        zk_model::check(Arc::new(trial.clone().into()), &within(trial, config), &mut |_| {})
     }
 }
 
@@ -277,15 +273,15 @@ fn smaller(own: Bounds) -> Vec<Vec<Bounds>> {
 
 /// What the library has that a trial can be held to: what is promised of locks, made for its first path, and what other
 /// trials promise that begin with the same znodes.
-fn library(zoo: &Zoo, trial: &dyn AnyTrial) -> Promises {
-    let setup = trial.setup();
-    let alike = zoo.trials().iter().filter(|other| other.setup() == setup);
-    let alike: Vec<Arc<dyn AnyTrial>> = alike.cloned().collect();
+fn library(zoo: &Zoo, trial: &Trial) -> Promises {
+    let setup = &trial.setup;
+    let alike = zoo.trials().iter().filter(|other| other.setup == *setup);
+    let alike: Vec<Arc<Trial>> = alike.cloned().collect();
     // One for each recipe, and there are few.
     let root: &'static str = setup.first().map_or("/", |path| path.to_string().leak());
     Arc::new(move || {
         let mut all = promises::with_standard(promises::of_fenced_lock(root), &[]);
-        all.extend(alike.iter().flat_map(|trial| trial.promises()));
+        all.extend(alike.iter().flat_map(|trial| (trial.promises)()));
         all
     })
 }

@@ -68,7 +68,7 @@ pub(crate) fn exhaust(
     }
     let exhaustive = waiting.is_empty();
     let (promises, invariants) = tally.results(target);
-    let about = target.trial.about();
+    let about = target.trial.about;
     Ok(ExhaustReport {
         schema: EXHAUST_SCHEMA.into(),
         what: target.what.clone(),

@@ -6,7 +6,7 @@ use zk_api::Text;
 use zk_model::{CheckConfig, Counterexample};
 use zk_trials::course::{CourseStep, late};
 use zk_trials::event::ActorId;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::course::{Course, Step};
 use zk_world::{Faults, OneRun, Run, RunOptions, Scenario, Schedule};
 
@@ -24,7 +24,7 @@ const HEAL_SECONDS: u32 = 4_000;
 /// The scenario in which the world takes the steps of a counterexample, and the run of it, in which the same promise
 /// breaks; or why there is none.
 pub(crate) fn export(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     config: &CheckConfig,
     promise: &str,
     example: &Counterexample,
@@ -32,7 +32,7 @@ pub(crate) fn export(
     if promise == zk_model::model::NO_LIVELOCK {
         return Err("a round that is gone for ever has no end in the world".into());
     }
-    if !trial.counters().is_empty() {
+    if !trial.counters.is_empty() {
         return Err("it begins with counters near their end, which no run of the world comes to".into());
     }
     // On one server if that will do, as it is less to look at.
@@ -52,11 +52,7 @@ pub(crate) fn export(
 }
 
 /// The scenario with what came of it, if the promise breaks there.
-fn taken(
-    trial: &Arc<dyn AnyTrial>,
-    mut scenario: Scenario,
-    promise: &str,
-) -> Result<(Scenario, Run), String> {
+fn taken(trial: &Arc<Trial>, mut scenario: Scenario, promise: &str) -> Result<(Scenario, Run), String> {
     let run = zk_world::run(trial, &scenario, 0, &RunOptions::default());
     if let Some(astray) = &run.astray {
         return Err(format!("the world cannot take {astray}"));
@@ -73,13 +69,13 @@ fn taken(
 }
 
 fn scenario(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     config: &CheckConfig,
     promise: &str,
     example: &Counterexample,
     lag: u8,
 ) -> Scenario {
-    let name = trial.about().name;
+    let name = trial.about.name;
     let clients = config.bounds.clients;
     let course = Course {
         effects: config.effects || config.bounds.effects,
@@ -172,8 +168,8 @@ mod tests {
     use zk_model::Verdict;
     use zk_trials::event::{End, Event, Fact, Observation};
     use zk_trials::probe::Probe;
-    use zk_trials::promise::{AnyPromise, Finding, Promise, Rest, Violation};
-    use zk_trials::trial::{About, Bounds, Part, Trial};
+    use zk_trials::promise::{Finding, Promise, Rest, Violation};
+    use zk_trials::trial::{Bounds, Part, Trial};
 
     #[test]
     fn a_guid_is_renamed_where_it_is_a_word() {
@@ -189,7 +185,7 @@ mod tests {
     fn the_world_takes_every_counterexample_of_the_catalogue() {
         let (mut taken, mut lagging) = (0, Vec::new());
         for trial in zk_trials::catalogue() {
-            let about = trial.about();
+            let about = trial.about;
             let config = default_config(&about);
             if about.breaks.is_none() {
                 continue;
@@ -244,25 +240,22 @@ mod tests {
         }
     }
 
-    impl Trial for Hasty {
-        fn about(&self) -> About {
-            About::new("hasty", "Begins before it has a session.")
+    impl From<Hasty> for Trial {
+        fn from(it: Hasty) -> Trial {
+            let code = it.clone();
+            Trial::new("hasty", move |zk, probe, part| code.clone().actor(zk, probe, part))
+                .summary("Begins before it has a session.")
+                .promises(|| vec![Box::new(NobodyHasty)])
+                .setup(["/hasty"])
         }
-        fn setup(&self) -> Vec<Text> {
-            vec!["/hasty".into()]
-        }
-        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-            vec![Box::new(NobodyHasty)]
-        }
-        async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-        where
-            Z: ZooKeeper + Clone + 'static,
-            P: Probe + Clone + 'static,
-        {
+    }
+
+    impl Hasty {
+        async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
             let own = ZPath::parse(&format!("/hasty/{}-{}", part.me.process, part.me.life)).expect("a path");
             let none = zk.session() == SessionId::NONE;
             let made = zk.create(&own, Data::NULL, CreateMode::Persistent).await;
-            let is_hasty = match *self {
+            let is_hasty = match self {
                 Hasty::Life(life) => none && made.is_ok() && part.me.life == life,
                 Hasty::FindsNoServer => {
                     let still_none = zk.session() == SessionId::NONE;
@@ -289,7 +282,7 @@ mod tests {
             (Hasty::FindsNoServer, Bounds { drops: 1, ..of(1) }),
             (Hasty::FindsNoServer, Bounds { drops: 1, lag: 1, ..of(2) }),
         ] {
-            let (trial, config): (Arc<dyn AnyTrial>, _) = (Arc::new(hasty), CheckConfig::new(bounds));
+            let (trial, config): (Arc<Trial>, _) = (Arc::new(hasty.into()), CheckConfig::new(bounds));
             let check = zk_model::check(trial.clone(), &config, &mut |_| {});
             let broken = check.promises.iter().find(|result| result.name == "nobody-hasty");
             let example = broken.and_then(|result| result.broken.as_ref()).expect("it was broken");
@@ -301,6 +294,7 @@ mod tests {
     }
 
     /// Registers, and is done. Its client library opens a new session where the former has expired.
+    #[derive(Clone)]
     struct Registers;
 
     /// Who is done is registered by the session that it has.
@@ -327,30 +321,19 @@ mod tests {
         }
     }
 
-    impl Trial for Registers {
-        fn about(&self) -> About {
-            About::new("registers", "Registers once.")
-        }
-        fn setup(&self) -> Vec<Text> {
-            vec!["/all".into()]
-        }
-        fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-            vec![Box::<AllRegistered>::default()]
-        }
-        fn opts_out(&self) -> &'static [&'static str] {
-            &zk_trials::promises::STANDARD
-        }
-        fn renews_session(&self) -> bool {
-            true
-        }
-        async fn actor<Z, P>(&self, zk: Z, _probe: P, part: Part) -> End
-        where
-            Z: ZooKeeper + Clone + 'static,
-            P: Probe + Clone + 'static,
-        {
-            let own = ZPath::parse(&format!("/all/{}", part.me.process)).expect("a path");
-            let made = zk.create(&own, Data::NULL, CreateMode::Ephemeral).await;
-            made.map_or_else(End::from, |_| End::Done)
+    impl From<Registers> for Trial {
+        fn from(_: Registers) -> Trial {
+            async fn actor(zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, part: Part) -> End {
+                let own = ZPath::parse(&format!("/all/{}", part.me.process)).expect("a path");
+                let made = zk.create(&own, Data::NULL, CreateMode::Ephemeral).await;
+                made.map_or_else(End::from, |_| End::Done)
+            }
+            Trial::new("registers", actor)
+                .summary("Registers once.")
+                .promises(|| vec![Box::<AllRegistered>::default()])
+                .opts_out(&zk_trials::promises::STANDARD)
+                .setup(["/all"])
+                .renews_session()
         }
     }
 
@@ -358,7 +341,7 @@ mod tests {
     #[test]
     fn the_world_renews_the_session_of_who_is_done_where_a_counterexample_does() {
         for bounds in [Bounds::clients(1), Bounds { lag: 1, ..Bounds::clients(2) }] {
-            let trial: Arc<dyn AnyTrial> = Arc::new(Registers);
+            let trial: Arc<Trial> = Arc::new(Registers.into());
             let config = CheckConfig::new(Bounds { expiries: 1, ..bounds });
             let check = zk_model::check(trial.clone(), &config, &mut |_| {});
             let broken = check.promises.iter().find(|result| result.name == "all-registered");

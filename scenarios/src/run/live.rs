@@ -101,14 +101,14 @@ async fn on_ground(
     let asked = Duration::from_millis(target.scenario.session_timeout_ms.into());
     let began = Instant::now();
     let mut ground = Ground::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
-    ground.prepare(&target.trial.setup()).await?;
+    ground.prepare(&target.trial.setup).await?;
     let work = target.scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let course = Course::new(target.trial.promises(), &run.connect, asked, work, &ground);
+    let course = Course::new((target.trial.promises)(), &run.connect, asked, work, &ground);
     let ran_out = rest::run(&course, &target.trial, run, &mut ground, progress).await;
     course.end().await;
     let left = ground.clean().await;
     let outcome = course.monitor.finish();
-    let about = target.trial.about();
+    let about = target.trial.about;
     let cleaned = left.as_ref().err().map(|why| format!("the trial's znodes could not be removed: {why}"));
     let ran_out = ran_out.or(cleaned);
     Ok(LiveReport {

@@ -2,9 +2,9 @@
 
 use crate::BadInput;
 use std::sync::Arc;
-use zk_hosted::{HostedTrial, Hosts, Limits};
+use zk_hosted::{Hosts, Limits, hosted};
 use zk_trials::promises::Owed;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 
 /// Whether WHAT stands for a program.
 pub(crate) fn is_program(what: &str) -> bool {
@@ -12,7 +12,7 @@ pub(crate) fn is_program(what: &str) -> bool {
 }
 
 /// Starts a program, to see that it can be.
-pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<dyn AnyTrial>, BadInput> {
+pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if promises.is_empty() {
         return Err(BadInput::new(format!(
             "{what}: say what is owed of it: --promises KIND=PATH, such as fair-lock=/lock"
@@ -22,5 +22,5 @@ pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<dyn AnyTria
     let owed = owed.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
     let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".into());
     let hosts = Hosts::python(&python, what, Limits::default()).map_err(BadInput::new)?;
-    Ok(Arc::new(HostedTrial::new(what, Arc::new(hosts), owed)))
+    Ok(Arc::new(hosted(what, Arc::new(hosts), owed)))
 }

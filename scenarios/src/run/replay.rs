@@ -119,7 +119,7 @@ fn report(target: &Target, run: Run, whole: bool, promise: Option<&str>) -> Repl
     let mut tally = Tally::default();
     tally.add(target, &run);
     let (promises, invariants) = tally.results(target);
-    let about = target.trial.about();
+    let about = target.trial.about;
     let violations = run.violations.iter().map(|violation| Seen {
         promise: violation.promise.into(),
         virtual_ns: violation.at_ns,
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
         let zoo = Zoo::default();
-        let target = Target::resolve(&zoo, zoo.trials()[0].about().name, None, &[]).expect("it is there");
-        let names = target.trial.promises().into_iter().map(|promise| (promise.name(), 1));
+        let target = Target::resolve(&zoo, zoo.trials()[0].about.name, None, &[]).expect("it is there");
+        let names = (target.trial.promises)().into_iter().map(|promise| (promise.name(), 1));
         let violation =
             RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };
         let run = Run {

@@ -1,6 +1,7 @@
 //! Clients that ask everything there is to ask, several things at once: what recipes do not ask must be watched as well.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{
     Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, EventType, Identity, Op, Perms, ReadOp, Request,
@@ -8,8 +9,7 @@ use zk_api::{
 };
 use zk_trials::event::End;
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Bounds, Part, Trial};
 
 /// How it is called in a scenario and on the command line.
 pub(crate) const NAME: &str = "requests";
@@ -24,53 +24,32 @@ const AT_ONCE: u64 = 30;
 const ANN: &str = "ann:grDcJ7OS1jCu/cG2TyJHw/I9L8o=";
 
 /// See the module. It promises nothing: what is always watched is what it is for.
-pub(crate) struct Requests;
+pub(crate) fn requests() -> Trial {
+    Trial::new(NAME, asks)
+        .summary("Clients that ask everything there is to ask.")
+        .source("ours")
+        .bounds(Bounds::clients(1))
+        .setup(["/t", "/t/many"])
+        .opts_out(&zk_trials::promises::STANDARD)
+}
 
-impl Trial for Requests {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
+async fn asks(zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+    // Hash seeds are a function of the run's seed, and differ from one life to the next.
+    let mut dice = Dice(RandomState::new().hash_one(part.me.process));
+    if dice.roll(2) == 0 {
+        zk.submit(auth("ann:one")).await.ok();
     }
-    fn about(&self) -> About {
-        About {
-            name: NAME,
-            summary: "Clients that ask everything there is to ask.",
-            source: "ours",
-            breaks: None,
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
+    for _ in 0..u32::from(part.rounds) * TURNS {
+        let is_over = match dice.roll(24) {
+            0 => own_many(&zk, &mut dice).await,
+            _ => ask(&zk, &probe, &mut dice).await,
+        };
+        if is_over {
+            return End::SessionLost;
         }
+        zk.sleep(Duration::from_millis(dice.roll(400))).await;
     }
-
-    fn setup(&self) -> Vec<Text> {
-        vec!["/t".into(), "/t/many".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        // Hash seeds are a function of the run's seed, and differ from one life to the next.
-        let mut dice = Dice(RandomState::new().hash_one(part.me.process));
-        if dice.roll(2) == 0 {
-            zk.submit(auth("ann:one")).await.ok();
-        }
-        for _ in 0..u32::from(part.rounds) * TURNS {
-            let is_over = match dice.roll(24) {
-                0 => own_many(&zk, &mut dice).await,
-                _ => ask(&zk, &probe, &mut dice).await,
-            };
-            if is_over {
-                return End::SessionLost;
-            }
-            zk.sleep(Duration::from_millis(dice.roll(400))).await;
-        }
-        End::Done
-    }
+    End::Done
 }
 
 /// Asks several things at once. Tells whether the session is over.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_reports::prepare_file;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::{Fault, Faults, OneRun, Run, RunOptions, Scenario, Schedule, TimedFault};
 
 /// How long to go on.
@@ -61,7 +61,7 @@ pub(crate) fn shrink(
         Some(name) => owed().find(|violation| violation.promise == name),
         // What it is known for says more than what comes of that.
         None => {
-            let known = target.trial.about().breaks.map(|breaks| breaks.promise);
+            let known = target.trial.about.breaks.map(|breaks| breaks.promise);
             owed().find(|violation| Some(violation.promise) == known).or_else(|| owed().next())
         }
     };
@@ -133,7 +133,7 @@ fn can_be_shrunk(target: &Target, seed: u64) -> Result<(), BadInput> {
 }
 
 struct Shrinker<'a> {
-    trial: &'a Arc<dyn AnyTrial>,
+    trial: &'a Arc<Trial>,
     /// The smallest that still breaks.
     best: Scenario,
     tries: u64,

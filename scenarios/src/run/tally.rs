@@ -127,7 +127,7 @@ impl Tally {
     /// Promises in the trial's order; whatever else there is are invariants.
     pub(super) fn results(&mut self, target: &Target) -> (Vec<PromiseResult>, Vec<PromiseResult>) {
         let mut promises = Vec::new();
-        for promise in target.trial.promises() {
+        for promise in (target.trial.promises)() {
             let entry = self.results.remove(promise.name()).unwrap_or_default();
             promises.push(result(promise.name().into(), promise.about(), entry));
         }
@@ -157,7 +157,7 @@ impl Tally {
 
     /// What all of it comes to, in seeds of which the caller has to say which they were.
     pub(super) fn report(mut self, target: &Target, seeds: Seeds) -> SweepReport {
-        let about = target.trial.about();
+        let about = target.trial.about;
         let (promises, invariants) = self.results(target);
         // What no seed reached is there as well.
         for case in zk_world::cases(&target.scenario) {

@@ -4,14 +4,14 @@ use super::program::{is_program, program};
 use crate::zoo::{is_file, shell_word};
 use crate::{BadInput, Zoo};
 use std::sync::Arc;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::{Scenario, SyncRule};
 
 /// What is to be run, and how it was asked for.
 pub(crate) struct Target {
     /// As it was asked for.
     pub(crate) what: String,
-    pub(crate) trial: Arc<dyn AnyTrial>,
+    pub(crate) trial: Arc<Trial>,
     /// Its `recipe` names the trial.
     pub(crate) scenario: Scenario,
     asked: How,
@@ -70,7 +70,7 @@ impl Target {
         for assignment in &asked.set {
             scenario = super::scenario_file::set(&scenario, assignment)?;
         }
-        if scenario.recipe != trial.about().name {
+        if scenario.recipe != trial.about.name {
             trial =
                 find(&scenario.recipe).map_err(|error| if is_file(what) { in_file(error) } else { error })?;
         }
@@ -150,7 +150,7 @@ impl Target {
             false => format!("{name}: {}", about.join(" ")),
         };
         let own: Vec<String> =
-            self.trial.scenario().iter().map(|(key, value)| format!("{key}={value}")).collect();
+            self.trial.scenario.iter().map(|(key, value)| format!("{key}={value}")).collect();
         if matches!(self.asked, How::Command(_)) && !is_file(&self.what) && !own.is_empty() {
             first.push_str(&format!(" What it is made for: {}.", own.join(", ")));
         }
@@ -206,7 +206,7 @@ pub(super) fn plural_of(n: usize, one: &str) -> String {
 }
 
 /// A trial, or what watches servers alone: that is no recipe, and promises nothing.
-fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<dyn AnyTrial>, BadInput> {
+fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     if is_program(name) {
         return program(name, promises);
     }
@@ -216,16 +216,16 @@ fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<dyn AnyTrial>,
         )));
     }
     match zoo.find(name) {
-        Err(_) if name == super::requests::NAME => Ok(Arc::new(super::Requests)),
+        Err(_) if name == super::requests::NAME => Ok(Arc::new(super::requests())),
         found => found,
     }
 }
 
 /// A scenario with the trial, and with what that is made for.
-fn suited(scenario: Scenario, trial: &dyn AnyTrial) -> Result<Scenario, BadInput> {
-    let name = trial.about().name;
+fn suited(scenario: Scenario, trial: &Trial) -> Result<Scenario, BadInput> {
+    let name = trial.about.name;
     let mut scenario = Scenario { recipe: name.into(), ..scenario };
-    for (key, value) in trial.scenario() {
+    for (key, value) in &trial.scenario {
         scenario = super::scenario_file::set(&scenario, &format!("{key}={value}"))
             .map_err(|error| BadInput::new(format!("the scenario of {name}: {error}")))?;
     }
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn the_replay_command_has_everything_that_makes_the_run() {
         let zoo = Zoo::default();
-        let name = zoo.trials()[0].about().name;
+        let name = zoo.trials()[0].about.name;
         let set = ["faults.drops=3".into(), "latency-ms=[0.1, 20]".into()];
         let command = Target::resolve(&zoo, name, None, &set)
             .expect("it is there")

@@ -2,14 +2,14 @@
 
 use crate::real::Real;
 use crate::servers;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper, Zxid};
 use zoocheck::trials::event::{End, Observation, Resource};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises;
-use zoocheck::trials::trial::{About, Bounds, Part, Reductions, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::{Answer, LiveReport, Scenario, Verdict, Zoo};
 
 const LOCK: &str = "/wrong";
@@ -31,36 +31,26 @@ enum Wrong {
     Sleeps,
 }
 
+#[derive(Clone)]
 struct Recipe {
     wrong: Wrong,
-    next: AtomicU32,
+    next: Arc<AtomicU32>,
 }
 
-impl Trial for Recipe {
-    fn about(&self) -> About {
-        About {
-            name: "wrong",
-            summary: "Wrong by itself.",
-            source: "a test",
-            breaks: None,
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+impl From<Recipe> for Trial {
+    fn from(it: Recipe) -> Trial {
+        let code = it.clone();
+        Trial::new("wrong", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .summary("Wrong by itself.")
+            .source("a test")
+            .bounds(Bounds::clients(2))
+            .promises(|| promises::of_fenced_lock(LOCK))
+            .setup([LOCK])
     }
+}
 
-    fn setup(&self) -> Vec<zoocheck::api::Text> {
-        vec![LOCK.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fenced_lock(LOCK)
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Recipe {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let lock = || LOCK.into();
         let node = ZPath::parse(LOCK).expect("a constant").join(&probe.guid()).expect("a name");
         zk.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("no fault");
@@ -92,7 +82,7 @@ impl Trial for Recipe {
 }
 
 fn run(real: &Real, wrong: Wrong, limit_s: u64) -> LiveReport {
-    let zoo = Zoo::default().with(Recipe { wrong, next: AtomicU32::new(0) });
+    let zoo = Zoo::default().with(Recipe { wrong, next: Arc::default() });
     let scenario = zoo.scenario("wrong").expect("a recipe");
     let scenario = Scenario { clients: 3, rounds: 1, session_timeout_ms: 1000, ..scenario };
     zoo.live(&scenario, &real.servers, Duration::from_secs(limit_s)).expect("it runs")

@@ -1,6 +1,7 @@
 //! What the recipes have in common: how they wait and try again, and how they are judged.
 
 use std::future::Future;
+use std::sync::Arc;
 use zoocheck::api::{
     CreateMode, Data, Error, ErrorCode, KeeperState, Op, Outcome, Reply, Text, ZPath, ZooKeeper, split,
 };
@@ -9,7 +10,7 @@ use zoocheck::trials::event::{End, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::NO_POLLING;
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Scenario, Verdict, Zoo};
 
@@ -52,30 +53,29 @@ pub trait Recipe: Copy + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), End>> + Send;
 }
 
+#[derive(Clone)]
 struct Tried<T>(&'static str, T);
 
-impl<T: Recipe> Trial for Tried<T> {
-    fn about(&self) -> About {
-        About::new(self.0, "An outsider's.")
+impl<T: Recipe> From<Tried<T>> for Trial {
+    fn from(it: Tried<T>) -> Trial {
+        let code = it.clone();
+        let setup = [R].iter().chain(T::SETUP).copied().map(Text::from).collect();
+        let opts_out: &[&str] = if it.1.polls() { &[NO_POLLING] } else { &[] };
+        let mut trial = Trial::new(it.0, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .summary("An outsider's.")
+            .promises({
+                let it = it.clone();
+                move || it.1.promises()
+            });
+        trial.setup = setup;
+        trial.opts_out = opts_out.into();
+        trial.renews_session = it.1.renews();
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        [R].iter().chain(T::SETUP).copied().map(Text::from).collect()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.1.promises()
-    }
-
-    fn opts_out(&self) -> &'static [&'static str] {
-        if self.1.polls() { &[NO_POLLING] } else { &[] }
-    }
-
-    fn renews_session(&self) -> bool {
-        self.1.renews()
-    }
-
-    async fn actor<Z: Client, P: Teller>(&self, zk: Z, probe: P, part: Part) -> End {
+impl<T: Recipe> Tried<T> {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         self.1.run(zk, probe, part).await.err().unwrap_or(End::Done)
     }
 }

@@ -1,11 +1,12 @@
 //! A barrier: a znode; who finds it waits until it is gone.
 
 use crate::judge::{Expected, about, broken, insist, judge, noted, path, remove};
-use zoocheck::api::{Text, ZooKeeper};
+use std::sync::Arc;
+use zoocheck::api::ZooKeeper;
 use zoocheck::trials::event::{End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise, Rest};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
@@ -19,6 +20,7 @@ enum Edition {
     AnyEvent,
 }
 
+#[derive(Clone)]
 struct Barrier(Edition);
 
 /// Nobody passes while the barrier stands, not even who has lost his session; when it has gone, all pass.
@@ -110,32 +112,27 @@ impl Barrier {
     }
 }
 
-impl Trial for Barrier {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Barrier> for Trial {
+    fn from(it: Barrier) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
+            match it.0 {
+                Edition::Right => about("stranger-barrier", "Looks again after every event.", bounds),
+                Edition::AnyEvent => about("stranger-barrier/any-event", "Passes at any event.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(Closed { is_open: false }), Box::new(Opens { is_open: false })])
+            .setup([ROOT, BARRIER]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
-        match self.0 {
-            Edition::Right => about("stranger-barrier", "Looks again after every event.", bounds),
-            Edition::AnyEvent => about("stranger-barrier/any-event", "Passes at any event.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into(), BARRIER.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Closed { is_open: false }), Box::new(Opens { is_open: false })]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Barrier {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         self.part(&zk, &probe, part).await.err().unwrap_or(End::Done)
     }
 }

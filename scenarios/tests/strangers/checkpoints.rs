@@ -1,12 +1,13 @@
 //! Checkpoints in a recipe of a stranger's: what they save, and what becomes of one that forgets a local.
 
 use crate::judge::{about, broken, noted, path};
+use std::sync::Arc;
 use zk_recipes::Lock;
-use zoocheck::api::{Data, ErrorCode, Local, Locals, Text, ZooKeeper};
+use zoocheck::api::{Data, ErrorCode, Local, Locals, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, CheckReport, Zoo};
 
@@ -22,6 +23,7 @@ enum Edition {
 }
 
 /// Sets a znode if nobody else does at the same time, and gives up after so many tries.
+#[derive(Clone)]
 struct Tries(Edition);
 
 impl Tries {
@@ -45,24 +47,20 @@ impl Tries {
     }
 }
 
-impl Trial for Tries {
-    fn about(&self) -> About {
-        about("stranger-tries", "Gives up in the end.", Bounds::clients(3))
+impl From<Tries> for Trial {
+    fn from(it: Tries) -> Trial {
+        let code = it.clone();
+        let about = { about("stranger-tries", "Gives up in the end.", Bounds::clients(3)) };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(NobodyGivesUp)])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NobodyGivesUp)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Tries {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         for _ in 0..part.rounds {
             let end = self.set(&zk).await;
             probe.observe(Observation::note(Word::own("ends"), ROOT, (end == End::Done).into()));
@@ -97,33 +95,28 @@ impl Promise for NobodyGivesUp {
 }
 
 /// Reads a setting, takes a lock, and then does as the setting said.
+#[derive(Clone)]
 struct Calls {
     /// The lock's checkpoints are told of the setting.
     tells: bool,
 }
 
-impl Trial for Calls {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Calls> for Trial {
+    fn from(it: Calls) -> Trial {
+        let code = it.clone();
+        let about =
+            { about("stranger-calls", "Reads before it locks.", Bounds { drops: 1, ..Bounds::clients(2) }) };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(NobodyGivesUp)])
+            .setup([ROOT, "/lock"]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        about("stranger-calls", "Reads before it locks.", Bounds { drops: 1, ..Bounds::clients(2) })
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into(), "/lock".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NobodyGivesUp)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Calls {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _part: Part) -> End {
         let locals = Locals::default();
         let Ok((_, setting)) = zk.data(&path(ROOT)).await else { return End::Failed };
         let version = Local::Number(setting.version().into());

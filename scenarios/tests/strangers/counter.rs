@@ -1,11 +1,12 @@
 //! A counter that is added to by setData with the version that was read.
 
 use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
-use zoocheck::api::{Data, ErrorCode, Text, ZooKeeper};
+use std::sync::Arc;
+use zoocheck::api::{Data, ErrorCode, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
@@ -19,6 +20,7 @@ enum Edition {
     Blind,
 }
 
+#[derive(Clone)]
 struct Counter(Edition);
 
 /// The counter is never more than the additions that were begun.
@@ -84,32 +86,29 @@ impl Counter {
     }
 }
 
-impl Trial for Counter {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Counter> for Trial {
+    fn from(it: Counter) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
+            match it.0 {
+                Edition::Named => {
+                    about("stranger-counter", "Each addition has its name in the data.", bounds)
+                }
+                Edition::Blind => about("stranger-counter/blind", "A lost answer is a lost request.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(CountedOnce::default())])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
-        match self.0 {
-            Edition::Named => about("stranger-counter", "Each addition has its name in the data.", bounds),
-            Edition::Blind => about("stranger-counter/blind", "A lost answer is a lost request.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(CountedOnce::default())]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Counter {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         for _ in 0..part.rounds {
             probe.observe(Observation::note(words::ADDS, ROOT, 1));
             match self.add(&zk, &probe.guid()).await {

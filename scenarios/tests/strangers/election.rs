@@ -4,12 +4,13 @@ use crate::judge::{
     Expected, about, broken, by_number, dies, drops, insist, judge, noted, passing, path, remove,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};
+use zoocheck::trials::promise::{Assumption, Finding, Promise, Rest, Violation};
 use zoocheck::trials::promises::OneWokenPerDeletion;
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
@@ -30,6 +31,7 @@ enum Edition {
     ByName,
 }
 
+#[derive(Clone)]
 struct Election(Edition);
 
 /// Two whose sessions live never both lead.
@@ -233,41 +235,40 @@ impl Election {
     }
 }
 
-impl Trial for Election {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Election> for Trial {
+    fn from(it: Election) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds::clients(2);
+            match it.0 {
+                Edition::Right => about("stranger-election", "Each watches the one before it.", bounds),
+                Edition::NeverLooks => {
+                    about("stranger-election/never-looks", "The first never looks.", bounds)
+                }
+                Edition::WatchesTheGone => about("stranger-election/gone", "Waits for the gone.", bounds),
+                Edition::StandsTwice => about("stranger-election/twice", "Stands again blindly.", bounds),
+                Edition::Herd => about("stranger-election/herd", "All watch the leader.", bounds),
+                Edition::ByName => about("stranger-election/by-name", "The least name leads.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| {
+                vec![
+                    Box::new(OneLeader::default()),
+                    Box::new(OneBelieves::default()),
+                    Box::new(SomebodyLeads),
+                    Box::new(OneWokenPerDeletion::of(ROOT)),
+                ]
+            })
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        let bounds = Bounds::clients(2);
-        match self.0 {
-            Edition::Right => about("stranger-election", "Each watches the one before it.", bounds),
-            Edition::NeverLooks => about("stranger-election/never-looks", "The first never looks.", bounds),
-            Edition::WatchesTheGone => about("stranger-election/gone", "Waits for the gone.", bounds),
-            Edition::StandsTwice => about("stranger-election/twice", "Stands again blindly.", bounds),
-            Edition::Herd => about("stranger-election/herd", "All watch the leader.", bounds),
-            Edition::ByName => about("stranger-election/by-name", "The least name leads.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![
-            Box::new(OneLeader::default()),
-            Box::new(OneBelieves::default()),
-            Box::new(SomebodyLeads),
-            Box::new(OneWokenPerDeletion::of(ROOT)),
-        ]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Election {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         for _ in 0..part.rounds {
             if let Err(end) = self.turn(&zk, &probe).await {
                 return end;

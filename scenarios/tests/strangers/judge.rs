@@ -115,8 +115,15 @@ fn scenario(zoo: &Zoo, name: &str, clients: u16, faults: Faults) -> Scenario {
 }
 
 /// Checks and sweeps.
-pub fn judge(trial: impl Trial, config: &CheckConfig, clients: u16, faults: Faults, expected: &Expected) {
-    let name = trial.about().name;
+pub fn judge(
+    trial: impl Into<Trial>,
+    config: &CheckConfig,
+    clients: u16,
+    faults: Faults,
+    expected: &Expected,
+) {
+    let trial = trial.into();
+    let name = trial.about.name;
     let zoo = Zoo::empty().with(trial);
     let scenario = scenario(&zoo, name, clients, faults);
     match expected {

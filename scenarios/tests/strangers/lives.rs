@@ -1,13 +1,14 @@
 //! What becomes of a process that is done, and of one that begins again.
 
 use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path, remove};
+use std::sync::Arc;
 use std::time::Duration;
-use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise};
 use zoocheck::trials::promises::NoForeignDelete;
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Zoo};
 
@@ -15,6 +16,7 @@ const ROOT: &str = "/beacon";
 const VALUE: &str = "/beacon/value";
 
 /// Process 0 publishes a value and is done. The others see it, and rely on it for a while.
+#[derive(Clone)]
 struct Beacon {
     mode: CreateMode,
 }
@@ -67,32 +69,29 @@ impl Beacon {
     }
 }
 
-impl Trial for Beacon {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Beacon> for Trial {
+    fn from(it: Beacon) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { expiries: 1, crashes: 1, ..Bounds::clients(2) };
+            match it.mode {
+                CreateMode::Persistent => about("stranger-beacon", "Publishes for good.", bounds),
+                _ => {
+                    about("stranger-beacon/ephemeral", "Publishes for as long as the session lives.", bounds)
+                }
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(Stays)])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        let bounds = Bounds { expiries: 1, crashes: 1, ..Bounds::clients(2) };
-        match self.mode {
-            CreateMode::Persistent => about("stranger-beacon", "Publishes for good.", bounds),
-            _ => about("stranger-beacon/ephemeral", "Publishes for as long as the session lives.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Stays)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Beacon {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         self.part(&zk, &probe, part).await.err().unwrap_or(End::Done)
     }
 }
@@ -179,29 +178,29 @@ impl Seat {
     }
 }
 
-impl Trial for Seat {
-    fn about(&self) -> About {
-        let bounds = Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) };
-        match self {
-            Seat::Waits => about("stranger-seat", "Waits for the end of its former life.", bounds),
-            Seat::Removes => about("stranger-seat/removes", "Removes what its former life has left.", bounds),
-        }
+impl From<Seat> for Trial {
+    fn from(it: Seat) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) };
+            match it {
+                Seat::Waits => about("stranger-seat", "Waits for the end of its former life.", bounds),
+                Seat::Removes => {
+                    about("stranger-seat/removes", "Removes what its former life has left.", bounds)
+                }
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(NoForeignDelete::of(SEATS))])
+            .setup([SEATS]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![SEATS.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NoForeignDelete::of(SEATS))]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        (*self).part(&zk, &probe, part).await.err().unwrap_or(End::Done)
+impl Seat {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+        (self).part(&zk, &probe, part).await.err().unwrap_or(End::Done)
     }
 }
 

@@ -3,13 +3,14 @@
 
 use crate::judge::{Expected, about, broken, insist, judge, noted, passing, path};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{AddWatchMode, CreateMode, Data, MultiOutcome, Op, Text, ZooKeeper, open_acl};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise};
 use zoocheck::trials::promises::NoWaiterStuck;
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
@@ -21,6 +22,7 @@ enum Edition {
     OneByOne,
 }
 
+#[derive(Clone)]
 struct Pairs(Edition);
 
 /// Nobody sees half a pair.
@@ -83,28 +85,26 @@ impl Pairs {
     }
 }
 
-impl Trial for Pairs {
-    fn about(&self) -> About {
-        let bounds = Bounds::clients(2);
-        match self.0 {
-            Edition::AtOnce => about("stranger-pairs", "Pairs are made at once.", bounds),
-            Edition::OneByOne => about("stranger-pairs/one-by-one", "Pairs are made one by one.", bounds),
-        }
+impl From<Pairs> for Trial {
+    fn from(it: Pairs) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds::clients(2);
+            match it.0 {
+                Edition::AtOnce => about("stranger-pairs", "Pairs are made at once.", bounds),
+                Edition::OneByOne => about("stranger-pairs/one-by-one", "Pairs are made one by one.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(Whole), Box::new(NoWaiterStuck)])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Whole), Box::new(NoWaiterStuck)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Pairs {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let (maker, edition) = (zk.clone(), self.0);
         probe.spawn(Box::pin(async move {
             maker.sleep(Duration::from_millis(20)).await;

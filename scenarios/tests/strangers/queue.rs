@@ -2,11 +2,12 @@
 
 use crate::judge::{Expected, about, broken, by_number, insist, judge, noted, passing, path, remove};
 use std::collections::BTreeSet;
-use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, sequence_of};
+use std::sync::Arc;
+use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper, sequence_of};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
 
@@ -20,6 +21,7 @@ enum Edition {
     NoClaim,
 }
 
+#[derive(Clone)]
 struct Queue(Edition);
 
 /// No item is taken twice.
@@ -79,28 +81,26 @@ impl Queue {
     }
 }
 
-impl Trial for Queue {
-    fn about(&self) -> About {
-        let bounds = Bounds::clients(2);
-        match self.0 {
-            Edition::Claims => about("stranger-queue", "Who deletes an item has it.", bounds),
-            Edition::NoClaim => about("stranger-queue/no-claim", "Works first, deletes then.", bounds),
-        }
+impl From<Queue> for Trial {
+    fn from(it: Queue) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds::clients(2);
+            match it.0 {
+                Edition::Claims => about("stranger-queue", "Who deletes an item has it.", bounds),
+                Edition::NoClaim => about("stranger-queue/no-claim", "Works first, deletes then.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(TakenOnce::default())])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(TakenOnce::default())]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Queue {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         for _ in 0..part.rounds {
             if let Err(end) = self.turn(&zk, &probe).await {
                 return end;

@@ -1,13 +1,13 @@
 //! A relief of the guard: who waits for it for a while only, and goes, and who waits in its place.
 
 use crate::judge::{Expected, about, insist, judge, path, remove};
+use std::sync::Arc;
 use std::time::Duration;
-use zoocheck::api::{Text, ZPath, ZooKeeper, race};
+use zoocheck::api::{ZPath, ZooKeeper, race};
 use zoocheck::trials::event::End;
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::AnyPromise;
 use zoocheck::trials::promises::OneWokenPerDeletion;
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::{CheckConfig, Faults};
 
 const POST: &str = "/post";
@@ -24,6 +24,7 @@ enum Edition {
     GivesUp,
 }
 
+#[derive(Clone)]
 struct Relief(Edition);
 
 async fn gone(zk: &impl ZooKeeper, path: &ZPath) -> Result<(), End> {
@@ -61,28 +62,26 @@ impl Relief {
     }
 }
 
-impl Trial for Relief {
-    fn about(&self) -> About {
-        let bounds = Bounds::clients(3);
-        match self.0 {
-            Edition::Right => about("stranger-relief", "One waits at a time.", bounds),
-            Edition::GivesUp => about("stranger-relief/gives-up", "Waits for a while, and goes.", bounds),
-        }
+impl From<Relief> for Trial {
+    fn from(it: Relief) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds::clients(3);
+            match it.0 {
+                Edition::Right => about("stranger-relief", "One waits at a time.", bounds),
+                Edition::GivesUp => about("stranger-relief/gives-up", "Waits for a while, and goes.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(OneWokenPerDeletion::of(POST))])
+            .setup([POST, GUARD, TURN]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![POST.into(), GUARD.into(), TURN.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(OneWokenPerDeletion::of(POST))]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Relief {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         self.part(&zk, &probe, part).await.err().unwrap_or(End::Done)
     }
 }

@@ -1,12 +1,13 @@
 //! A client library that opens a new session under running code, and code that does not notice.
 
 use crate::judge::{Expected, about, broken, judge, noted, path};
+use std::sync::Arc;
 use std::time::Duration;
-use zoocheck::api::{CreateMode, Data, Error, ErrorCode, KeeperState, SessionId, Text, ZPath, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, Error, ErrorCode, KeeperState, SessionId, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Zoo};
 
@@ -96,39 +97,31 @@ impl Badge {
     }
 }
 
-impl Trial for Badge {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Badge> for Trial {
+    fn from(it: Badge) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
+            match it {
+                Badge::PerSession => about("stranger-badge", "A badge for each session.", bounds),
+                Badge::Any => about("stranger-badge/any", "Somebody's badge is as good.", bounds),
+                Badge::Once => about("stranger-badge/once", "A badge for the first session.", bounds),
+                Badge::OnceAndForAll => about("stranger-badge/for-all", "One session, one badge.", bounds),
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(BadgeThere)])
+            .setup([DOORS]);
+        trial.about = about;
+        trial.renews_session = it != Badge::OnceAndForAll;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
-        match self {
-            Badge::PerSession => about("stranger-badge", "A badge for each session.", bounds),
-            Badge::Any => about("stranger-badge/any", "Somebody's badge is as good.", bounds),
-            Badge::Once => about("stranger-badge/once", "A badge for the first session.", bounds),
-            Badge::OnceAndForAll => about("stranger-badge/for-all", "One session, one badge.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![DOORS.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(BadgeThere)]
-    }
-
-    fn renews_session(&self) -> bool {
-        *self != Badge::OnceAndForAll
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        (*self).part(&zk, &probe, part).await.err().map_or(End::Done, End::from)
+impl Badge {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
+        (self).part(&zk, &probe, part).await.err().map_or(End::Done, End::from)
     }
 }
 

@@ -2,6 +2,7 @@
 //! have seen what they saw. Of each there is one that is wrong and one that is right.
 
 use crate::judge::{Expected, about, broken, insist, judge, noted, path};
+use std::sync::Arc;
 use std::time::Duration;
 use zoocheck::api::{
     Acl, AclList, CreateMode, Data, ErrorCode, Identity, Local, Perms, ReadOp, Response, SessionId, Text,
@@ -9,8 +10,8 @@ use zoocheck::api::{
 };
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
@@ -288,28 +289,21 @@ async fn ctime_stays(zk: &impl ZooKeeper, me: u16) -> Result<(bool, &'static str
     Ok((stays, "a ctime that changes"))
 }
 
-impl Trial for Sees {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
+impl From<Sees> for Trial {
+    fn from(it: Sees) -> Trial {
+        let code = it.clone();
+        let about = { about("stranger-sees", "Says what it sees.", Bounds::clients(2)) };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::new(NobodySaysBad)])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn about(&self) -> About {
-        about("stranger-sees", "Says what it sees.", Bounds::clients(2))
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(NobodySaysBad)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Sees {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         match self.run(&zk, part).await {
             Ok((good, what)) => {
                 probe.observe(Observation::note(Word::own(if good { "good" } else { "bad" }), what, 0));

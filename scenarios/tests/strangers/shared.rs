@@ -2,11 +2,12 @@
 
 use crate::judge::{Expected, about, broken, by_number, dies, insist, judge, noted, path, remove};
 use std::collections::{BTreeMap, BTreeSet};
-use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
+use std::sync::Arc;
+use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
 use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::{self, Word};
 use zoocheck::{CheckConfig, Faults};
 
@@ -39,6 +40,7 @@ impl Role {
     }
 }
 
+#[derive(Clone)]
 struct Shared(Edition);
 
 /// Who writes is alone, among those whose sessions live.
@@ -174,44 +176,47 @@ impl Shared {
     }
 }
 
-impl Trial for Shared {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
-    }
-
-    fn about(&self) -> About {
-        let bounds = Bounds::clients(2);
-        match self.0 {
-            Edition::Apart => about("stranger-shared/apart", "Two directories.", bounds),
-            Edition::Leaves => about("stranger-shared/leaves", "Leaves its znode behind.", bounds),
-            Edition::Queue => about("stranger-shared", "One queue.", bounds),
-            Edition::WritersOnly => about("stranger-shared/writers-only", "Writers see writers.", bounds),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        match self.0 {
-            Edition::Apart | Edition::Leaves => {
-                vec![ROOT.into(), "/shared/read".into(), "/shared/write".into()]
+impl From<Shared> for Trial {
+    fn from(it: Shared) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds::clients(2);
+            match it.0 {
+                Edition::Apart => about("stranger-shared/apart", "Two directories.", bounds),
+                Edition::Leaves => about("stranger-shared/leaves", "Leaves its znode behind.", bounds),
+                Edition::Queue => about("stranger-shared", "One queue.", bounds),
+                Edition::WritersOnly => about("stranger-shared/writers-only", "Writers see writers.", bounds),
             }
-            Edition::Queue | Edition::WritersOnly => vec![ROOT.into()],
-        }
+        };
+        let setup = {
+            match it.0 {
+                Edition::Apart | Edition::Leaves => {
+                    vec![ROOT.into(), "/shared/read".into(), "/shared/write".into()]
+                }
+                Edition::Queue | Edition::WritersOnly => vec![ROOT.into()],
+            }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises({
+                let it = it.clone();
+                move || {
+                    let mut promises: Vec<Box<dyn AnyPromise>> = vec![Box::new(WritersAlone::default())];
+                    // In a queue without a guid, a znode whose create was not answered holds up who comes behind it.
+                    if it.is_apart() {
+                        promises.push(Box::new(NothingLeft::default()));
+                    }
+                    promises
+                }
+            });
+        trial.about = about;
+        trial.setup = setup;
+        trial
     }
+}
 
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut promises: Vec<Box<dyn AnyPromise>> = vec![Box::new(WritersAlone::default())];
-        // In a queue without a guid, a znode whose create was not answered holds up who comes behind it.
-        if self.is_apart() {
-            promises.push(Box::new(NothingLeft::default()));
-        }
-        promises
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Shared {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> End {
         let role = if part.me.process.is_multiple_of(2) { Role::Writes } else { Role::Reads };
         for _ in 0..part.rounds {
             if let Err(end) = self.turn(&zk, &probe, role).await {

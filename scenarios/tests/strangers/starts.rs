@@ -2,12 +2,13 @@
 
 use crate::judge::{Expected, about, broken, drops, insist, judge, noted, passing, path};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use zoocheck::CheckConfig;
-use zoocheck::api::{CreateMode, Data, ErrorCode, SessionId, Text, ZooKeeper};
+use zoocheck::api::{CreateMode, Data, ErrorCode, SessionId, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 
 const MEMBERS: &str = "/members";
@@ -75,36 +76,31 @@ impl Member {
     }
 }
 
-impl Trial for Member {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zoocheck::trials::promises::STANDARD
-    }
-
-    fn about(&self) -> About {
-        let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
-        match self {
-            Member::AtOnce => about("stranger-member/at-once", "Takes its name at once.", bounds),
-            Member::Connected => {
-                about("stranger-member", "Waits for its session, and takes its name.", bounds)
+impl From<Member> for Trial {
+    fn from(it: Member) -> Trial {
+        let code = it.clone();
+        let about = {
+            let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
+            match it {
+                Member::AtOnce => about("stranger-member/at-once", "Takes its name at once.", bounds),
+                Member::Connected => {
+                    about("stranger-member", "Waits for its session, and takes its name.", bounds)
+                }
+                Member::AfterAnAnswer => about("stranger-member/asks", "Asks, and takes its name.", bounds),
             }
-            Member::AfterAnAnswer => about("stranger-member/asks", "Asks, and takes its name.", bounds),
-        }
+        };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .opts_out(&zoocheck::trials::promises::STANDARD)
+            .promises(|| vec![Box::<NamesDiffer>::default()])
+            .setup([MEMBERS]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![MEMBERS.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::<NamesDiffer>::default()]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        (*self).part(&zk, &probe).await.err().unwrap_or(End::Done)
+impl Member {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _part: Part) -> End {
+        (self).part(&zk, &probe).await.err().unwrap_or(End::Done)
     }
 }
 

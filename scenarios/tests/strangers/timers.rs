@@ -2,12 +2,13 @@
 //! broken.
 
 use crate::judge::{Expected, about, broken, insist, judge, noted, path};
+use std::sync::Arc;
 use std::time::Duration;
-use zoocheck::api::{Either, Text, ZooKeeper, race};
+use zoocheck::api::{Either, ZooKeeper, race};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise};
-use zoocheck::trials::trial::{About, Bounds, Part, Trial};
+use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
 
@@ -45,24 +46,20 @@ impl Promise for AsExpected {
     }
 }
 
-impl Trial for Timers {
-    fn about(&self) -> About {
-        about("stranger-timers", "Races one timer against another.", Bounds::clients(1))
+impl From<Timers> for Trial {
+    fn from(it: Timers) -> Trial {
+        let code = it.clone();
+        let about = { about("stranger-timers", "Races one timer against another.", Bounds::clients(1)) };
+        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+            .promises(|| vec![Box::new(AsExpected)])
+            .setup([ROOT]);
+        trial.about = about;
+        trial
     }
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![ROOT.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(AsExpected)]
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, _part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
+impl Timers {
+    async fn actor(self, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, _part: Part) -> End {
         let first = zk.sleep(Duration::from_millis(self.first_ms));
         if !self.at_once && insist(&zk, || zk.exists(&path(ROOT))).await.is_err() {
             return End::SessionLost;

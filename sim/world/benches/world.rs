@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::{RunOptions, Scenario, run};
 
 /// What a number of runs took and gave.
@@ -18,12 +18,12 @@ struct Sum {
     cpu_s: f64,
 }
 
-fn sweep(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Sum {
+fn sweep(trial: &Arc<Trial>, scenario: &Scenario, seeds: std::ops::Range<u64>) -> Sum {
     sweep_with(trial, scenario, seeds, &RunOptions::default())
 }
 
 fn sweep_with(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     scenario: &Scenario,
     seeds: std::ops::Range<u64>,
     options: &RunOptions,
@@ -63,7 +63,7 @@ fn print(load: &str, sum: &Sum) {
 }
 
 /// What it costs to watch: the same seeds with all watchers and without any, in turns.
-fn print_watching(load: &str, trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seeds: u64) {
+fn print_watching(load: &str, trial: &Arc<Trial>, scenario: &Scenario, seeds: u64) {
     let (mut watched, mut unwatched) = (0.0, 0.0);
     for seed in 0..seeds {
         watched += sweep(trial, scenario, seed..seed + 1).wall.as_secs_f64();

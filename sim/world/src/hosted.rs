@@ -201,7 +201,7 @@ impl World<'_> {
     /// The run ends: what a program does that does not keep to the protocol says nothing of what it is to do.
     fn foul(&self, process: u16, what: &str) -> ! {
         let (actor, ms) = (self.processes[usize::from(process)].actor, self.now / 1_000_000);
-        let name = self.trial.about().name;
+        let name = self.trial.about.name;
         let name = if what.starts_with(name) { String::new() } else { format!("{name}: ") };
         let what = format!("{actor}, at {}.{:03} s: {name}{what}", ms / 1000, ms % 1000);
         std::panic::resume_unwind(Box::new(Foul { what }))

@@ -109,7 +109,7 @@ impl World<'_> {
 
     /// A client was told that its session has expired: where it is one that opens another by itself, it soon does.
     pub fn is_to_renew(&mut self, actor: ActorId) {
-        if self.trial.renews_session() && !self.follows_a_course() {
+        if self.trial.renews_session && !self.follows_a_course() {
             let after = self.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
             self.queue.push(self.now + after, Happening::Renew { actor });
         }

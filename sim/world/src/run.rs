@@ -19,7 +19,7 @@ use zk_proto::mutant::Mutant;
 use zk_proto::visible::Step;
 use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_watched::Invariant;
 
 /// What to keep of a run besides its verdict.
@@ -107,7 +107,7 @@ pub struct RunViolation {
 
 /// Runs a trial under a seed, in a thread of its own: with the faults of the scenario's one run, if it has one, or those
 /// that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
-pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
+pub fn run(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
     match &scenario.run {
         Some(one) => run_schedule(trial, scenario, seed, &one.schedule, options),
         None => run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options),
@@ -116,7 +116,7 @@ pub fn run(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, options: &
 
 /// The same with a given schedule in the place of the drawn one.
 pub fn run_schedule(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     scenario: &Scenario,
     seed: u64,
     schedule: &Schedule,
@@ -129,7 +129,7 @@ pub fn run_schedule(
 }
 
 fn run_watched(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     scenario: &Scenario,
     seed: u64,
     schedule: &Schedule,
@@ -182,7 +182,7 @@ fn endless(seed: u64, acting: Acting) -> Run {
 const STACK_BYTES: usize = 4 << 20;
 
 fn run_here(
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     scenario: &Scenario,
     seed: u64,
     schedule: &Schedule,

@@ -38,7 +38,7 @@ use zk_proto::zab::invariants::Checker;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_trials::event::{ActorId, Event, Fact, Observation, Resource};
 use zk_trials::outside::Outside;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_watched::{Invariant, Watched};
 
 /// Nanoseconds of a millisecond.
@@ -208,7 +208,7 @@ pub enum Phase {
 pub struct World<'a> {
     pub scenario: &'a Scenario,
     pub schedule: &'a Schedule,
-    pub trial: Arc<dyn AnyTrial>,
+    pub trial: Arc<Trial>,
     /// The trial's own znodes, made before anybody acts.
     pub setup: Vec<Text>,
     pub now: u64,
@@ -302,7 +302,7 @@ struct RealTime {
 impl<'a> World<'a> {
     /// A world in which nothing has happened yet. Must be called inside a madsim runtime.
     pub fn new(
-        trial: &Arc<dyn AnyTrial>,
+        trial: &Arc<Trial>,
         scenario: &'a Scenario,
         seed: u64,
         schedule: &'a Schedule,
@@ -318,7 +318,7 @@ impl<'a> World<'a> {
         World {
             scenario,
             schedule,
-            setup: trial.setup(),
+            setup: trial.setup.clone(),
             trial: trial.clone(),
             now: 0,
             phase: Phase::Setup,

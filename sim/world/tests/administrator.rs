@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ZooKeeper};
 use zk_trials::event::{End, Observation};
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::schedule::When;
 use zk_world::{Fault, Faults, Run, RunOptions, Scenario, Schedule, run};
 
 /// Makes an ephemeral znode, is granted something at two seconds, and says twice what has become of the znode.
-fn holder() -> Arc<dyn AnyTrial> {
+fn holder() -> Arc<Trial> {
     scripted(|zk, probe, _| async move {
         let node = path("/t/a-lock-0000000001");
         zk.create(&node, Data::NULL, CreateMode::Ephemeral).await.expect("nothing is wrong yet");

@@ -106,7 +106,7 @@ fn another_process_gives_the_same_digest() {
 }
 
 /// Says what clocks, hash seeds and sleeps are like.
-fn curious() -> std::sync::Arc<dyn zk_trials::trial::AnyTrial> {
+fn curious() -> std::sync::Arc<zk_trials::trial::Trial> {
     scripted(|zk, probe, _| async move {
         let (start, day) = (Instant::now(), SystemTime::now());
         let map: HashMap<u32, u32> = (0..100).map(|n| (n, n)).collect();

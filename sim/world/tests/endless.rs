@@ -6,11 +6,11 @@ use common::{calm, scripted};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use zk_api::{Text, ZooKeeper};
+use zk_api::ZooKeeper;
 use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{AnyPromise, Finding, Promise};
-use zk_trials::trial::{About, AnyTrial, Part, Trial};
+use zk_trials::promise::{Finding, Promise};
+use zk_trials::trial::{Part, Trial};
 use zk_world::{Run, RunOptions, run};
 
 /// What is found of a run that came to no end: that alone.
@@ -34,6 +34,7 @@ fn a_recipe_that_never_ends_its_turn_is_found_and_named() {
 }
 
 /// A trial of nothing, whose promise looks for ever.
+#[derive(Clone)]
 struct Looked;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,34 +56,24 @@ impl Promise for Looks {
     }
 }
 
-impl Trial for Looked {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        About::new("looked", "Nothing happens.")
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        Vec::new()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Looks)]
-    }
-
-    async fn actor<Z, P>(&self, _: Z, _: P, _: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        End::Done
+impl From<Looked> for Trial {
+    fn from(_: Looked) -> Trial {
+        async fn actor(_: Arc<dyn ZooKeeper>, _: Arc<dyn Probe>, _: Part) -> End {
+            End::Done
+        }
+        let setup = { Vec::new() };
+        let mut trial = Trial::new("looked", actor)
+            .summary("Nothing happens.")
+            .opts_out(&zk_trials::promises::STANDARD)
+            .promises(|| vec![Box::new(Looks)]);
+        trial.setup = setup;
+        trial
     }
 }
 
 #[test]
 fn a_promise_that_never_ends_its_look_is_found_and_named() {
-    let trial: Arc<dyn AnyTrial> = Arc::new(Looked);
+    let trial: Arc<Trial> = Arc::new(Looked.into());
     let run = run(&trial, &calm(), 1, &RunOptions::default());
     assert_eq!(found(&run), "the promise looks-for-ever does not end its look");
 }

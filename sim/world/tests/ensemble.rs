@@ -8,7 +8,7 @@ use std::time::Duration;
 use zk_api::{CreateMode, Data, KeeperState, ZooKeeper};
 use zk_proto::mutant::Mutant;
 use zk_trials::event::End;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::{Fault, Run, RunOptions, Scenario, run};
 
 fn servers(servers: u8) -> Scenario {
@@ -20,7 +20,7 @@ fn calm_with(servers: u8) -> Scenario {
 }
 
 /// Creates a znode each second for twelve seconds, and says how many were acknowledged and how many are there.
-fn writer() -> Arc<dyn AnyTrial> {
+fn writer() -> Arc<Trial> {
     scripted(|zk, probe, _| async move {
         let mut acknowledged = 0;
         for n in 0..12 {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, Request, Response, ZooKeeper};
 use zk_trials::event::End;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::schedule::{Loss, Node, RequestKind, When};
 use zk_world::{Fault, Run, RunOptions, Scenario, run};
 
 /// Makes a znode at one second; says how that ended; once connected again says whether it is there.
-fn creator() -> Arc<dyn AnyTrial> {
+fn creator() -> Arc<Trial> {
     scripted(|zk, probe, _| async move {
         zk.sleep(Duration::from_secs(1)).await;
         let created = zk.create(&path("/t/a"), Data::NULL, CreateMode::Persistent).await;
@@ -82,7 +82,7 @@ fn silence_is_found_out_by_timeouts_alone() {
 }
 
 /// Sleeps for a second and waits for a watch; says what comes when.
-fn waiter() -> Arc<dyn AnyTrial> {
+fn waiter() -> Arc<Trial> {
     scripted(|zk, probe, part| async move {
         if part.me.process == 1 {
             zk.sleep(Duration::from_millis(1500)).await;
@@ -272,7 +272,7 @@ fn an_aimed_crash_takes_a_holder_once() {
 }
 
 /// Looks, is idle for six seconds, and says whether its session is still the same.
-fn idler() -> Arc<dyn AnyTrial> {
+fn idler() -> Arc<Trial> {
     scripted(|zk, probe, _| async move {
         let _ = zk.exists(&path("/t")).await;
         let session = zk.session();
@@ -373,7 +373,7 @@ fn a_crashed_client_is_gone_from_its_server_at_once_and_comes_back_from_a_pause_
 }
 
 /// Asks one thing after the other.
-fn asker() -> Arc<dyn AnyTrial> {
+fn asker() -> Arc<Trial> {
     scripted(|zk, _, _| async move {
         for _ in 0..400 {
             let _ = zk.exists(&path("/t")).await;

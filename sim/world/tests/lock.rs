@@ -49,7 +49,7 @@ fn behind_a_lock_delay_no_late_write_does_harm_to_a_resource_that_compares_nothi
 /// Finds what a published variant is known to break, within so many seeds.
 fn chaos_finds(name: &str, seeds: u64, faults: bool) {
     let trial = published(name);
-    let promise = trial.about().breaks.expect("it is known to be wrong").promise;
+    let promise = trial.about.breaks.expect("it is known to be wrong").promise;
     chaos_finds_that(name, promise, seeds, faults);
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{CreateMode, Data, ZooKeeper};
 use zk_trials::event::End;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 use zk_world::course::{Course, Step};
 use zk_world::order::Order;
 use zk_world::{OneRun, Run, RunOptions, Scenario, Schedule, run};
@@ -34,12 +34,12 @@ fn course(clients: u16, steps: &[&str]) -> Scenario {
     }
 }
 
-fn traced(trial: &Arc<dyn AnyTrial>, scenario: &Scenario) -> Run {
+fn traced(trial: &Arc<Trial>, scenario: &Scenario) -> Run {
     run(trial, scenario, 0, &RunOptions { trace: true, ..RunOptions::default() })
 }
 
 /// Each process creates `/t/a`, and says what came of it.
-fn who_is_first() -> Arc<dyn AnyTrial> {
+fn who_is_first() -> Arc<Trial> {
     scripted(|zk, probe, part| async move {
         let made = zk.create(&path("/t/a"), Data::NULL, CreateMode::Ephemeral).await;
         say(&probe, format!("{} {}", part.me, if made.is_ok() { "makes it" } else { "does not" }));
@@ -135,7 +135,7 @@ fn a_course_is_the_same_run_every_time() {
     assert!(error.contains("'serves p1' is no step of a course"), "{error}");
 }
 
-fn in_order(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, picks: Vec<u32>, steps: u32) -> Run {
+fn in_order(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, picks: Vec<u32>, steps: u32) -> Run {
     let order = Order { from_ns: 100_000_000, steps, picks };
     run(trial, scenario, seed, &RunOptions { order: Some(order), ..RunOptions::default() })
 }

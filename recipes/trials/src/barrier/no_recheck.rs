@@ -1,36 +1,28 @@
 //! `barrier/no-recheck`: the event is taken for the barrier's end.
 
-use super::stage::{BarrierKind, Stage};
+use super::stage::{Stage, barrier};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// The barrier, but for one arrow: after the event, it does not look again.
 ///
 /// A watch fires for a change of the data as well: somebody says anew why the barrier is up, and all pass (S-010).
-#[derive(Clone, Copy, Debug)]
-pub struct NoRecheck;
+pub fn trial() -> Trial {
+    barrier("barrier/no-recheck", wait)
+        .summary("Passes after the event of its watch without another look; a change of data is one.")
+        .source("an article on ZooKeeper, where the steps end there")
+        .breaks("barrier-holds", "S-010", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl BarrierKind for NoRecheck {
-    fn about(&self) -> About {
-        About {
-            name: "barrier/no-recheck",
-            summary: "Passes after the event of its watch without another look; a change of data is one.",
-            source: "an article on ZooKeeper, where the steps end there",
-            breaks: Some(Breaks { promise: "barrier-holds", defect: "S-010", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn wait(stage: Stage) -> Result<(), Stop> {
+    if stage.recipe().look().await?.is_none() {
+        return Ok(());
     }
-
-    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
-        if stage.recipe().look().await?.is_none() {
-            return Ok(());
-        }
-        stage.sees();
-        if let (Some(_), watch) = plain::exists(&stage.zk(), &stage.node(), "").await? {
-            plain::event(watch).await?;
-        }
-        Ok(())
+    stage.sees();
+    if let (Some(_), watch) = plain::exists(&stage.zk(), &stage.node(), "").await? {
+        plain::event(watch).await?;
     }
+    Ok(())
 }

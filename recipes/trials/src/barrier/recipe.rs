@@ -1,31 +1,22 @@
 //! `barrier`: the recipe of this project.
 
-use super::stage::{BarrierKind, Stage};
+use super::stage::{Stage, barrier};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// [`zk_recipes::Barrier`].
-#[derive(Clone, Copy, Debug)]
-pub struct Recipe;
+pub fn trial() -> Trial {
+    barrier("barrier", wait)
+        .summary("A znode that holds everybody up: a checked first look, and no opening is missed.")
+        .source("zk-recipes")
+        .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+}
 
-impl BarrierKind for Recipe {
-    fn about(&self) -> About {
-        About {
-            name: "barrier",
-            summary: "A znode that holds everybody up: a checked first look, and no opening is missed.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn wait(stage: Stage) -> Result<(), Stop> {
+    let barrier = stage.recipe();
+    if let Some(up) = barrier.look().await? {
+        stage.sees();
+        barrier.gone(up).await?;
     }
-
-    async fn wait(&self, stage: &Stage) -> Result<(), Stop> {
-        let barrier = stage.recipe();
-        if let Some(up) = barrier.look().await? {
-            stage.sees();
-            barrier.gone(up).await?;
-        }
-        Ok(())
-    }
+    Ok(())
 }

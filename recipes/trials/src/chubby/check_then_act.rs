@@ -4,11 +4,9 @@ use super::presents;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
-use crate::lock::LOCK;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
+use crate::lock::{LOCK, Stage, lock};
 use crate::promises::ExclusionAtCheckedResource;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
@@ -16,62 +14,46 @@ use zk_recipes::Mode;
 ///
 /// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind it
 /// (S-110). No check can help, only an order of sequencers that the resource remembers.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckThenAct;
-
-impl LockKind for CheckThenAct {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/check-then-act",
-            summary: "The resource has the sequencer checked, and acts a little later.",
-            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
-            breaks: Some(Breaks {
-                promise: "exclusion-at-checked-resource",
-                defect: "S-110",
-                fault: "session expiry",
-            }),
-            bounds: Bounds { expiries: 1, effects: true, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all = super::promises();
-        all.push(Box::new(ExclusionAtCheckedResource::of(LOCK)));
-        all
-    }
-
-    /// Sessions are to end between a check and its write, again and again.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[
+pub fn trial() -> Trial {
+    lock("chubby/check-then-act", turn)
+        .summary("The resource has the sequencer checked, and acts a little later.")
+        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+        .breaks("exclusion-at-checked-resource", "S-110", "session expiry")
+        .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) })
+        .promises(|| {
+            let mut all = super::promises();
+            all.push(Box::new(ExclusionAtCheckedResource::of(LOCK)));
+            all
+        })
+        // Sessions are to end between a check and its write, again and again.
+        .scenario(&[
             ("rounds", "20"),
             ("work-ms", "[0, 500]"),
             ("faults.expiries", "60"),
             ("faults.client-pauses", "20"),
-        ]
-    }
+        ])
+}
 
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
-        plain::turn(&zk, &lock, &own).await?;
-        stage.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
-        stage.tells(Observation::Enters { lock: lock.text() });
-        for nth in 0..2 {
-            zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
-            presents(stage, &own, Mode::Exclusive, None);
-            let accepted = check(&InRound::new(zk.clone(), nth), &own).await?;
-            presents(stage, &own, Mode::Exclusive, Some(accepted));
-            if accepted && stage.part().effects {
-                stage.writes(Resource::Unfenced, None).await;
-            }
-            if stage.part().effects && nth == 0 {
-                stage.works().await;
-            }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.tells(Observation::Granted { lock: lock.text(), node: own.text(), token: None });
+    stage.tells(Observation::Enters { lock: lock.text() });
+    for nth in 0..2 {
+        zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
+        presents(&stage, &own, Mode::Exclusive, None);
+        let accepted = check(&InRound::new(zk.clone(), nth), &own).await?;
+        presents(&stage, &own, Mode::Exclusive, Some(accepted));
+        if accepted && stage.part().effects {
+            stage.writes(Resource::Unfenced, None).await;
         }
-        stage.leave();
-        plain::remove(&zk, &own).await
+        if stage.part().effects && nth == 0 {
+            stage.works().await;
+        }
     }
+    stage.leave();
+    plain::remove(&zk, &own).await
 }
 
 /// CheckSequencer: the znode exists, and its version is still 0.

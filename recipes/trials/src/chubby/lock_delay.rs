@@ -2,13 +2,12 @@
 
 use super::right::stop;
 use crate::common::Stop;
-use crate::lock::{LOCK, LockKind, Stage};
-use crate::promise::AnyPromise;
+use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
     NoWaiterStuck,
 };
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use std::time::Duration;
 use zk_recipes::chubby::Handle;
 use zk_recipes::{Mode, OnDisconnect};
@@ -17,40 +16,30 @@ use zk_recipes::{Mode, OnDisconnect};
 const DELAY: Duration = Duration::from_secs(15);
 
 /// [`zk_recipes::chubby`] with a lock-delay: opens the file, takes its lock alone, and comes to the resources.
-#[derive(Clone, Copy, Debug)]
-pub struct Delayed;
+pub fn trial() -> Trial {
+    lock("chubby/lock-delay", turn)
+        .summary("Who takes the lock after a holder that has died waits until its last writes have landed.")
+        .source("zk-recipes, after what Chubby does for resources that cannot check sequencers")
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(|| {
+            vec![
+                Box::new(ExclusionAmongLiveSessions::of(LOCK)),
+                Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+                Box::new(Fifo::of_shared(LOCK, "-write-")),
+                Box::new(NoWaiterStuck),
+                Box::new(NoOrphanZnode::of(LOCK)),
+                Box::new(NoForeignDelete::of(LOCK)),
+            ]
+        })
+}
 
-impl LockKind for Delayed {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/lock-delay",
-            summary: "Who takes the lock after a holder that has died waits until its last writes have landed.",
-            source: "zk-recipes, after what Chubby does for resources that cannot check sequencers",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![
-            Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-            Box::new(ExclusionAtUnfencedResource::of(LOCK)),
-            Box::new(Fifo::of_shared(LOCK, "-write-")),
-            Box::new(NoWaiterStuck),
-            Box::new(NoOrphanZnode::of(LOCK)),
-            Box::new(NoForeignDelete::of(LOCK)),
-        ]
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let mut handle = Handle::open(stage.zk(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
-        handle.set_lock_delay(DELAY);
-        let locked = handle.acquire(Mode::Exclusive).await.map_err(stop)?;
-        let sequencer = locked.sequencer();
-        let lost = locked.lost(OnDisconnect::Stop);
-        stage.section(&sequencer.node, Some(sequencer.token), lost).await;
-        locked.release().await?;
-        Ok(handle.close().await?)
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let mut handle = Handle::open(stage.zk(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
+    handle.set_lock_delay(DELAY);
+    let locked = handle.acquire(Mode::Exclusive).await.map_err(stop)?;
+    let sequencer = locked.sequencer();
+    let lost = locked.lost(OnDisconnect::Stop);
+    stage.section(&sequencer.node, Some(sequencer.token), lost).await;
+    locked.release().await?;
+    Ok(handle.close().await?)
 }

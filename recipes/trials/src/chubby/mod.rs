@@ -1,14 +1,5 @@
 //! Chubby's interface on trial, and the readings of its mapping that are published.
 //!
-//! | trial | file | what is wrong with it |
-//! |---|---|---|
-//! | `chubby` | `right` | nothing: [`zk_recipes::chubby`] |
-//! | `chubby/lock-delay` | `lock_delay` | nothing: the same with a lock-delay |
-//! | `chubby/version-zero` | `version_zero` | the sequencer of a waiter is accepted |
-//! | `chubby/no-mode` | `no_mode` | a reader's is accepted for writing |
-//! | `chubby/set-sequencer` | `set_sequencer` | one that is deleted stays valid |
-//! | `chubby/stale-check` | `stale_check` | the server that is asked may be behind |
-//! | `chubby/check-then-act` | `check_then_act` | what was checked is over when it is acted upon |
 
 mod check_then_act;
 mod lock_delay;
@@ -18,37 +9,28 @@ mod set_sequencer;
 mod stale_check;
 mod version_zero;
 
-pub use check_then_act::CheckThenAct;
-pub use lock_delay::Delayed;
-pub use no_mode::NoMode;
-pub use right::Right;
-pub use set_sequencer::SetSequencer;
-pub use stale_check::StaleCheck;
-pub use version_zero::VersionZero;
-
 use crate::event::Observation;
-use crate::lock::{LOCK, OnTrial, Stage};
+use crate::lock::{LOCK, Stage};
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, ExclusionAmongLiveSessions, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, Order,
     START, SequencerNamesAHolder, TellsInOrder, Undisturbed,
 };
-use crate::trial::AnyTrial;
+use crate::trial::Trial;
 use crate::words;
-use std::sync::Arc;
 use zk_api::ZPath;
 use zk_recipes::Mode;
 
 /// All of them, the right one first.
-pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
+pub fn catalogue() -> Vec<Trial> {
     vec![
-        Arc::new(OnTrial(Right)),
-        Arc::new(OnTrial(Delayed)),
-        Arc::new(OnTrial(VersionZero)),
-        Arc::new(OnTrial(NoMode)),
-        Arc::new(OnTrial(SetSequencer)),
-        Arc::new(OnTrial(StaleCheck)),
-        Arc::new(OnTrial(CheckThenAct)),
+        right::trial(),
+        lock_delay::trial(),
+        version_zero::trial(),
+        no_mode::trial(),
+        set_sequencer::trial(),
+        stale_check::trial(),
+        check_then_act::trial(),
     ]
 }
 

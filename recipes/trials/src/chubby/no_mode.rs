@@ -3,50 +3,38 @@
 use super::{mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
+use crate::lock::{Stage, lock};
 use crate::shared_lock::of_reader;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// The lock is shared, and the sequencer does not tell in which mode it is held: that of a reader passes where somebody
 /// wants to write (S-115).
-#[derive(Clone, Copy, Debug)]
-pub struct NoMode;
+pub fn trial() -> Trial {
+    lock("chubby/no-mode", turn)
+        .summary("A sequencer does not tell the mode, so that a reader may write with it.")
+        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+        .breaks("sequencer-names-a-holder", "S-115", "none")
+        .bounds(Bounds::clients(2))
+        .promises(super::promises)
+}
 
-impl LockKind for NoMode {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/no-mode",
-            summary: "A sequencer does not tell the mode, so that a reader may write with it.",
-            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
-            breaks: Some(Breaks { promise: "sequencer-names-a-holder", defect: "S-115", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let mode = mode(stage);
-        let (kind, rule) = match mode {
-            Mode::Shared => ("read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
-            Mode::Exclusive => ("write", plain::place as _),
-        };
-        let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
-        plain::turn_by(&zk, &lock, &own, rule).await?;
-        stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-        presents(stage, &own, Mode::Exclusive, None);
-        let accepted = check(&zk, &own).await?;
-        presents(stage, &own, Mode::Exclusive, Some(accepted));
-        stage.leave();
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let mode = mode(&stage);
+    let (kind, rule) = match mode {
+        Mode::Shared => ("read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
+        Mode::Exclusive => ("write", plain::place as _),
+    };
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
+    plain::turn_by(&zk, &lock, &own, rule).await?;
+    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+    presents(&stage, &own, Mode::Exclusive, None);
+    let accepted = check(&zk, &own).await?;
+    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    stage.leave();
+    plain::remove(&zk, &own).await
 }
 
 /// CheckSequencer: the znode exists, and its version is still 0.

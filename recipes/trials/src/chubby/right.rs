@@ -2,67 +2,56 @@
 
 use super::{mode, presents};
 use crate::common::Stop;
-use crate::lock::{LOCK, LockKind, Stage};
-use crate::promise::AnyPromise;
+use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{ExclusionAtFencedResource, ExclusionAtUnfencedResource, TokensIncrease};
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 use zk_recipes::chubby::{FileError, Handle, check_sequencer};
 use zk_recipes::{Mode, OnDisconnect};
 
 /// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
 /// gives the lock back, and tries to write once more under the sequencer that is over.
-#[derive(Clone, Copy, Debug)]
-pub struct Right;
+pub fn trial() -> Trial {
+    lock("chubby", turn)
+        .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
+        .source("zk-recipes, after a wiki's mapping of Chubby's interface")
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(|| {
+            let mut all = super::promises();
+            all.push(Box::new(ExclusionAtFencedResource::of(LOCK)));
+            all.push(Box::new(ExclusionAtUnfencedResource::of(LOCK)));
+            all.push(Box::new(TokensIncrease::of(LOCK)));
+            all
+        })
+}
 
-impl LockKind for Right {
-    fn about(&self) -> About {
-        About {
-            name: "chubby",
-            summary: "Files with locks and sequencers that order holders, know the mode, and can be checked.",
-            source: "zk-recipes, after a wiki's mapping of Chubby's interface",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let mode = mode(&stage);
+    let mut handle = Handle::open(zk.clone(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
+    let locked = handle.acquire(mode).await.map_err(stop)?;
+    let sequencer = locked.sequencer();
+    let lost = locked.lost(OnDisconnect::Stop);
+    stage.hold(mode, &sequencer.node, Some(sequencer.token), lost).await;
+    // Behind the critical section, so that it may be over by now.
+    for needs in [Mode::Shared, Mode::Exclusive] {
+        presents(&stage, &sequencer.node, needs, None);
+        let accepted = check_sequencer(&zk, &sequencer, needs).await?;
+        presents(&stage, &sequencer.node, needs, Some(accepted));
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all = super::promises();
-        all.push(Box::new(ExclusionAtFencedResource::of(LOCK)));
-        all.push(Box::new(ExclusionAtUnfencedResource::of(LOCK)));
-        all.push(Box::new(TokensIncrease::of(LOCK)));
-        all
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let mode = mode(stage);
-        let mut handle = Handle::open(zk.clone(), &stage.lock(), &stage.guid()).await.map_err(stop)?;
-        let locked = handle.acquire(mode).await.map_err(stop)?;
-        let sequencer = locked.sequencer();
-        let lost = locked.lost(OnDisconnect::Stop);
-        stage.hold(mode, &sequencer.node, Some(sequencer.token), lost).await;
-        // Behind the critical section, so that it may be over by now.
-        for needs in [Mode::Shared, Mode::Exclusive] {
-            presents(stage, &sequencer.node, needs, None);
-            let accepted = check_sequencer(&zk, &sequencer, needs).await?;
-            presents(stage, &sequencer.node, needs, Some(accepted));
+    stage.leave();
+    locked.release().await?;
+    handle.set_sequencer(sequencer.clone());
+    zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
+    presents(&stage, &sequencer.node, mode, None);
+    match handle.set_contents("late".into(), -1).await {
+        Ok(()) => presents(&stage, &sequencer.node, mode, Some(true)),
+        Err(FileError::SequencerInvalid | FileError::Unknown(_)) => {
+            presents(&stage, &sequencer.node, mode, Some(false));
         }
-        stage.leave();
-        locked.release().await?;
-        handle.set_sequencer(sequencer.clone());
-        zk.checkpoint("chubby/over", &[Local::Text(sequencer.node.as_str())]);
-        presents(stage, &sequencer.node, mode, None);
-        match handle.set_contents("late".into(), -1).await {
-            Ok(()) => presents(stage, &sequencer.node, mode, Some(true)),
-            Err(FileError::SequencerInvalid | FileError::Unknown(_)) => {
-                presents(stage, &sequencer.node, mode, Some(false));
-            }
-            Err(error) => return Err(stop(error)),
-        }
-        Ok(handle.close().await?)
+        Err(error) => return Err(stop(error)),
     }
+    Ok(handle.close().await?)
 }
 
 pub(super) fn stop(error: FileError) -> Stop {

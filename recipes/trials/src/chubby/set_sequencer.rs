@@ -3,44 +3,32 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
 /// versions. That the znode is gone is no other version: there is none to compare (S-114).
-#[derive(Clone, Copy, Debug)]
-pub struct SetSequencer;
+pub fn trial() -> Trial {
+    lock("chubby/set-sequencer", turn)
+        .summary("A sequencer whose znode is deleted has no other version, and stays valid.")
+        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+        .breaks("sequencer-names-a-holder", "S-114", "none")
+        .bounds(Bounds::clients(1))
+        .promises(super::promises)
+}
 
-impl LockKind for SetSequencer {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/set-sequencer",
-            summary: "A sequencer whose znode is deleted has no other version, and stays valid.",
-            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
-            breaks: Some(Breaks { promise: "sequencer-names-a-holder", defect: "S-114", fault: "none" }),
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await?;
-        presents(stage, &own, Mode::Exclusive, None);
-        let accepted = check(&zk, &own).await?;
-        presents(stage, &own, Mode::Exclusive, Some(accepted));
-        Ok(())
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await?;
+    presents(&stage, &own, Mode::Exclusive, None);
+    let accepted = check(&zk, &own).await?;
+    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    Ok(())
 }
 
 /// What an operation of the handle asks first: whether the version is another.

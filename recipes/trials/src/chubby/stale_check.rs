@@ -3,9 +3,8 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
@@ -13,44 +12,26 @@ use zk_recipes::Mode;
 ///
 /// The holder's znode is gone, by an administrator's hand or with its session, and the server that is asked has not heard of
 /// it yet: whoever presents the sequencer is accepted, though it has not held the lock at any moment since (S-109).
-#[derive(Clone, Copy, Debug)]
-pub struct StaleCheck;
+pub fn trial() -> Trial {
+    lock("chubby/stale-check", turn)
+        .summary("Checks a sequencer by a plain read, at a server that may not know of its end.")
+        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+        .breaks("sequencer-names-a-holder", "S-109", "a server that lags")
+        .bounds(Bounds { admin: 1, lag: 1, ..Bounds::clients(1) })
+        .promises(super::promises)
+        // Seeds would need a znode that is deleted just as its holder asks, and a server that lags at that moment.
+        .found_by(FoundBy::Model)
+}
 
-impl LockKind for StaleCheck {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/stale-check",
-            summary: "Checks a sequencer by a plain read, at a server that may not know of its end.",
-            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
-            breaks: Some(Breaks {
-                promise: "sequencer-names-a-holder",
-                defect: "S-109",
-                fault: "a server that lags",
-            }),
-            bounds: Bounds { admin: 1, lag: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises()
-    }
-
-    /// Seeds would need a znode that is deleted just as its holder asks, and a server that lags at that moment.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Model
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        presents(stage, &own, Mode::Exclusive, None);
-        let accepted = is_first(&zk, &lock, &own).await?;
-        presents(stage, &own, Mode::Exclusive, Some(accepted));
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    presents(&stage, &own, Mode::Exclusive, None);
+    let accepted = is_first(&zk, &lock, &own).await?;
+    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    plain::remove(&zk, &own).await
 }
 
 /// CheckSequencer: whether the znode stands first.

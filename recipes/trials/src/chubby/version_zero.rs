@@ -3,44 +3,32 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// The sequencer is the path of the own znode and its version, and it is good as long as the znode exists so.
 ///
 /// A waiter has such a znode as well, and nothing says that whoever presents it holds the lock (S-108).
-#[derive(Clone, Copy, Debug)]
-pub struct VersionZero;
+pub fn trial() -> Trial {
+    lock("chubby/version-zero", turn)
+        .summary("The sequencer is the znode that was made first of all, which a waiter has as well.")
+        .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
+        .breaks("sequencer-names-a-holder", "S-108", "none")
+        .bounds(Bounds::clients(2))
+        .promises(super::promises)
+}
 
-impl LockKind for VersionZero {
-    fn about(&self) -> About {
-        About {
-            name: "chubby/version-zero",
-            summary: "The sequencer is the znode that was made first of all, which a waiter has as well.",
-            source: "a wiki's mapping of Chubby's interface to ZooKeeper's",
-            breaks: Some(Breaks { promise: "sequencer-names-a-holder", defect: "S-108", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
-        presents(stage, &own, Mode::Exclusive, None);
-        let accepted = check(&zk, &own).await?;
-        presents(stage, &own, Mode::Exclusive, Some(accepted));
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
+    presents(&stage, &own, Mode::Exclusive, None);
+    let accepted = check(&zk, &own).await?;
+    presents(&stage, &own, Mode::Exclusive, Some(accepted));
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }
 
 /// CheckSequencer: the znode exists, and its version is still 0.

@@ -18,9 +18,18 @@ pub type AnyZooKeeper = Arc<dyn ZooKeeper>;
 /// What an actor tells its promises by, whatever its engine.
 pub type AnyProbe = Arc<dyn Probe>;
 
-/// An actor's session and probe without their types, so that no variant has them.
-pub fn erased(zk: impl ZooKeeper + 'static, probe: impl Probe + 'static) -> (AnyZooKeeper, AnyProbe) {
-    (Arc::new(zk), Arc::new(probe))
+/// What an actor does in a round, or a part of it, given what its family gives it.
+pub trait Turn<S, T = ()>: Fn(S) -> Self::Done + Copy + Send + Sync + 'static {
+    /// What comes of it.
+    type Done: Future<Output = Result<T, Stop>> + Send + 'static;
+}
+
+impl<S, T, D, F> Turn<S, T> for F
+where
+    F: Fn(S) -> D + Copy + Send + Sync + 'static,
+    D: Future<Output = Result<T, Stop>> + Send + 'static,
+{
+    type Done = D;
 }
 
 /// Why an actor cannot go on.
@@ -51,9 +60,9 @@ impl From<RecipeError> for Stop {
     }
 }
 
-impl From<Result<(), Stop>> for End {
-    fn from(done: Result<(), Stop>) -> End {
-        done.map_or_else(|stop| stop.end().0, |()| End::Done)
+impl From<Stop> for End {
+    fn from(stop: Stop) -> End {
+        stop.end().0
     }
 }
 

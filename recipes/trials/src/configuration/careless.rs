@@ -1,9 +1,9 @@
 //! Readers of one value that forget something: `configuration/no-watch-on-absent`, `configuration/no-reread`,
 //! `configuration/version-compare` and `configuration/watch-once`.
 
-use super::stage::{ConfigKind, Stage};
+use super::stage::{Stage, configuration};
 use crate::common::{Stop, plain};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Data, Error, ErrorCode, EventType, Local, Stat, Watch, ZooKeeper};
 
 /// What a reader forgets. What it reads is a setting whose znode is deleted and made anew each time.
@@ -19,71 +19,46 @@ pub enum Careless {
     WatchOnce,
 }
 
-impl Careless {
-    /// Name, summary, source, the promise it breaks, the defect and the fault.
-    fn told(self) -> [&'static str; 6] {
-        match self {
-            Careless::NoWatchOnAbsent => [
-                "configuration/no-watch-on-absent",
-                "Reads an absent znode and waits for a watch that such a read does not set.",
-                "an article on ZooKeeper, which says so and whose steps do not heed it",
-                "fresh-at-rest",
-                "S-001",
-                "none",
-            ],
-            Careless::NoReread => [
-                "configuration/no-reread",
-                "Keeps what it has read when its session ends, and with it the watch.",
-                "an article on ZooKeeper: watches are lost with the session, and no step reads again",
-                "session-end-noticed",
-                "S-002",
-                "session expiry",
-            ],
-            Careless::VersionCompare => [
-                "configuration/version-compare",
+/// Each of them.
+pub fn trials() -> Vec<Trial> {
+    vec![
+        careless("configuration/no-watch-on-absent", Careless::NoWatchOnAbsent)
+            .summary("Reads an absent znode and waits for a watch that such a read does not set.")
+            .source("an article on ZooKeeper, which says so and whose steps do not heed it")
+            .breaks("fresh-at-rest", "S-001", "none"),
+        careless("configuration/no-reread", Careless::NoReread)
+            .summary("Keeps what it has read when its session ends, and with it the watch.")
+            .source("an article on ZooKeeper: watches are lost with the session, and no step reads again")
+            .breaks("session-end-noticed", "S-002", "session expiry")
+            .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
+            // Sessions end now and then: the longer there is something to follow, the likelier it is that one does meanwhile.
+            .scenario(&[("rounds", "12"), ("faults.expiries", "12")]),
+        careless("configuration/version-compare", Careless::VersionCompare)
+            .summary(
                 "Takes a value for the same if its version is, though the znode was made anew in between.",
-                "CURATOR-311, CURATOR-344, CURATOR-391, CURATOR-688: SharedValue, PathChildrenCache",
-                "fresh-at-rest",
-                "R-55",
-                "none",
-            ],
-            Careless::WatchOnce => [
-                "configuration/watch-once",
-                "Reads again when it is told of a change, and does not watch any more.",
-                "mutant of the recipe",
-                "fresh-at-rest",
-                "S-002",
-                "none",
-            ],
-        }
-    }
+            )
+            .source("CURATOR-311, CURATOR-344, CURATOR-391, CURATOR-688: SharedValue, PathChildrenCache")
+            .breaks("fresh-at-rest", "R-55", "none")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
+        careless("configuration/watch-once", Careless::WatchOnce)
+            .summary("Reads again when it is told of a change, and does not watch any more.")
+            .source("mutant of the recipe")
+            .breaks("fresh-at-rest", "S-002", "none")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
+    ]
 }
 
-impl ConfigKind for Careless {
-    fn about(&self) -> About {
-        let [name, summary, source, promise, defect, fault] = self.told();
-        let bounds = match self {
-            Careless::NoWatchOnAbsent => Bounds::clients(2),
-            Careless::NoReread => Bounds { expiries: 1, ..Bounds::clients(2) },
-            Careless::VersionCompare | Careless::WatchOnce => Bounds { rounds: 2, ..Bounds::clients(2) },
-        };
-        let breaks = Some(Breaks { promise, defect, fault });
-        About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
-    }
+fn careless(name: &'static str, how: Careless) -> Trial {
+    let write = |stage: Stage| async move { stage.replaces().await.map(drop) };
+    let read = move |stage: Stage| async move { how.read(&stage).await };
+    configuration(name, write, read).bounds(Bounds::clients(2))
+}
 
-    /// Sessions end now and then: the longer there is something to follow, the likelier it is that one does meanwhile.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Careless::NoReread => &[("rounds", "12"), ("faults.expiries", "12")],
-            Careless::NoWatchOnAbsent | Careless::VersionCompare | Careless::WatchOnce => &[],
-        }
-    }
+/// A value with its Stat, if there is one, and the watch, if it has set one.
+type Read = (Option<(Data, Stat)>, Option<Watch>);
 
-    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.replaces().await.map(|_| ())
-    }
-
-    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
+impl Careless {
+    async fn read(self, stage: &Stage) -> Result<(), Stop> {
         let zk = stage.zk();
         stage.follows();
         let mut seen: Option<Option<i32>> = None;
@@ -91,20 +66,20 @@ impl ConfigKind for Careless {
         while !is_last {
             let (value, watch) = match self.look(stage, seen).await {
                 Ok(read) => read,
-                Err(e) if *self == Careless::NoReread && e.is_session_over() => break,
+                Err(e) if self == Careless::NoReread && e.is_session_over() => break,
                 Err(e) => {
                     plain::passing(&zk, e).await?;
                     continue;
                 }
             };
             let version = value.as_ref().map(|(_, stat)| stat.version());
-            if *self != Careless::VersionCompare || seen != Some(version) {
+            if self != Careless::VersionCompare || seen != Some(version) {
                 is_last = stage.sees_setting(value.as_ref().map(|(data, _)| data));
             }
             if !is_last {
                 match watch {
                     Some(watch) => match watch.await.kind {
-                        EventType::None if *self == Careless::NoReread => break,
+                        EventType::None if self == Careless::NoReread => break,
                         EventType::None => return Err(Stop::SessionLost),
                         EventType::NodeCreated
                         | EventType::NodeDeleted
@@ -119,12 +94,7 @@ impl ConfigKind for Careless {
         stage.is_through();
         Ok(())
     }
-}
 
-/// A value with its Stat, if there is one, and the watch, if it has set one.
-type Read = (Option<(Data, Stat)>, Option<Watch>);
-
-impl Careless {
     /// Reads, as carelessly as it is.
     async fn look(self, stage: &Stage, seen: Option<Option<i32>>) -> Result<Read, Error> {
         let (zk, name) = (stage.zk(), stage.name());

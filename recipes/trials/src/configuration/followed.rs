@@ -1,64 +1,51 @@
 //! `configuration` and `configuration/setting`: the recipes of this project.
 
-use super::stage::{ConfigKind, Stage};
+use super::stage::{Stage, configuration};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::{Configuration, Setting};
 
+/// Both of them.
+pub fn trials() -> Vec<Trial> {
+    vec![whole(), setting()]
+}
+
 /// [`zk_recipes::Configuration`]: two values that are always alike, published by process 0 and followed by the others.
-#[derive(Clone, Copy, Debug)]
-pub struct Whole;
+fn whole() -> Trial {
+    configuration("configuration", whole_write, whole_read)
+        .summary("Values that change as one, read between two looks at one version.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+}
 
-impl ConfigKind for Whole {
-    fn about(&self) -> About {
-        About {
-            name: "configuration",
-            summary: "Values that change as one, read between two looks at one version.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
+async fn whole_write(stage: Stage) -> Result<(), Stop> {
+    stage.publishes().await
+}
 
-    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.publishes().await
-    }
-
-    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.follows();
-        let mut config = Configuration::new(stage.zk(), &stage.config());
-        while !stage.sees(&config.changed().await?.values) {}
-        stage.is_through();
-        Ok(())
-    }
+async fn whole_read(stage: Stage) -> Result<(), Stop> {
+    stage.follows();
+    let mut config = Configuration::new(stage.zk(), &stage.config());
+    while !stage.sees(&config.changed().await?.values) {}
+    stage.is_through();
+    Ok(())
 }
 
 /// [`zk_recipes::Setting`]: one value, whose znode process 0 deletes and makes anew each time, followed by the others.
-#[derive(Clone, Copy, Debug)]
-pub struct Named;
+fn setting() -> Trial {
+    configuration("configuration/setting", write, read)
+        .summary("One value that is followed, whether its znode is there or not.")
+        .source("zk-recipes")
+        .bounds(Bounds { rounds: 2, expiries: 1, lag: 1, ..Bounds::clients(2) })
+}
 
-impl ConfigKind for Named {
-    fn about(&self) -> About {
-        About {
-            name: "configuration/setting",
-            summary: "One value that is followed, whether its znode is there or not.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { rounds: 2, expiries: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
+async fn write(stage: Stage) -> Result<(), Stop> {
+    stage.replaces().await.map(|_| ())
+}
 
-    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.replaces().await.map(|_| ())
-    }
-
-    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.follows();
-        let mut setting = Setting::new(stage.zk(), &stage.name());
-        while !stage.sees_value(setting.changed().await?.as_ref()) {}
-        stage.is_through();
-        Ok(())
-    }
+async fn read(stage: Stage) -> Result<(), Stop> {
+    stage.follows();
+    let mut setting = Setting::new(stage.zk(), &stage.name());
+    while !stage.sees_value(setting.changed().await?.as_ref()) {}
+    stage.is_through();
+    Ok(())
 }

@@ -1,11 +1,10 @@
 //! `configuration/notified`, `configuration/sync-asks-nobody` and `configuration/no-sync`: readers are told by others that
 //! there is something new.
 
-use super::stage::{CONFIG, ConfigKind, Stage, promises};
+use super::stage::{CONFIG, Stage, configuration, promises};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
 use crate::promises::{Of, Undisturbed, Views};
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{Data, ErrorCode, Local, ZooKeeper, Zxid};
 use zk_recipes::Setting;
 
@@ -20,69 +19,55 @@ pub enum Told {
     Reads,
 }
 
-impl ConfigKind for Told {
-    fn about(&self) -> About {
-        let (name, summary, source) = match self {
-            Told::Orders => (
-                "configuration/notified",
-                "Who is told by others of a new value reads behind a transaction of its own.",
-                "zk-recipes",
-            ),
-            Told::Syncs => (
-                "configuration/sync-asks-nobody",
+/// Each of them.
+pub fn trials() -> Vec<Trial> {
+    let reads = "reads-what-it-was-told";
+    let bounds = Bounds { lag: 1, effects: true, ..Bounds::clients(2) };
+    vec![
+        notified("configuration/notified", Told::Orders)
+            .summary("Who is told by others of a new value reads behind a transaction of its own.")
+            .source("zk-recipes")
+            // An expiry is to come about where nothing else breaks; the others break without one.
+            .bounds(Bounds { expiries: 1, ..bounds }),
+        notified("configuration/sync-asks-nobody", Told::Syncs)
+            .summary(
                 "Who is told by others of a new value syncs before it reads, and the leader may be none.",
+            )
+            .source(
                 "an article on ZooKeeper: sync waits for all pending updates; ZOOKEEPER-1675, ZOOKEEPER-2136",
-            ),
-            Told::Reads => (
-                "configuration/no-sync",
-                "Who is told by others of a new value reads, from a server that may be behind.",
-                "an article on ZooKeeper, which has the read alone",
-            ),
-        };
-        let promise = "reads-what-it-was-told";
-        let breaks = match self {
-            Told::Orders => None,
-            Told::Syncs => {
-                Some(Breaks { promise, defect: "S-004", fault: "a deposed leader that does not know it" })
-            }
-            Told::Reads => Some(Breaks { promise, defect: "S-003", fault: "a server that is behind" }),
-        };
-        // An expiry is to come about where nothing else breaks; the others break without one.
-        let expiries = u8::from(breaks.is_none());
-        let bounds = Bounds { expiries, lag: 1, effects: true, ..Bounds::clients(2) };
-        About { name, summary, source, breaks, bounds, reductions: Reductions::default() }
-    }
+            )
+            .breaks(reads, "S-004", "a deposed leader that does not know it")
+            .bounds(bounds)
+            // Seeds hardly ever have a reader at a deposed leader in the moment in which it is told.
+            .found_by(FoundBy::Model),
+        notified("configuration/no-sync", Told::Reads)
+            .summary("Who is told by others of a new value reads, from a server that may be behind.")
+            .source("an article on ZooKeeper, which has the read alone")
+            .breaks(reads, "S-003", "a server that is behind")
+            .bounds(bounds)
+            .scenario(&[("servers", "3"), ("rounds", "60")]),
+    ]
+}
 
-    /// Seeds hardly ever have a reader at a deposed leader in the moment in which it is told.
-    fn found_by(&self) -> FoundBy {
-        match self {
-            Told::Orders | Told::Reads => FoundBy::Both,
-            Told::Syncs => FoundBy::Model,
-        }
-    }
-
-    /// Several servers, and many rounds without work, so that readers ask while one is behind.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Told::Orders | Told::Syncs => &[("servers", "3"), ("rounds", "20")],
-            Told::Reads => &[("servers", "3"), ("rounds", "60")],
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
+/// There are several servers, and many rounds without work, so that readers ask while one is behind.
+fn notified(name: &'static str, told: Told) -> Trial {
+    let read = move |stage: Stage| async move { told.follow(&stage).await };
+    configuration(name, write, read).scenario(&[("servers", "3"), ("rounds", "20")]).promises(|| {
         let mut all = promises();
-        all.push(Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
+        all.insert(all.len() - 1, Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
         all
-    }
+    })
+}
 
-    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
-        let version = stage.sets().await?;
-        stage.zk().checkpoint("told/tells", &[Local::Number(version.to_i64())]);
-        stage.tells(version).await;
-        stage.pauses().await
-    }
+async fn write(stage: Stage) -> Result<(), Stop> {
+    let version = stage.sets().await?;
+    stage.zk().checkpoint("told/tells", &[Local::Number(version.to_i64())]);
+    stage.tells(version).await;
+    stage.pauses().await
+}
 
-    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
+impl Told {
+    async fn follow(self, stage: &Stage) -> Result<(), Stop> {
         stage.follows();
         let mut setting = Setting::new(stage.zk(), &stage.name());
         let first = setting.changed().await?;

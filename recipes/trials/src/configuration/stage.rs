@@ -1,17 +1,16 @@
 //! What all configurations on trial have in common: one who writes, and readers that follow.
 
 use crate::common::rounds::{ended, rounds};
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased, plain};
-use crate::event::{End, Observation, Resource};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, plain};
+use crate::event::{Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed, Undisturbed, Views, shown, telling,
 };
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words;
 use std::collections::BTreeMap;
-use std::future::Future;
 use zk_api::{Data, Either, Pending, Text, ZPath, ZooKeeper, Zxid, race};
 use zk_recipes::{Configuration, Setting, Value};
 
@@ -24,36 +23,9 @@ const NAME: &str = "name";
 /// What the last value ends with: who has seen it need not follow any more.
 const LAST: char = '!';
 
-/// A kind of configuration: how it is written and how it is followed.
-pub trait ConfigKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// Which engines must find what is wrong.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// What is promised.
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises()
-    }
-
-    /// What process 0 does in a round.
-    fn write(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-
-    /// What another process does in a round.
-    fn read(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-}
-
 /// What every configuration promises to who follows it.
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
-    vec![
+    told(vec![
         Box::new(Views::committed(CONFIG, Of::Values)),
         Box::new(Views::untorn(CONFIG, Of::Values)),
         Box::new(Views::monotone(CONFIG, Of::Values)),
@@ -61,7 +33,12 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(SessionEndNoticed::default()),
         Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(CONFIG)),
-    ]
+    ])
+}
+
+/// With what its actors tell, in their order.
+pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    telling(promises, WORDS)
 }
 
 /// What its actors tell, in their order.
@@ -76,49 +53,22 @@ const WORDS: Order = &[
     (DONE, &[words::IS_THROUGH_WITH, words::HAS_SET]),
 ];
 
-/// A kind of configuration as a trial.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: ConfigKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![CONFIG.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        telling(self.0.promises(), WORDS)
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
+/// A configuration on trial: what process 0 does in a round, and what another does.
+pub fn configuration(name: &'static str, write: impl Turn<Stage>, read: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part: Part| async move {
         let turn = |zk, round| {
             let stage = Stage { zk, probe: probe.clone(), is_last: round + 1 == part.rounds };
             async move {
                 match part.me.process {
-                    0 => self.0.write(&stage).await,
-                    _ => self.0.read(&stage).await,
+                    0 => write(stage).await,
+                    _ => read(stage).await,
                 }
             }
         };
         let done = rounds(&zk, part, turn).await;
         ended(&probe, CONFIG, done)
-    }
+    };
+    Trial::new(name, code).setup([CONFIG]).promises(promises)
 }
 
 /// One round of an actor.

@@ -1,56 +1,45 @@
 //! `configuration/torn`: several values, one read after the other.
 
-use super::stage::{ConfigKind, Stage};
+use super::stage::{Stage, configuration};
 use crate::common::{Stop, plain};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use std::collections::BTreeMap;
 use zk_api::{Data, Error, ErrorCode, Text, Watch, ZooKeeper};
 
 /// Reads the values one after the other, though they are written in one transaction.
 ///
 /// What is read was never so together, if a transaction comes in between (S-005).
-#[derive(Clone, Copy, Debug)]
-pub struct Torn;
+pub fn trial() -> Trial {
+    configuration("configuration/torn", write, read)
+        .summary("Reads several values one after the other, and some are of another version.")
+        .source("all editions, which speak of one znode alone")
+        .breaks("no-torn-reads", "S-005", "none")
+        .bounds(Bounds { rounds: 2, ..Bounds::clients(2) })
+        // The more often values are set, the likelier it is that they are while somebody reads.
+        .scenario(&[("rounds", "20")])
+}
 
-impl ConfigKind for Torn {
-    fn about(&self) -> About {
-        About {
-            name: "configuration/torn",
-            summary: "Reads several values one after the other, and some are of another version.",
-            source: "all editions, which speak of one znode alone",
-            breaks: Some(Breaks { promise: "no-torn-reads", defect: "S-005", fault: "none" }),
-            bounds: Bounds { rounds: 2, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
+async fn write(stage: Stage) -> Result<(), Stop> {
+    stage.publishes().await
+}
 
-    /// The more often values are set, the likelier it is that they are while somebody reads.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("rounds", "20")]
-    }
-
-    async fn write(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.publishes().await
-    }
-
-    async fn read(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        stage.follows();
-        loop {
-            zk.checkpoint("torn/read", &[]);
-            match all(stage).await {
-                Ok((values, watch)) => {
-                    if stage.sees(&values) {
-                        break;
-                    }
-                    plain::event(watch).await?;
+async fn read(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    stage.follows();
+    loop {
+        zk.checkpoint("torn/read", &[]);
+        match all(&stage).await {
+            Ok((values, watch)) => {
+                if stage.sees(&values) {
+                    break;
                 }
-                Err(e) => plain::passing(&zk, e).await?,
+                plain::event(watch).await?;
             }
+            Err(e) => plain::passing(&zk, e).await?,
         }
-        stage.is_through();
-        Ok(())
     }
+    stage.is_through();
+    Ok(())
 }
 
 /// One value after the other, and the watch of the version they had before.

@@ -1,303 +1,106 @@
 //! `double-barrier/…`: the published steps, each with what is wrong with one edition or another.
 
-use super::stage::{DoubleBarrierKind, Stage};
+use super::stage::{Size, double_barrier, promises};
 use super::steps::{SOUND, Steps, tutorial};
-use crate::common::Stop;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
-/// One edition, or one reading, of the published steps.
-#[derive(Clone, Copy, Debug)]
-pub struct Published {
-    about: fn() -> About,
-    scenario: &'static [(&'static str, &'static str)],
-    /// How many clients there are beyond those that a round needs.
-    spare: u16,
-    steps: How,
+fn by_steps(name: &'static str, size: Size, steps: Steps) -> Trial {
+    double_barrier(name, size, move |stage| async move { steps.round(&stage).await })
 }
 
-/// How it goes about a round.
-#[derive(Clone, Copy, Debug)]
-enum How {
-    /// By the steps of the recipe.
-    Steps(Steps),
-    /// By the list of children alone.
-    Tutorial,
-}
-
-impl DoubleBarrierKind for Published {
-    fn about(&self) -> About {
-        (self.about)()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.scenario
-    }
-
-    fn size(&self, clients: u16) -> u16 {
-        clients.saturating_sub(self.spare).max(1)
-    }
-
-    async fn round(&self, stage: &Stage) -> Result<bool, Stop> {
-        match self.steps {
-            How::Steps(steps) => steps.round(stage).await,
-            How::Tutorial => tutorial(stage).await,
-        }
-    }
-}
-
-/// All of them.
-pub fn published() -> Vec<Published> {
+/// One edition, or one reading, of the published steps each.
+pub fn trials() -> Vec<Trial> {
     vec![
-        PROCESS_NODES_ONLY,
-        MISSING_SLASH,
-        READY_NEVER_REMOVED,
-        READY_COUNTED,
-        READY_WAITED_FOR,
-        ANY_EVENT,
-        READY_EXISTS,
-        OWN_EXISTS,
-        NO_NODE_FAILS,
-        NULL_WAITS,
-        CREATE_AFTER_LOOK,
-        TIMEOUT_LEAVES_NODE,
-        NEWCOMER_JOINS,
-        TUTORIAL,
+        // A sound reading, for one round of exactly as many members as there are clients, none of which dies.
+        by_steps("double-barrier/process-nodes-only", Size::All, SOUND)
+            .summary("The published steps where only znodes of processes count: one round, all members live, no deaths.")
+            .source("ZooKeeper's recipes page, read so")
+            .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
+            .scenario(NO_DEATHS)
+            .promises(|| promises(Size::All, true)),
+        // Whoever comes last creates `b` + `ready`, without the slash: nobody is told (S-012).
+        by_steps("double-barrier/missing-slash", Size::All, Steps { flag: "/barrierready", ..SOUND })
+            .summary("The flag is created beside the barrier's znode and watched below it.")
+            .source("a translation of the recipes page, enter 6")
+            .breaks("barrier-opens", "S-012", "none")
+            .bounds(Bounds::clients(2)),
+        // The flag is there already in the second round, and that it is there is not looked at: who waits for an event waits for
+        // ever (S-015).
+        by_steps("double-barrier/ready-never-removed", Size::All, SOUND)
+            .summary("The flag stays: in the second round nobody is told that all are there.")
+            .source("ZooKeeper's recipes page, all editions")
+            .breaks("barrier-opens", "S-015", "none")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
+        // All children are counted: with the flag of the first round one member is enough for two (S-014, R-53).
+        by_steps("double-barrier/ready-counted", Size::All, Steps { counts_flag: true, ..SOUND })
+            .summary("The flag of the first round is counted as a member of the second.")
+            .source("ZooKeeper's recipes page, enter 4 and 5; Netflix/curator 99")
+            .breaks("enters-together", "S-014", "none")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
+        // Who leaves waits until there are no children, of which the flag is one that nobody removes (S-013).
+        by_steps("double-barrier/ready-waited-for", Size::All, Steps { waits_for_flag: true, ..SOUND })
+            .summary("Leaves when there are no children, but the flag is one for ever.")
+            .source("ZooKeeper's recipes page, leave 2, older editions")
+            .breaks("barrier-opens", "S-013", "none")
+            .bounds(Bounds::clients(2)),
+        // It waits for *an* event, and a lost connection is one: it passes alone (S-016).
+        by_steps("double-barrier/any-event", Size::All, Steps { any_event: true, ..SOUND })
+            .summary("Any event passes, that of a lost connection too.")
+            .source("ZooKeeper's recipes page, enter 5 taken literally; Curator 1290")
+            .breaks("enters-together", "S-016", "connection loss")
+            .bounds(Bounds { drops: 1, ..Bounds::clients(2) }),
+        // Two see that all are there; the second finds the flag created, and fails (S-018).
+        by_steps("double-barrier/ready-exists", Size::All, Steps { flag_exists_fails: true, ..SOUND })
+            .summary("That another has created the flag first is an error.")
+            .source("ZooKeeper's recipes page, enter 6, all editions")
+            .breaks("no-failure", "S-018", "none")
+            .bounds(Bounds::clients(2)),
+        // The create is repeated when its answer was lost, and fails, as its own znode is there (S-019).
+        by_steps("double-barrier/own-exists", Size::All, Steps { own_exists_fails: true, ..SOUND })
+            .summary("A create whose answer was lost is repeated, and that the znode exists is an error.")
+            .source("ZooKeeper's recipes page, enter 3, all editions")
+            .breaks("no-failure", "S-019", "lost answer")
+            .bounds(Bounds { drops: 1, ..Bounds::clients(1) }),
+        // The words *if it still exists* are missing: when the lowest dies, who waits for it turns the loop again, and its
+        // second delete fails (S-020).
+        by_steps("double-barrier/no-node-fails", Size::All, Steps { no_node_fails: true, ..SOUND })
+            .summary("Deletes its znode in each turn of the loop; that it is gone is an error.")
+            .source("a translation of the recipes page, leave 5")
+            .breaks("no-failure", "S-020", "session expiry")
+            .bounds(Bounds { expiries: 1, ..Bounds::clients(3) }),
+        // The one to wait for leaves between the list and the look, and is waited for for ever (S-022).
+        by_steps("double-barrier/null-waits", Size::All, Steps { null_waits: true, ..SOUND })
+            .summary("Waits for an event of a znode that was gone as it was looked for.")
+            .source("ZooKeeper's recipes page, leave 4 and 5, all editions")
+            .breaks("barrier-opens", "S-022", "none")
+            .bounds(Bounds::clients(2)),
+        // The own znode comes first and the look for the flag last: it may have been created in between (S-027).
+        by_steps("double-barrier/create-after-look", Size::All, Steps { looks_first: false, ..SOUND })
+            .summary("Looks for the flag after it has counted, and does not mind that it is there.")
+            .source("a mutant of the recipe; the order of kazoo's")
+            .breaks("barrier-opens", "S-027", "none")
+            .bounds(Bounds::clients(2)),
+        // It waits for so long, gives up and goes, but its znode stays and is counted by the next.
+        by_steps("double-barrier/timeout-leaves-node", Size::All, Steps { is_impatient: true, ..SOUND })
+            .summary("A member that gives up waiting leaves its znode behind.")
+            .source("CURATOR-318")
+            .breaks("enters-together", "R-51", "none")
+            .bounds(Bounds::clients(2)),
+        // One more comes while the others leave. They wait for its znode, and it for a flag that is there already (S-025).
+        by_steps("double-barrier/newcomer-joins", Size::OneSpare, SOUND)
+            .summary("One more comes while the others leave: they wait for it, and it for an event that is past.")
+            .source("ZooKeeper's recipes page, all editions")
+            .breaks("barrier-opens", "S-025", "none")
+            .bounds(Bounds::clients(3)),
+        // The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
+        // slow, has counted.
+        double_barrier("double-barrier/tutorial", Size::All, |stage| async move { tutorial(&stage).await })
+            .summary("Enters when the list is long enough and leaves when it is empty: a slow one counts too late.")
+            .source("ZooKeeper's tutorial, class Barrier; ZOOKEEPER-1011")
+            .breaks("barrier-opens", "R-28", "none")
+            .bounds(Bounds::clients(2)),
     ]
 }
-
-fn about(name: &'static str, summary: &'static str, source: &'static str, bounds: Bounds) -> About {
-    About { name, summary, source, breaks: None, bounds, reductions: Reductions::default() }
-}
-
-const fn breaks(promise: &'static str, defect: &'static str, fault: &'static str) -> Option<Breaks> {
-    Some(Breaks { promise, defect, fault })
-}
-
-/// A sound reading, for one round of exactly as many members as there are clients, none of which dies.
-const PROCESS_NODES_ONLY: Published = Published {
-    about: || {
-        about(
-            "double-barrier/process-nodes-only",
-            "The published steps where only znodes of processes count: one round, all members live, no deaths.",
-            "ZooKeeper's recipes page, read so",
-            Bounds { drops: 1, ..Bounds::clients(2) },
-        )
-    },
-    scenario: NO_DEATHS,
-    spare: 0,
-    steps: How::Steps(SOUND),
-};
-
-/// Whoever comes last creates `b` + `ready`, without the slash: nobody is told (S-012).
-const MISSING_SLASH: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-012", "none"),
-        ..about(
-            "double-barrier/missing-slash",
-            "The flag is created beside the barrier's znode and watched below it.",
-            "a translation of the recipes page, enter 6",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { flag: "/barrierready", ..SOUND }),
-};
-
-/// The flag is there already in the second round, and that it is there is not looked at: who waits for an event waits for
-/// ever (S-015).
-const READY_NEVER_REMOVED: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-015", "none"),
-        ..about(
-            "double-barrier/ready-never-removed",
-            "The flag stays: in the second round nobody is told that all are there.",
-            "ZooKeeper's recipes page, all editions",
-            Bounds { rounds: 2, ..Bounds::clients(2) },
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(SOUND),
-};
-
-/// All children are counted: with the flag of the first round one member is enough for two (S-014, R-53).
-const READY_COUNTED: Published = Published {
-    about: || About {
-        breaks: breaks("enters-together", "S-014", "none"),
-        ..about(
-            "double-barrier/ready-counted",
-            "The flag of the first round is counted as a member of the second.",
-            "ZooKeeper's recipes page, enter 4 and 5; Netflix/curator 99",
-            Bounds { rounds: 2, ..Bounds::clients(2) },
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { counts_flag: true, ..SOUND }),
-};
-
-/// Who leaves waits until there are no children, of which the flag is one that nobody removes (S-013).
-const READY_WAITED_FOR: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-013", "none"),
-        ..about(
-            "double-barrier/ready-waited-for",
-            "Leaves when there are no children, but the flag is one for ever.",
-            "ZooKeeper's recipes page, leave 2, older editions",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { waits_for_flag: true, ..SOUND }),
-};
-
-/// It waits for *an* event, and a lost connection is one: it passes alone (S-016).
-const ANY_EVENT: Published = Published {
-    about: || About {
-        breaks: breaks("enters-together", "S-016", "connection loss"),
-        ..about(
-            "double-barrier/any-event",
-            "Any event passes, that of a lost connection too.",
-            "ZooKeeper's recipes page, enter 5 taken literally; Curator 1290",
-            Bounds { drops: 1, ..Bounds::clients(2) },
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { any_event: true, ..SOUND }),
-};
-
-/// Two see that all are there; the second finds the flag created, and fails (S-018).
-const READY_EXISTS: Published = Published {
-    about: || About {
-        breaks: breaks("no-failure", "S-018", "none"),
-        ..about(
-            "double-barrier/ready-exists",
-            "That another has created the flag first is an error.",
-            "ZooKeeper's recipes page, enter 6, all editions",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { flag_exists_fails: true, ..SOUND }),
-};
-
-/// The create is repeated when its answer was lost, and fails, as its own znode is there (S-019).
-const OWN_EXISTS: Published = Published {
-    about: || About {
-        breaks: breaks("no-failure", "S-019", "lost answer"),
-        ..about(
-            "double-barrier/own-exists",
-            "A create whose answer was lost is repeated, and that the znode exists is an error.",
-            "ZooKeeper's recipes page, enter 3, all editions",
-            Bounds { drops: 1, ..Bounds::clients(1) },
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { own_exists_fails: true, ..SOUND }),
-};
-
-/// The words *if it still exists* are missing: when the lowest dies, who waits for it turns the loop again, and its
-/// second delete fails (S-020).
-const NO_NODE_FAILS: Published = Published {
-    about: || About {
-        breaks: breaks("no-failure", "S-020", "session expiry"),
-        ..about(
-            "double-barrier/no-node-fails",
-            "Deletes its znode in each turn of the loop; that it is gone is an error.",
-            "a translation of the recipes page, leave 5",
-            Bounds { expiries: 1, ..Bounds::clients(3) },
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { no_node_fails: true, ..SOUND }),
-};
-
-/// The one to wait for leaves between the list and the look, and is waited for for ever (S-022).
-const NULL_WAITS: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-022", "none"),
-        ..about(
-            "double-barrier/null-waits",
-            "Waits for an event of a znode that was gone as it was looked for.",
-            "ZooKeeper's recipes page, leave 4 and 5, all editions",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { null_waits: true, ..SOUND }),
-};
-
-/// The own znode comes first and the look for the flag last: it may have been created in between (S-027).
-const CREATE_AFTER_LOOK: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-027", "none"),
-        ..about(
-            "double-barrier/create-after-look",
-            "Looks for the flag after it has counted, and does not mind that it is there.",
-            "a mutant of the recipe; the order of kazoo's",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { looks_first: false, ..SOUND }),
-};
-
-/// It waits for so long, gives up and goes, but its znode stays and is counted by the next.
-const TIMEOUT_LEAVES_NODE: Published = Published {
-    about: || About {
-        breaks: breaks("enters-together", "R-51", "none"),
-        ..about(
-            "double-barrier/timeout-leaves-node",
-            "A member that gives up waiting leaves its znode behind.",
-            "CURATOR-318",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Steps(Steps { is_impatient: true, ..SOUND }),
-};
-
-/// One more comes while the others leave. They wait for its znode, and it for a flag that is there already (S-025).
-const NEWCOMER_JOINS: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "S-025", "none"),
-        ..about(
-            "double-barrier/newcomer-joins",
-            "One more comes while the others leave: they wait for it, and it for an event that is past.",
-            "ZooKeeper's recipes page, all editions",
-            Bounds::clients(3),
-        )
-    },
-    scenario: &[],
-    spare: 1,
-    steps: How::Steps(SOUND),
-};
-
-/// The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
-/// slow, has counted.
-const TUTORIAL: Published = Published {
-    about: || About {
-        breaks: breaks("barrier-opens", "R-28", "none"),
-        ..about(
-            "double-barrier/tutorial",
-            "Enters when the list is long enough and leaves when it is empty: a slow one counts too late.",
-            "ZooKeeper's tutorial, class Barrier; ZOOKEEPER-1011",
-            Bounds::clients(2),
-        )
-    },
-    scenario: &[],
-    spare: 0,
-    steps: How::Tutorial,
-};
 
 /// Nobody dies, and there is one round.
 const NO_DEATHS: &[(&str, &str)] = &[

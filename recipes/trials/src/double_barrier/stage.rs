@@ -1,44 +1,28 @@
 //! What all double barriers on trial have in common: members that enter, work and leave, round after round.
 
 use crate::common::rounds::rounds;
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
-use crate::event::{End, Observation};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn};
+use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     BarrierOpens, DONE, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck,
-    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, TellsInOrder, Undisturbed,
+    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, Undisturbed, telling,
 };
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words::{self, Word};
-use std::future::Future;
-use zk_api::{Pending, Text, ZPath, ZooKeeper};
+use zk_api::{Pending, Text, ZPath};
 
 /// The barrier's znode.
 pub const BARRIER: &str = "/barrier";
 
-/// A kind of double barrier: how it is entered and left.
-pub trait DoubleBarrierKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Which engines find what is wrong with it.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// How many members a round needs where there are so many clients.
-    fn size(&self, clients: u16) -> u16 {
-        clients
-    }
-
-    /// Enters, goes through [`Stage::inside`], and leaves. `false` if it gave up waiting.
-    fn round(&self, stage: &Stage) -> impl Future<Output = Result<bool, Stop>> + Send;
+/// How many members a round needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// As many as there are clients.
+    All,
+    /// One less: whoever is left over in the end waits for ever.
+    OneSpare,
 }
 
 /// What its actors tell, in their order.
@@ -50,74 +34,47 @@ const WORDS: Order = &[
     (DONE, &[words::HAS_LEFT]),
 ];
 
-/// A kind of double barrier as a trial: all clients are members.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: DoubleBarrierKind> OnTrial<K> {
-    /// A round takes fewer members than there are: whoever is left over in the end waits for ever.
-    fn leaves_some_out(&self) -> bool {
-        self.0.size(3) < 3
-    }
-}
-
-impl<K: DoubleBarrierKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![BARRIER.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all: Vec<Box<dyn AnyPromise>> = vec![
-            Box::new(EntersTogether::of(BARRIER)),
-            Box::new(LeavesTogether::of(BARRIER)),
-            Box::new(BarrierOpens::of(BARRIER)),
-            Box::new(Undisturbed::of(NoFailure).sparing(BARRIER)),
-            Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER)).sparing(BARRIER)),
-            Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
-        ];
-        if !self.leaves_some_out() {
-            all.push(Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())));
-        }
-        // What is made for a single round has none to mix.
-        if !self.0.scenario().contains(&("rounds", "1")) {
-            all.insert(2, Box::new(RoundsDoNotMix::of(BARRIER)));
-        }
-        all.push(Box::new(TellsInOrder::of(WORDS)));
-        all
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
-        let size = self.0.size(part.clients);
+/// A double barrier on trial: all clients are members. A round enters, goes through [`Stage::inside`], and leaves; `false` if
+/// it gave up waiting.
+pub fn double_barrier(name: &'static str, size: Size, round: impl Turn<Stage, bool>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part: Part| async move {
+        let size = match size {
+            Size::All => part.clients,
+            Size::OneSpare => part.clients.saturating_sub(1).max(1),
+        };
         let turn = |zk, _| {
             let stage = Stage { zk, probe: probe.clone(), part, size };
             async move {
                 stage.says(words::ARRIVES_AT);
-                match self.0.round(&stage).await? {
+                match round(stage.clone()).await? {
                     true => stage.probe.observe(Observation::ends(words::HAS_LEFT, BARRIER, size.into())),
                     false => stage.says(words::GIVES_UP),
                 }
                 Ok(())
             }
         };
-        rounds(&zk, part, turn).await.into()
+        rounds(&zk, part, turn).await
+    };
+    Trial::new(name, code).setup([BARRIER]).promises(move || promises(size, false))
+}
+
+/// What a double barrier promises. What is made for a single round has none to mix.
+pub fn promises(size: Size, is_single: bool) -> Vec<Box<dyn AnyPromise>> {
+    let mut all: Vec<Box<dyn AnyPromise>> = vec![
+        Box::new(EntersTogether::of(BARRIER)),
+        Box::new(LeavesTogether::of(BARRIER)),
+        Box::new(BarrierOpens::of(BARRIER)),
+        Box::new(Undisturbed::of(NoFailure).sparing(BARRIER)),
+        Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER)).sparing(BARRIER)),
+        Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
+    ];
+    if size == Size::All {
+        all.push(Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())));
     }
+    if !is_single {
+        all.insert(2, Box::new(RoundsDoNotMix::of(BARRIER)));
+    }
+    telling(all, WORDS)
 }
 
 /// One round of a member.

@@ -1,49 +1,41 @@
 //! `election/data-change`: a watch is used up by something else.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Data, EventType, Local, ZPath, ZooKeeper};
 
 /// Handles the deletion of its predecessor alone, and the leader writes into its own candidate how it is reached.
 ///
 /// A watch fires once, for whatever happens: the write uses it up, and the deletion is told to nobody (S-169).
-#[derive(Clone, Copy, Debug)]
-pub struct DataChange;
+pub fn trial() -> Trial {
+    election("election/data-change", turn)
+        .summary("Reacts to a deletion alone, though the predecessor's data may change first.")
+        .source("ZooKeeper Recipes and Solutions, Leader Election: upon receiving a notification of deletion")
+        .breaks("no-waiter-stuck", "S-169", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl ElectionKind for DataChange {
-    fn about(&self) -> About {
-        About {
-            name: "election/data-change",
-            summary: "Reacts to a deletion alone, though the predecessor's data may change first.",
-            source: "ZooKeeper Recipes and Solutions, Leader Election: upon receiving a notification of deletion",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-169", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let own = stage.stand(&stage.guid()).await?;
-        loop {
-            match stage.place(&own).await? {
-                Place::First => {
-                    let begin = introduce(&zk, &own);
-                    stage.term(&own, None, stage.session_over(), begin).await?;
-                    return plain::remove(&zk, &own).await;
-                }
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        match watch.await.kind {
-                            EventType::NodeDeleted => {}
-                            EventType::None => return Err(Stop::SessionLost),
-                            EventType::NodeDataChanged
-                            | EventType::NodeCreated
-                            | EventType::NodeChildrenChanged => std::future::pending().await,
-                        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let own = stage.stand(&stage.guid()).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::First => {
+                let begin = introduce(&zk, &own);
+                stage.term(&own, None, stage.session_over(), begin).await?;
+                return plain::remove(&zk, &own).await;
+            }
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    match watch.await.kind {
+                        EventType::NodeDeleted => {}
+                        EventType::None => return Err(Stop::SessionLost),
+                        EventType::NodeDataChanged
+                        | EventType::NodeCreated
+                        | EventType::NodeChildrenChanged => std::future::pending().await,
                     }
                 }
             }

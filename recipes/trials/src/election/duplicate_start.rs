@@ -1,75 +1,61 @@
 //! `election/duplicate-start`: one election, two terms.
 
-use super::stage::{ELECTION, ElectionKind, Stage};
+use super::stage::{ELECTION, Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::promise::AnyPromise;
 use crate::promises::OneTermPerElection;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use std::pin::pin;
 use zk_api::{Either, KeeperState, ZooKeeper, race};
 
 /// Looks where it stands on every notification, that of a connection among them, and starts to lead if it is first.
 ///
 /// After a lost connection it still is, and does lead already: the leader's procedure runs twice (S-167).
-#[derive(Clone, Copy, Debug)]
-pub struct DuplicateStart;
+pub fn trial() -> Trial {
+    election("election/duplicate-start", turn)
+        .summary("Starts to lead whenever it is notified and stands first, whether it leads or not.")
+        .source("ZooKeeper Recipes and Solutions, Leader Election: which notifications count is not said")
+        .breaks("one-term-per-election", "S-167", "lost connection")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+        .promises(|| {
+            let mut all = super::stage::promises();
+            all.push(Box::new(OneTermPerElection::of(ELECTION)));
+            all
+        })
+}
 
-impl ElectionKind for DuplicateStart {
-    fn about(&self) -> About {
-        About {
-            name: "election/duplicate-start",
-            summary: "Starts to lead whenever it is notified and stands first, whether it leads or not.",
-            source: "ZooKeeper Recipes and Solutions, Leader Election: which notifications count is not said",
-            breaks: Some(Breaks {
-                promise: "one-term-per-election",
-                defect: "S-167",
-                fault: "lost connection",
-            }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let own = stage.stand(&stage.guid()).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::First => break,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
+                }
+            }
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all = super::stage::promises();
-        all.push(Box::new(OneTermPerElection::of(ELECTION)));
-        all
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let own = stage.stand(&stage.guid()).await?;
-        loop {
+    let mut first = pin!(stage.term(&own, None, stage.session_over(), async { Ok(()) }));
+    if let Either::Right(()) = race(first.as_mut(), connected_again(&zk)).await {
+        let second = async {
             match stage.place(&own).await? {
-                Place::First => break,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
-                }
+                Place::First => stage.term(&own, None, stage.session_over(), async { Ok(()) }).await,
+                Place::Behind(_) | Place::Absent => Ok(()),
+            }
+        };
+        let mut second = pin!(second);
+        match race(first.as_mut(), second.as_mut()).await {
+            Either::Left(_) => second.await?,
+            Either::Right(ended) => {
+                ended?;
+                first.await?;
             }
         }
-        let mut first = pin!(stage.term(&own, None, stage.session_over(), async { Ok(()) }));
-        if let Either::Right(()) = race(first.as_mut(), connected_again(&zk)).await {
-            let second = async {
-                match stage.place(&own).await? {
-                    Place::First => stage.term(&own, None, stage.session_over(), async { Ok(()) }).await,
-                    Place::Behind(_) | Place::Absent => Ok(()),
-                }
-            };
-            let mut second = pin!(second);
-            match race(first.as_mut(), second.as_mut()).await {
-                Either::Left(_) => second.await?,
-                Either::Right(ended) => {
-                    ended?;
-                    first.await?;
-                }
-            }
-        }
-        plain::remove(&zk, &own).await
     }
+    plain::remove(&zk, &own).await
 }
 
 /// Resolves when a lost connection is there again.

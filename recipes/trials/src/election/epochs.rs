@@ -1,17 +1,36 @@
 //! `election`: the recipe of this project.
 
-use super::stage::{ELECTION, ElectionKind, Stage};
+use super::stage::{ELECTION, Stage, election};
 use crate::common::Stop;
 use crate::promise::AnyPromise;
 use crate::promises::{self, AnnouncedLeaderLed, SessionEndNoticed, StopsAtLoss};
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::{Election, OnDisconnect, leader};
 
 /// [`zk_recipes::Election`]: stands, leads, announces itself, works, resigns, and looks who leads then.
 ///
 /// A leader stops at a lost connection.
-#[derive(Clone, Copy, Debug)]
-pub struct Epochs;
+pub fn trial() -> Trial {
+    election("election", turn)
+        .summary("One leader at a time, with an epoch, announced to others, who stops at a lost connection.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(promises)
+}
+
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, parent, guid) = (stage.zk(), stage.election(), stage.guid());
+    let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
+    let leadership = election.lead().await?;
+    let announced = async { Ok(leadership.announce(guid.as_bytes()).await?) };
+    let lost = leadership.session_lost(OnDisconnect::Stop);
+    stage.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
+    leadership.resign().await?;
+    if let Some(leader) = leader(&zk, &parent).await? {
+        stage.finds(&leader.node);
+    }
+    Ok(())
+}
 
 /// What the recipe promises: all that a fenced lock does, and what concerns leaders.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
@@ -20,35 +39,4 @@ pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     all.push(Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::Stop)));
     all.push(Box::new(SessionEndNoticed::default()));
     all
-}
-
-impl ElectionKind for Epochs {
-    fn about(&self) -> About {
-        About {
-            name: "election",
-            summary: "One leader at a time, with an epoch, announced to others, who stops at a lost connection.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, parent, guid) = (stage.zk(), stage.election(), stage.guid());
-        let mut election = Election::new(zk.clone(), &parent, &guid).expect("a guid is fit for a name");
-        let leadership = election.lead().await?;
-        let announced = async { Ok(leadership.announce(guid.as_bytes()).await?) };
-        let lost = leadership.session_lost(OnDisconnect::Stop);
-        stage.term(leadership.node(), Some(leadership.epoch()), lost, announced).await?;
-        leadership.resign().await?;
-        if let Some(leader) = leader(&zk, &parent).await? {
-            stage.finds(&leader.node);
-        }
-        Ok(())
-    }
 }

@@ -1,49 +1,37 @@
 //! `leader-latch/adopts-ghost`: a candidate of the process's former session is taken for its own.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// Knows its candidate by the process's name alone, also when that has a new session.
 ///
 /// The candidate of the former session is first in line and lives until that session expires. The process leads by it,
 /// is not told when it is deleted, and the next in line leads beside it. The `ephemeralOwner` would tell.
-#[derive(Clone, Copy, Debug)]
-pub struct AdoptsGhost;
+pub fn trial() -> Trial {
+    election("leader-latch/adopts-ghost", turn)
+        .summary("After a restart it leads by the candidate of its former session, which then vanishes.")
+        .source("CURATOR-696, CURATOR-620, Druid issue 16411: LeaderLatch")
+        .breaks("exclusion-among-live-sessions", "R-01", "client crash and restart")
+        .bounds(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) })
+}
 
-impl ElectionKind for AdoptsGhost {
-    fn about(&self) -> About {
-        About {
-            name: "leader-latch/adopts-ghost",
-            summary: "After a restart it leads by the candidate of its former session, which then vanishes.",
-            source: "CURATOR-696, CURATOR-620, Druid issue 16411: LeaderLatch",
-            breaks: Some(Breaks {
-                promise: "exclusion-among-live-sessions",
-                defect: "R-01",
-                fault: "client crash and restart",
-            }),
-            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, election) = (stage.zk(), stage.election());
-        let me = format!("process{}", stage.part().me.process);
-        let names = plain::children(&zk, &election, &me).await?;
-        let own = match names.iter().find(|name| name.starts_with(stage.prefix(&me).name())) {
-            Some(name) => plain::child(&election, name),
-            None => stage.stand(&me).await?,
-        };
-        loop {
-            match stage.place(&own).await? {
-                Place::First => return stage.leads(&own).await,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, election) = (stage.zk(), stage.election());
+    let me = format!("process{}", stage.part().me.process);
+    let names = plain::children(&zk, &election, &me).await?;
+    let own = match names.iter().find(|name| name.starts_with(stage.prefix(&me).name())) {
+        Some(name) => plain::child(&election, name),
+        None => stage.stand(&me).await?,
+    };
+    loop {
+        match stage.place(&own).await? {
+            Place::First => return stage.leads(&own).await,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! `leader-latch/no-parent-ignored`: the election's znode is gone, and nobody makes it anew.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 
 /// So often process 0 looks in a round whether the election's znode may go.
@@ -14,42 +14,31 @@ const LOOKS: u8 = 4;
 ///
 /// The znode may go when nobody stands: process 0 removes it then, as an ensemble removes an empty container. With the
 /// only session its candidate went, and with that the znode: the latch waits for an answer that it has had.
-#[derive(Clone, Copy, Debug)]
-pub struct NoParentIgnored;
+pub fn trial() -> Trial {
+    election("leader-latch/no-parent-ignored", turn)
+        .summary("With a new session it lists the candidates, and ignores that their parent is gone.")
+        .source("CURATOR-724, Druid pull request 17786: LeaderLatch")
+        .breaks("no-waiter-stuck", "R-04", "session expiry")
+        .bounds(Bounds { expiries: 1, restarts: 1, ..Bounds::clients(2) })
+        .scenario(&[("clients", "2"), ("rounds", "10")])
+}
 
-impl ElectionKind for NoParentIgnored {
-    fn about(&self) -> About {
-        About {
-            name: "leader-latch/no-parent-ignored",
-            summary: "With a new session it lists the candidates, and ignores that their parent is gone.",
-            source: "CURATOR-724, Druid pull request 17786: LeaderLatch",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "R-04", fault: "session expiry" }),
-            bounds: Bounds { expiries: 1, restarts: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    if stage.part().me.process == 0 {
+        return tidies_up(&stage).await;
     }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("clients", "2"), ("rounds", "10")]
+    let (zk, guid) = (stage.zk(), stage.guid());
+    if stage.part().me.life > 0 {
+        look(&zk, &stage.election()).await?;
     }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        if stage.part().me.process == 0 {
-            return tidies_up(stage).await;
-        }
-        let (zk, guid) = (stage.zk(), stage.guid());
-        if stage.part().me.life > 0 {
-            look(&zk, &stage.election()).await?;
-        }
-        let own = stand(&zk, &stage.election(), &stage.prefix(&guid)).await?;
-        loop {
-            match stage.place(&own).await? {
-                Place::First => return stage.leads(&own).await,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
+    let own = stand(&zk, &stage.election(), &stage.prefix(&guid)).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::First => return stage.leads(&own).await,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
                 }
             }
         }

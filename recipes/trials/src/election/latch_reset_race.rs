@@ -1,54 +1,42 @@
 //! `leader-latch/reset-race`: a look that was asked for before a reset counts after it.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, KeeperState, ZPath, ZooKeeper};
 
 /// On a new connection it looks where it stands, and begins anew with another candidate, both at once.
 ///
 /// The look was asked for first and still shows the old candidate in front: it leads by a znode whose deletion is on
 /// its way, and the next in line leads as soon as that is done.
-#[derive(Clone, Copy, Debug)]
-pub struct ResetRace;
+pub fn trial() -> Trial {
+    election("leader-latch/reset-race", turn)
+        .summary("Leads by a list that was asked for before its own candidate was deleted to begin anew.")
+        .source("CURATOR-653, CURATOR-652: LeaderLatch.reset")
+        .breaks("exclusion-among-live-sessions", "R-02", "lost connection")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
+}
 
-impl ElectionKind for ResetRace {
-    fn about(&self) -> About {
-        About {
-            name: "leader-latch/reset-race",
-            summary: "Leads by a list that was asked for before its own candidate was deleted to begin anew.",
-            source: "CURATOR-653, CURATOR-652: LeaderLatch.reset",
-            breaks: Some(Breaks {
-                promise: "exclusion-among-live-sessions",
-                defect: "R-02",
-                fault: "lost connection",
-            }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, guid) = (stage.zk(), stage.guid());
-        let mut own = stage.stand(&guid).await?;
-        loop {
-            match stage.place(&own).await? {
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, guid) = (stage.zk(), stage.guid());
+    let mut own = stage.stand(&guid).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
                 }
-                Place::First => {
-                    let lost = zk.state_change();
-                    stage.term(&own, None, lost, async { Ok(()) }).await?;
-                    if zk.state() == KeeperState::SyncConnected {
-                        return plain::remove(&zk, &own).await;
-                    }
-                    connected(&zk).await?;
-                    own = reset(stage, &guid, own).await?;
+            }
+            Place::First => {
+                let lost = zk.state_change();
+                stage.term(&own, None, lost, async { Ok(()) }).await?;
+                if zk.state() == KeeperState::SyncConnected {
+                    return plain::remove(&zk, &own).await;
                 }
+                connected(&zk).await?;
+                own = reset(&stage, &guid, own).await?;
             }
         }
     }

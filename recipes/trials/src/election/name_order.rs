@@ -1,42 +1,34 @@
 //! `election/name-order`: the least name leads.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// Takes the least name for the first candidate; with a guid before the number, that is the least guid.
 ///
 /// Who comes later with a lesser guid leads beside whoever leads already (S-164).
-#[derive(Clone, Copy, Debug)]
-pub struct NameOrder;
+pub fn trial() -> Trial {
+    election("election/name-order", turn)
+        .summary("The candidate with the least name leads, though names begin with a guid.")
+        .source("ZooKeeper Recipes and Solutions: guids were added, and the smallest node still leads")
+        .breaks("exclusion-among-live-sessions", "S-164", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl ElectionKind for NameOrder {
-    fn about(&self) -> About {
-        About {
-            name: "election/name-order",
-            summary: "The candidate with the least name leads, though names begin with a guid.",
-            source: "ZooKeeper Recipes and Solutions: guids were added, and the smallest node still leads",
-            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-164", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, election) = (stage.zk(), stage.election());
-        let own = stage.stand(&stage.guid()).await?;
-        loop {
-            let mut names = plain::children(&zk, &election, own.as_str()).await?;
-            names.sort_unstable();
-            match names.iter().position(|name| **name == *own.name()) {
-                None => return Err(plain::gone(&own)),
-                Some(0) => return stage.leads(&own).await,
-                Some(at) => {
-                    let before = plain::child(&election, &names[at - 1]);
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, election) = (stage.zk(), stage.election());
+    let own = stage.stand(&stage.guid()).await?;
+    loop {
+        let mut names = plain::children(&zk, &election, own.as_str()).await?;
+        names.sort_unstable();
+        match names.iter().position(|name| **name == *own.name()) {
+            None => return Err(plain::gone(&own)),
+            Some(0) => return stage.leads(&own).await,
+            Some(at) => {
+                let before = plain::child(&election, &names[at - 1]);
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
                 }
             }
         }

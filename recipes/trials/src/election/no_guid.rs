@@ -1,39 +1,31 @@
 //! `election/no-guid`: a lost create is repeated.
 
-use super::stage::{ELECTION, ElectionKind, Stage};
+use super::stage::{ELECTION, Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 
 /// Candidates without a guid: when the answer to a create is lost, it is simply asked again.
 ///
 /// The first znode may be there, and nobody stands behind it: it comes to lead, and nobody leads (S-166).
-#[derive(Clone, Copy, Debug)]
-pub struct NoGuid;
+pub fn trial() -> Trial {
+    election("election/no-guid", turn)
+        .summary("Repeats a create whose answer was lost, and waits behind its own first candidate.")
+        .source("ZooKeeper Recipes and Solutions before ZOOKEEPER-1262")
+        .breaks("no-waiter-stuck", "S-166", "lost answer")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+}
 
-impl ElectionKind for NoGuid {
-    fn about(&self) -> About {
-        About {
-            name: "election/no-guid",
-            summary: "Repeats a create whose answer was lost, and waits behind its own first candidate.",
-            source: "ZooKeeper Recipes and Solutions before ZOOKEEPER-1262",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-166", fault: "lost answer" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
-        loop {
-            match stage.place(&own).await? {
-                Place::First => return stage.leads(&own).await,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    if let Some(watch) = stage.watch(&before, &own).await? {
-                        plain::event(watch).await?;
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::First => return stage.leads(&own).await,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                if let Some(watch) = stage.watch(&before, &own).await? {
+                    plain::event(watch).await?;
                 }
             }
         }

@@ -1,39 +1,31 @@
 //! `election/no-null-check`: waits for who is gone.
 
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// Watches its predecessor without looking whether it is still there.
 ///
 /// If it went between the list and the watch, the watch waits for a creation that nobody owes (S-162).
-#[derive(Clone, Copy, Debug)]
-pub struct NoNullCheck;
+pub fn trial() -> Trial {
+    election("election/no-null-check", turn)
+        .summary("Waits for an event of its predecessor even when that is gone as it is looked for.")
+        .source("ZooKeeper Recipes and Solutions, Leader Election: its steps name no such case")
+        .breaks("no-waiter-stuck", "S-162", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl ElectionKind for NoNullCheck {
-    fn about(&self) -> About {
-        About {
-            name: "election/no-null-check",
-            summary: "Waits for an event of its predecessor even when that is gone as it is looked for.",
-            source: "ZooKeeper Recipes and Solutions, Leader Election: its steps name no such case",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-162", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let own = stage.stand(&stage.guid()).await?;
-        loop {
-            match stage.place(&own).await? {
-                Place::First => return stage.leads(&own).await,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(before) => {
-                    let (_, watch) = plain::exists(&zk, &before, own.as_str()).await?;
-                    plain::event(watch).await?;
-                }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let own = stage.stand(&stage.guid()).await?;
+    loop {
+        match stage.place(&own).await? {
+            Place::First => return stage.leads(&own).await,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(before) => {
+                let (_, watch) = plain::exists(&zk, &before, own.as_str()).await?;
+                plain::event(watch).await?;
             }
         }
     }

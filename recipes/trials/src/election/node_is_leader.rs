@@ -1,11 +1,10 @@
 //! `election/node-is-leader`: the smallest candidate is taken for the leader.
 
 use super::epochs;
-use super::stage::{ElectionKind, Stage};
+use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::sequence_of;
 use zk_recipes::{Election, OnDisconnect};
 
@@ -13,37 +12,25 @@ use zk_recipes::{Election, OnDisconnect};
 ///
 /// That one's process may not know yet, may be about to resign, or may have died with its session alive (S-168): the
 /// recipe itself says that having no predecessor does not mean being aware of it.
-#[derive(Clone, Copy, Debug)]
-pub struct NodeIsLeader;
+pub fn trial() -> Trial {
+    election("election/node-is-leader", turn)
+        .summary("Who asks for the leader takes the smallest candidate, whose process may not know.")
+        .source("ZooKeeper Recipes and Solutions, Leader Election, without its closing advice")
+        .breaks("announced-leader-led", "S-168", "none")
+        .bounds(Bounds::clients(2))
+        .promises(epochs::promises)
+}
 
-impl ElectionKind for NodeIsLeader {
-    fn about(&self) -> About {
-        About {
-            name: "election/node-is-leader",
-            summary: "Who asks for the leader takes the smallest candidate, whose process may not know.",
-            source: "ZooKeeper Recipes and Solutions, Leader Election, without its closing advice",
-            breaks: Some(Breaks { promise: "announced-leader-led", defect: "S-168", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, parent) = (stage.zk(), stage.election());
+    let mut election = Election::new(zk.clone(), &parent, &stage.guid()).expect("a guid is fit for a name");
+    let leadership = election.lead().await?;
+    let lost = leadership.session_lost(OnDisconnect::Stop);
+    stage.term(leadership.node(), Some(leadership.epoch()), lost, async { Ok(()) }).await?;
+    leadership.resign().await?;
+    let names = plain::children(&zk, &parent, "").await?;
+    if let Some(smallest) = names.iter().min_by_key(|name| sequence_of(name)) {
+        stage.finds(&plain::child(&parent, smallest));
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        epochs::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, parent) = (stage.zk(), stage.election());
-        let mut election =
-            Election::new(zk.clone(), &parent, &stage.guid()).expect("a guid is fit for a name");
-        let leadership = election.lead().await?;
-        let lost = leadership.session_lost(OnDisconnect::Stop);
-        stage.term(leadership.node(), Some(leadership.epoch()), lost, async { Ok(()) }).await?;
-        leadership.resign().await?;
-        let names = plain::children(&zk, &parent, "").await?;
-        if let Some(smallest) = names.iter().min_by_key(|name| sequence_of(name)) {
-            stage.finds(&plain::child(&parent, smallest));
-        }
-        Ok(())
-    }
+    Ok(())
 }

@@ -2,8 +2,8 @@
 
 use crate::common::plain::{self, Place};
 use crate::common::rounds::attempts;
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
-use crate::event::{End, Observation, Resource};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
+use crate::event::{Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
@@ -11,7 +11,7 @@ use crate::promises::{
     NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, Order, START, SessionEndNoticed, StopsAtLoss,
     Undisturbed, telling,
 };
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -21,33 +21,9 @@ use zk_recipes::OnDisconnect;
 /// The znode of the election, whose children are the candidates.
 pub const ELECTION: &str = "/election";
 
-/// A kind of election: how a process comes to lead, and how it resigns.
-pub trait ElectionKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// What is promised.
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises()
-    }
-
-    /// Which engines must find what is wrong.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Comes to lead, goes through [`Stage::term`], and resigns.
-    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-}
-
 /// What every election promises whose leaders have no epochs and are not announced.
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
-    vec![
+    told(vec![
         Box::new(ExclusionAmongLiveSessions::of(ELECTION)),
         Box::new(ExclusionAtUnfencedResource::of(ELECTION)),
         Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::KeepUntilExpired)),
@@ -58,7 +34,12 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(ELECTION)),
         Box::new(NoForeignDelete::of(ELECTION)),
         Box::new(Undisturbed::of(NoFailure).sparing(ELECTION)),
-    ]
+    ])
+}
+
+/// With what an election's actors tell, in their order.
+pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    telling(promises, WORDS)
 }
 
 /// What its actors tell, in their order.
@@ -74,43 +55,14 @@ const WORDS: Order = &[
     (DONE, &[words::RELEASED]),
 ];
 
-/// A kind of election as a trial: each actor comes to lead and resigns as often as it has rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: ElectionKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![ELECTION.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        telling(self.0.promises(), WORDS)
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
-        let turn = |zk, _| {
-            let stage = Stage { zk, probe: probe.clone(), part };
-            async move { self.0.turn(&stage).await }
-        };
+/// An election on trial: each actor comes to lead and resigns as often as it has rounds. A turn comes to lead, goes through
+/// [`Stage::term`], and resigns.
+pub fn election(name: &'static str, turn: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part| async move {
+        let turn = |zk, _| turn(Stage { zk, probe: probe.clone(), part });
         attempts(&zk, (&probe, part), ELECTION, turn).await
-    }
+    };
+    Trial::new(name, code).setup([ELECTION]).promises(promises)
 }
 
 /// One round of an actor.

@@ -1,49 +1,31 @@
 //! `lock/adopts-ghost`: takes up the znode of its former session.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// The lock with guids, but a process has one guid for all its lives, and takes up whatever znode bears it.
 ///
 /// After a crash, the znode of its former session is still there: it holds the lock by a znode that is about to vanish, and
 /// when it does, the next one enters (S-052, R-05, R-06). What matters is whose session owns the znode.
-#[derive(Clone, Copy, Debug)]
-pub struct AdoptsGhost;
+pub fn trial() -> Trial {
+    lock("lock/adopts-ghost", turn)
+        .summary("Takes up a znode with its guid, also if a former session of the process owns it.")
+        .source("a client library that did not compare sessions (CURATOR-498)")
+        .breaks("exclusion-among-live-sessions", "S-052", "client crash and restart")
+        .bounds(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) })
+}
 
-impl LockKind for AdoptsGhost {
-    fn about(&self) -> About {
-        About {
-            name: "lock/adopts-ghost",
-            summary: "Takes up a znode with its guid, also if a former session of the process owns it.",
-            source: "a client library that did not compare sessions (CURATOR-498)",
-            breaks: Some(Breaks {
-                promise: "exclusion-among-live-sessions",
-                defect: "S-052",
-                fault: "client crash and restart",
-            }),
-            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let guid = format!("process{}", stage.part().me.process);
-        let names = plain::children(&zk, &lock, "").await?;
-        let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
-            Some(name) => plain::child(&lock, name),
-            None => plain::contend(&zk, &lock, &guid).await?,
-        };
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let guid = format!("process{}", stage.part().me.process);
+    let names = plain::children(&zk, &lock, "").await?;
+    let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
+        Some(name) => plain::child(&lock, name),
+        None => plain::contend(&zk, &lock, &guid).await?,
+    };
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }

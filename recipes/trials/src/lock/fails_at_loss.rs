@@ -1,62 +1,48 @@
 //! `lock/fails-at-loss`: a lost connection is an error.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::plain::{self, Place};
 use crate::common::{InRound, Stop};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 
 /// The lock with guids, but a look at the line whose answer is lost ends the attempt, though the session lives.
 ///
 /// It leaves nothing behind, so that it does no harm to others; its caller has an error where it asked for a lock (S-087,
 /// S-090).
-#[derive(Clone, Copy, Debug)]
-pub struct FailsAtLoss;
+pub fn trial() -> Trial {
+    lock("lock/fails-at-loss", turn)
+        .summary("Gives up with an error when the connection is lost while it looks at the line.")
+        .source("a Java class for an article on ZooKeeper, whose exceptions go to the caller")
+        .breaks("no-failure", "S-087", "lost connection")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+}
 
-impl LockKind for FailsAtLoss {
-    fn about(&self) -> About {
-        About {
-            name: "lock/fails-at-loss",
-            summary: "Gives up with an error when the connection is lost while it looks at the line.",
-            source: "a Java class for an article on ZooKeeper, whose exceptions go to the caller",
-            breaks: Some(Breaks { promise: "no-failure", defect: "S-087", fault: "lost connection" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-        loop {
-            zk.checkpoint("fails-at-loss/list", &[Local::Text(own.as_str())]);
-            let names = match zk.children(&lock).await {
-                Ok(names) => names,
-                Err(error) if error.is_session_over() => return Err(error.into()),
-                Err(error) => {
-                    // What follows differs from what follows a release.
-                    let fails = InRound::knowing(zk.clone(), &error.to_string());
-                    plain::remove(&fails, &own).await?;
-                    return Err(error.into());
-                }
-            };
-            match plain::place(&lock, &names, &own) {
-                Place::First => break,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(lower) => {
-                    if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
-                        plain::event(watch).await?;
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+    loop {
+        zk.checkpoint("fails-at-loss/list", &[Local::Text(own.as_str())]);
+        let names = match zk.children(&lock).await {
+            Ok(names) => names,
+            Err(error) if error.is_session_over() => return Err(error.into()),
+            Err(error) => {
+                // What follows differs from what follows a release.
+                let fails = InRound::knowing(zk.clone(), &error.to_string());
+                plain::remove(&fails, &own).await?;
+                return Err(error.into());
+            }
+        };
+        match plain::place(&lock, &names, &own) {
+            Place::First => break,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(lower) => {
+                if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
+                    plain::event(watch).await?;
                 }
             }
         }
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
     }
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }

@@ -1,10 +1,8 @@
 //! `lock`: the recipe of this project.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, fenced, lock};
 use crate::common::Stop;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
 
 /// [`zk_recipes::Lock`].
@@ -33,30 +31,18 @@ use zk_recipes::{Lock, OnDisconnect};
 /// with the own guid, `create` and back to 2; if it shows one that no answer has named, `exists` of it and, owned by this
 /// session, on as if it had been named (first in the order, that read is 4); two it never shows. A lost connection in 3 waits for the next one and goes back to 2. A session that is over ends the actor: it
 /// says GivesUp.
-#[derive(Clone, Copy, Debug)]
-pub struct Guid;
+pub fn trial() -> Trial {
+    lock("lock", turn)
+        .summary("Exclusive, fair and fenced: a guid finds lost creates, and claims are checked.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(fenced)
+}
 
-impl LockKind for Guid {
-    fn about(&self) -> About {
-        About {
-            name: "lock",
-            summary: "Exclusive, fair and fenced: a guid finds lost creates, and claims are checked.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fenced_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let guid = stage.guid();
-        let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
-        let held = lock.acquire().await?;
-        stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
-        Ok(held.release().await?)
-    }
+pub(super) async fn turn(stage: Stage) -> Result<(), Stop> {
+    let guid = stage.guid();
+    let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+    let held = lock.acquire().await?;
+    stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+    Ok(held.release().await?)
 }

@@ -1,11 +1,9 @@
 //! `lock/java`: one that waits on a monitor.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, Either, EventType, Text, WatchedEvent, ZooKeeper, race};
 
 /// A lock class published as an example, monitor and all.
@@ -16,48 +14,36 @@ use zk_api::{CreateMode, Data, Either, EventType, Text, WatchedEvent, ZooKeeper,
 /// - Only a deletion notifies: an expired session, or a change of data, uses the watch up (S-086).
 /// - Errors are passed on as they come, leaving the znode behind (S-087, S-088), and a missing own znode is an
 ///   index out of bounds (S-089).
-#[derive(Clone, Copy, Debug)]
-pub struct Java;
+pub fn trial() -> Trial {
+    lock("lock/java", turn)
+        .summary("A Java class that waits on a monitor: a notification before the wait is lost.")
+        .source("an article on ZooKeeper, class SimpleLockWithoutHerdEffect")
+        .breaks("no-waiter-stuck", "S-082", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl LockKind for Java {
-    fn about(&self) -> About {
-        About {
-            name: "lock/java",
-            summary: "A Java class that waits on a monitor: a notification before the wait is lost.",
-            source: "an article on ZooKeeper, class SimpleLockWithoutHerdEffect",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-082", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let prefix = plain::child(&lock, "lock-");
-        let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
-        let names = in_order(zk.children(&lock).await?);
-        match names.iter().position(|name| **name == *own.name()) {
-            None => return Err(plain::gone(&own)),
-            Some(0) => {}
-            Some(at) => {
-                let (stat, mut watch) = zk.exists_watch(&plain::child(&lock, &names[at - 1])).await?;
-                if stat.is_some() {
-                    // The thread has left exists() and has not yet entered the monitor.
-                    match race(&mut watch, stage.point()).await {
-                        Either::Left(_) => std::future::pending().await,
-                        Either::Right(()) => notified(watch.await).await,
-                    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let prefix = plain::child(&lock, "lock-");
+    let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
+    let names = in_order(zk.children(&lock).await?);
+    match names.iter().position(|name| **name == *own.name()) {
+        None => return Err(plain::gone(&own)),
+        Some(0) => {}
+        Some(at) => {
+            let (stat, mut watch) = zk.exists_watch(&plain::child(&lock, &names[at - 1])).await?;
+            if stat.is_some() {
+                // The thread has left exists() and has not yet entered the monitor.
+                match race(&mut watch, stage.point()).await {
+                    Either::Left(_) => std::future::pending().await,
+                    Either::Right(()) => notified(watch.await).await,
                 }
             }
         }
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        zk.delete(&own, -1).await?;
-        Ok(())
     }
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    zk.delete(&own, -1).await?;
+    Ok(())
 }
 
 /// Sorted by the whole name, which is by number as long as the counter is not negative.

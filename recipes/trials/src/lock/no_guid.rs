@@ -1,58 +1,44 @@
 //! `lock/no-guid`: a lost create is repeated blindly.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ZooKeeper};
 
 /// The sequential lock as it was published before contenders had guids.
 ///
 /// A create whose answer is lost is tried again: if the first one took effect, the client now waits behind a
 /// znode of its own that nobody will ever delete (S-050).
-#[derive(Clone, Copy, Debug)]
-pub struct NoGuid;
+pub fn trial() -> Trial {
+    lock("lock/no-guid", turn)
+        .summary("Sequential lock without guids: a create whose answer was lost is simply repeated.")
+        .source("ZooKeeper's recipes page, editions before ZOOKEEPER-1262")
+        .breaks("no-waiter-stuck", "S-050", "lost answer")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+}
 
-impl LockKind for NoGuid {
-    fn about(&self) -> About {
-        About {
-            name: "lock/no-guid",
-            summary: "Sequential lock without guids: a create whose answer was lost is simply repeated.",
-            source: "ZooKeeper's recipes page, editions before ZOOKEEPER-1262",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-050", fault: "lost answer" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let prefix = plain::child(&lock, "lock-");
+    let own = loop {
+        zk.checkpoint("no-guid/create", &[]);
+        match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
+            Ok(made) => break plain::path(&made),
+            Err(e) => plain::passing(&zk, e).await?,
+        }
+    };
+    loop {
+        let names = plain::children(&zk, &lock, own.as_str()).await?;
+        match plain::place(&lock, &names, &own) {
+            Place::First => break,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(lower) => match plain::exists(&zk, &lower, own.as_str()).await? {
+                (None, _) => {}
+                (Some(_), watch) => plain::event(watch).await?,
+            },
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let prefix = plain::child(&lock, "lock-");
-        let own = loop {
-            zk.checkpoint("no-guid/create", &[]);
-            match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
-                Ok(made) => break plain::path(&made),
-                Err(e) => plain::passing(&zk, e).await?,
-            }
-        };
-        loop {
-            let names = plain::children(&zk, &lock, own.as_str()).await?;
-            match plain::place(&lock, &names, &own) {
-                Place::First => break,
-                Place::Absent => return Err(plain::gone(&own)),
-                Place::Behind(lower) => match plain::exists(&zk, &lower, own.as_str()).await? {
-                    (None, _) => {}
-                    (Some(_), watch) => plain::event(watch).await?,
-                },
-            }
-        }
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
-    }
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }

@@ -1,11 +1,9 @@
 //! `lock/no-sync` and `lock/behind-sync`: a lost create is looked up in a list that may be old.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
 
 /// The recipe of this project, but for one line: no place in the order of writes before the look for a lost create.
@@ -14,56 +12,42 @@ use zk_api::{CreateMode, Data, Local, Text, ZPath, ZooKeeper};
 /// come to light at last; but whoever is granted the lock by the first look that shows one of them does not look again,
 /// and the other outlives the attempt (S-051, R-09).
 #[derive(Clone, Copy, Debug)]
-pub enum NoSync {
+enum NoSync {
     /// Nothing is in its place.
     Nothing,
     /// A `sync` is, as the recipe of this project had it: it holds as long as no leader answers one by itself.
     Sync,
 }
 
-impl LockKind for NoSync {
-    fn about(&self) -> About {
-        let (name, summary, source) = match self {
-            NoSync::Nothing => (
-                "lock/no-sync",
-                "Looks for a lost create in a list that may be older than the create.",
-                "the recipe of this project, before it had a sync; related to CURATOR-264",
-            ),
-            NoSync::Sync => (
-                "lock/behind-sync",
-                "Looks for a lost create behind a sync, which a leader answers though it is behind.",
-                "the recipe of this project, before it asked by a write; ZOOKEEPER-1675, -2136",
-            ),
-        };
-        About {
-            name,
-            summary,
-            source,
-            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-051", fault: "lost answer" }),
-            bounds: Bounds { drops: 2, lag: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
+/// Both of them.
+pub fn trials() -> Vec<Trial> {
+    vec![
+        no_sync("lock/no-sync", NoSync::Nothing)
+            .summary("Looks for a lost create in a list that may be older than the create.")
+            .source("the recipe of this project, before it had a sync; related to CURATOR-264"),
+        no_sync("lock/behind-sync", NoSync::Sync)
+            .summary("Looks for a lost create behind a sync, which a leader answers though it is behind.")
+            .source("the recipe of this project, before it asked by a write; ZOOKEEPER-1675, -2136"),
+    ]
+}
 
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    fn found_by(&self) -> FoundBy {
+fn no_sync(name: &'static str, how: NoSync) -> Trial {
+    lock(name, move |stage| how.turn(stage))
+        .breaks("no-orphan-znode", "S-051", "lost answer")
+        .bounds(Bounds { drops: 2, lag: 1, ..Bounds::clients(1) })
         // Chaos would need two lost answers and a server that lags at one moment.
-        FoundBy::Model
-    }
+        .found_by(FoundBy::Model)
+}
 
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
+impl NoSync {
+    async fn turn(self, stage: Stage) -> Result<(), Stop> {
         let (zk, lock) = (stage.zk(), stage.lock());
         let prefix = plain::child(&lock, &format!("{}-lock-", stage.guid()));
         let own = self.acquire(&zk, &lock, &prefix).await?;
         stage.section(&own, None, std::future::pending::<()>()).await;
         plain::remove(&zk, &own).await
     }
-}
 
-impl NoSync {
     async fn acquire(self, zk: &impl ZooKeeper, lock: &ZPath, prefix: &ZPath) -> Result<ZPath, Stop> {
         create(zk, prefix).await?;
         loop {

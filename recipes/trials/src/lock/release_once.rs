@@ -1,44 +1,30 @@
 //! `lock/release-once`: a deletion that fails leaves the lock held.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
 /// The lock with guids, but its release asks once.
 ///
 /// Where the request is lost with its connection, the znode lives on with the session, for hours if need be, and everybody
 /// waits (S-063, R-10).
-#[derive(Clone, Copy, Debug)]
-pub struct ReleaseOnce;
+pub fn trial() -> Trial {
+    lock("lock/release-once", turn)
+        .summary("Deletes its znode once when it is done, and takes any answer for good.")
+        .source("client libraries that implement the recipe as it is written")
+        .breaks("no-orphan-znode", "S-063", "lost request")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+}
 
-impl LockKind for ReleaseOnce {
-    fn about(&self) -> About {
-        About {
-            name: "lock/release-once",
-            summary: "Deletes its znode once when it is done, and takes any answer for good.",
-            source: "client libraries that implement the recipe as it is written",
-            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-063", fault: "lost request" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        match zk.delete(&own, -1).await {
-            Err(error) if error.is_session_over() => Err(Stop::SessionLost),
-            Ok(()) | Err(_) => Ok(()),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    match zk.delete(&own, -1).await {
+        Err(error) if error.is_session_over() => Err(Stop::SessionLost),
+        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -1,50 +1,32 @@
 //! `lock/session-as-guid`: a session has one guid, whoever asks on it.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{Stage, lock_of_threads};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
 /// The lock with guids, but the guid is the session's id, and a znode with it is taken for one's own.
 ///
 /// That finds a lost create as well as any guid does, where one thread asks. A second one finds the first one's znode,
 /// takes it up, and holds the lock beside it (S-069).
-#[derive(Clone, Copy, Debug)]
-pub struct SessionAsGuid;
+pub fn trial() -> Trial {
+    lock_of_threads("lock/session-as-guid", turn)
+        .summary("Takes up a znode with its session's id in the name, also if another thread made it.")
+        .source("zookeeper-recipes, WriteLock: \"x-<session>-\"")
+        .breaks("exclusion-among-live-sessions", "S-069", "none")
+        .bounds(Bounds::clients(1))
+}
 
-impl LockKind for SessionAsGuid {
-    fn about(&self) -> About {
-        About {
-            name: "lock/session-as-guid",
-            summary: "Takes up a znode with its session's id in the name, also if another thread made it.",
-            source: "zookeeper-recipes, WriteLock: \"x-<session>-\"",
-            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-069", fault: "none" }),
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_fair_lock(LOCK)
-    }
-
-    fn has_two_threads(&self) -> bool {
-        true
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let guid = format!("x{:x}", zk.session().get());
-        let names = plain::children(&zk, &lock, "").await?;
-        let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
-            Some(name) => plain::child(&lock, name),
-            None => plain::contend(&zk, &lock, &guid).await?,
-        };
-        plain::turn(&zk, &lock, &own).await?;
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let guid = format!("x{:x}", zk.session().get());
+    let names = plain::children(&zk, &lock, "").await?;
+    let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
+        Some(name) => plain::child(&lock, name),
+        None => plain::contend(&zk, &lock, &guid).await?,
+    };
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }

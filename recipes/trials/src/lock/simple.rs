@@ -1,6 +1,6 @@
 //! `lock/simple`: one znode for all.
 
-use super::stage::{LOCK, LockKind, Stage};
+use super::stage::{LOCK, Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::promise::AnyPromise;
@@ -8,7 +8,7 @@ use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Measured, NoForeignDelete, NoOrphanZnode,
     NoWaiterStuck, OneWokenPerDeletion,
 };
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 
 /// One fixed ephemeral znode: whoever creates it holds the lock, the others watch it.
@@ -18,34 +18,23 @@ use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 /// - A create whose answer was lost is tried again, fails, and the client waits for itself (S-071).
 /// - All who wait are woken by a release: that it is one at most is not promised, but measured. Any of them may
 ///   be next: no order is promised, nor could it be told, as waiters have no znodes.
-#[derive(Clone, Copy, Debug)]
-pub struct Simple;
+pub fn trial() -> Trial {
+    lock("lock/simple", turn)
+        .summary("One fixed ephemeral znode; who cannot create it watches it and waits for any event.")
+        .source("an article on ZooKeeper, in prose, after the ZooKeeper paper")
+        .breaks("no-waiter-stuck", "S-070", "none")
+        .bounds(Bounds::clients(2))
+        .promises(promises)
+}
 
-impl LockKind for Simple {
-    fn about(&self) -> About {
-        About {
-            name: "lock/simple",
-            summary: "One fixed ephemeral znode; who cannot create it watches it and waits for any event.",
-            source: "an article on ZooKeeper, in prose, after the ZooKeeper paper",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-070", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, holder) = (stage.zk(), holder(&stage.lock()));
+    while !create(&zk, &holder).await? {
+        let (_, watch) = plain::exists(&zk, &holder, "").await?;
+        plain::event(watch).await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, holder) = (stage.zk(), holder(&stage.lock()));
-        while !create(&zk, &holder).await? {
-            let (_, watch) = plain::exists(&zk, &holder, "").await?;
-            plain::event(watch).await?;
-        }
-        stage.section(&holder, None, std::future::pending::<()>()).await;
-        release(&zk, &holder).await
-    }
+    stage.section(&holder, None, std::future::pending::<()>()).await;
+    release(&zk, &holder).await
 }
 
 /// The one znode.

@@ -1,43 +1,31 @@
 //! `lock/simple-looped`: the simple lock with its gap closed.
 
 use super::simple;
-use super::stage::{LockKind, Stage};
+use super::stage::{Stage, lock};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// The simple lock with its gap closed: where the znode is gone as it is looked for, it tries to create it again.
 ///
 /// A create whose answer was lost still makes the client wait for itself, as it does not look whose znode it
 /// is (S-071).
-#[derive(Clone, Copy, Debug)]
-pub struct SimpleLooped;
+pub fn trial() -> Trial {
+    lock("lock/simple-looped", turn)
+        .summary("As lock/simple, but tries again where the znode is gone as it is looked for.")
+        .source("lock/simple, half mended")
+        .breaks("no-waiter-stuck", "S-071", "lost answer")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+        .promises(simple::promises)
+}
 
-impl LockKind for SimpleLooped {
-    fn about(&self) -> About {
-        About {
-            name: "lock/simple-looped",
-            summary: "As lock/simple, but tries again where the znode is gone as it is looked for.",
-            source: "lock/simple, half mended",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-071", fault: "lost answer" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, holder) = (stage.zk(), simple::holder(&stage.lock()));
+    while !simple::create(&zk, &holder).await? {
+        if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {
+            plain::event(watch).await?;
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        simple::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, holder) = (stage.zk(), simple::holder(&stage.lock()));
-        while !simple::create(&zk, &holder).await? {
-            if let (Some(_), watch) = plain::exists(&zk, &holder, "").await? {
-                plain::event(watch).await?;
-            }
-        }
-        stage.section(&holder, None, std::future::pending::<()>()).await;
-        simple::release(&zk, &holder).await
-    }
+    stage.section(&holder, None, std::future::pending::<()>()).await;
+    simple::release(&zk, &holder).await
 }

@@ -1,117 +1,64 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
 use crate::common::rounds::attempts;
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Unmarked, both, erased};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn, Unmarked, both};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{OF_LOCKS, telling};
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::promises::{OF_LOCKS, of_fair_lock, of_fenced_lock, telling};
+use crate::trial::{Part, Trial};
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use zk_api::{Either, Local, Pending, Text, ZPath, ZooKeeper, Zxid, race};
 use zk_recipes::Mode;
 
 /// The znode of the lock, or that the contenders' znodes are children of.
 pub const LOCK: &str = "/lock";
 
-/// A kind of lock: how it is acquired and released.
-pub trait LockKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// What is promised.
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>>;
-
-    /// The lock's znode, and whatever else there is from the beginning.
-    fn setup(&self) -> Vec<Text> {
-        vec![LOCK.into()]
-    }
-
-    /// As [`Trial::keeps`].
-    fn keeps(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// As [`Trial::scenario`].
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// As [`Trial::found_by`].
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// Whether two threads of each process ask, each by itself, on the one session that they have. The second begins when it
-    /// likes.
-    fn has_two_threads(&self) -> bool {
-        false
-    }
-
-    /// Acquires the lock, goes through [`Stage::section`], and releases it.
-    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
+/// A lock on trial: each actor takes as many turns as it has rounds. A turn acquires the lock, goes through
+/// [`Stage::section`], and releases it. It promises what [`fair`] says.
+pub fn lock(name: &'static str, turn: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe, part| async move { turns(turn, &zk, &probe, part).await };
+    Trial::new(name, code).setup([LOCK]).promises(fair)
 }
 
-/// A kind of lock as a trial: each actor takes as many turns as it has rounds.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: LockKind> OnTrial<K> {
-    async fn turns(&self, zk: &AnyZooKeeper, probe: &AnyProbe, part: Part) -> End {
-        let turn = |zk, round| {
-            let stage = Stage::new(zk, probe, part, round);
-            async move { self.0.turn(&stage).await }
-        };
-        attempts(zk, (probe, part), LOCK, turn).await
-    }
-}
-
-impl<K: LockKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        self.0.setup()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        telling(self.0.promises(), OF_LOCKS)
-    }
-
-    fn keeps(&self) -> &'static [&'static str] {
-        self.0.keeps()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
-        if !self.0.has_two_threads() {
-            return self.turns(&zk, &probe, part).await;
-        }
-        let (zk, another) = erased(Unmarked(zk), probe.thread(1));
+/// The same, for which two threads of each process ask, each by itself, on the one session that they have. The second begins
+/// when it likes.
+pub fn lock_of_threads(name: &'static str, turn: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part| async move {
+        let zk: AnyZooKeeper = Arc::new(Unmarked(zk));
+        let another: AnyProbe = Arc::new(probe.thread(1));
         let second = async {
             probe.point().await;
-            self.turns(&zk, &another, part).await
+            turns(turn, &zk, &another, part).await
         };
-        match both(self.turns(&zk, &probe, part), second).await {
+        match both(turns(turn, &zk, &probe, part), second).await {
             (End::SessionLost, _) | (_, End::SessionLost) => End::SessionLost,
             (End::Failed, _) | (_, End::Failed) => End::Failed,
             (End::Done, End::Done) => End::Done,
         }
-    }
+    };
+    lock(name, turn).code(code)
+}
+
+/// What a lock promises that is given to whoever has waited longest.
+pub fn fair() -> Vec<Box<dyn AnyPromise>> {
+    told(of_fair_lock(LOCK))
+}
+
+/// The same of one whose holders have tokens.
+pub fn fenced() -> Vec<Box<dyn AnyPromise>> {
+    told(of_fenced_lock(LOCK))
+}
+
+/// With what a lock's actors tell, in their order.
+pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    telling(promises, OF_LOCKS)
+}
+
+async fn turns(turn: impl Turn<Stage>, zk: &AnyZooKeeper, probe: &AnyProbe, part: Part) -> End {
+    attempts(zk, (probe, part), LOCK, |zk, round| turn(Stage::new(zk, probe, part, round))).await
 }
 
 /// One round of an actor.

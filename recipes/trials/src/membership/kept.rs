@@ -1,8 +1,8 @@
 //! `membership/kept` and `membership/watch-not-rearmed`: somebody writes to a member's znode and then deletes it.
 
-use super::stage::{GroupKind, Stage, name};
-use crate::common::{AnyZooKeeper, InRound, Stop, plain};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use super::stage::{Stage, group, name, promises};
+use crate::common::{AnyZooKeeper, InRound, Stop, Turn, plain};
+use crate::trial::{Bounds, Trial};
 use std::pin::pin;
 use zk_api::{Data, Either, ErrorCode, EventType, Local, Watch, ZPath, ZooKeeper, race};
 use zk_recipes::{RecipeError, Roster};
@@ -17,103 +17,66 @@ const SCENARIO: &[(&str, &str)] = &[("faults.client-crashes", "0"), ("rounds", "
 ///
 /// A sound reading: [`zk_recipes::Membership::keep`] makes it anew. The operator is told of it, and then lets all go.
 /// It does not crash.
-#[derive(Clone, Copy, Debug)]
-pub struct Kept;
+pub fn trial() -> Trial {
+    operated("membership/kept", keeps)
+        .summary("Members stay listed though an operator, who does not crash, deletes a member's znode.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
+}
 
 /// The same with a watch of the own znode that is set once: it is used up by the write, and the deletion is told to
 /// nobody (R-56).
-#[derive(Clone, Copy, Debug)]
-pub struct WatchNotRearmed;
-
-impl GroupKind for Kept {
-    fn about(&self) -> About {
-        About {
-            name: "membership/kept",
-            summary: "Members stay listed though an operator, who does not crash, deletes a member's znode.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        SCENARIO
-    }
-
-    fn leaves(&self) -> bool {
-        false
-    }
-
-    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
-        operates(stage).await
-    }
-
-    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
-        let member = stage.member();
-        let over = over(stage).await?;
-        stage.joins(member.node());
-        member.join().await?;
-        stage.begins(member.node());
-        if let Some(over) = over {
-            let mut over = pin!(plain::event(over));
-            match race(member.keep(), over.as_mut()).await {
-                Either::Left(error) => return Err(error.into()),
-                Either::Right(told) => told?,
-            }
-        }
-        // What the operator did last may have been told together with the end.
-        stage.member_in(1).join().await?;
-        stage.ends(member.node());
-        Ok(())
-    }
+pub fn watch_not_rearmed() -> Trial {
+    operated("membership/watch-not-rearmed", watches_once)
+        .summary("Watches its own znode once: a change of its data uses the watch up before the deletion.")
+        .source("CURATOR-258, CURATOR-241, CURATOR-154: PersistentEphemeralNode")
+        .breaks("live-members-listed", "R-56", "none")
+        .bounds(Bounds::clients(2))
 }
 
-impl GroupKind for WatchNotRearmed {
-    fn about(&self) -> About {
-        About {
-            name: "membership/watch-not-rearmed",
-            summary: "Watches its own znode once: a change of its data uses the watch up before the deletion.",
-            source: "CURATOR-258, CURATOR-241, CURATOR-154: PersistentEphemeralNode",
-            breaks: Some(Breaks { promise: "live-members-listed", defect: "R-56", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
+fn operated(name: &'static str, belong: impl Turn<Stage>) -> Trial {
+    group(name, operates, belong).scenario(SCENARIO).promises(|| promises(false))
+}
+
+async fn keeps(stage: Stage) -> Result<(), Stop> {
+    let member = stage.member();
+    let over = over(&stage).await?;
+    stage.joins(member.node());
+    member.join().await?;
+    stage.begins(member.node());
+    if let Some(over) = over {
+        let mut over = pin!(plain::event(over));
+        match race(member.keep(), over.as_mut()).await {
+            Either::Left(error) => return Err(error.into()),
+            Either::Right(told) => told?,
         }
     }
+    // What the operator did last may have been told together with the end.
+    stage.member_in(1).join().await?;
+    stage.ends(member.node());
+    Ok(())
+}
 
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        SCENARIO
-    }
-
-    fn leaves(&self) -> bool {
-        false
-    }
-
-    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
-        operates(stage).await
-    }
-
-    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, member) = (stage.zk(), stage.member());
-        let over = over(stage).await?;
-        stage.joins(member.node());
-        member.join().await?;
-        stage.begins(member.node());
-        let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
-        if let (Some(over), true) = (over, stat.is_some()) {
-            let mut over = pin!(plain::event(over));
-            match race(watch, over.as_mut()).await {
-                Either::Left(event) if event.kind == EventType::NodeDeleted => {
-                    stage.member_in(1).join().await?;
-                    over.await?;
-                }
-                Either::Left(_) => over.await?,
-                Either::Right(told) => told?,
+async fn watches_once(stage: Stage) -> Result<(), Stop> {
+    let (zk, member) = (stage.zk(), stage.member());
+    let over = over(&stage).await?;
+    stage.joins(member.node());
+    member.join().await?;
+    stage.begins(member.node());
+    let (stat, watch) = plain::exists(&zk, member.node(), "").await?;
+    if let (Some(over), true) = (over, stat.is_some()) {
+        let mut over = pin!(plain::event(over));
+        match race(watch, over.as_mut()).await {
+            Either::Left(event) if event.kind == EventType::NodeDeleted => {
+                stage.member_in(1).join().await?;
+                over.await?;
             }
+            Either::Left(_) => over.await?,
+            Either::Right(told) => told?,
         }
-        stage.ends(member.node());
-        Ok(())
     }
+    stage.ends(member.node());
+    Ok(())
 }
 
 /// The znode that the operator makes in the end.
@@ -123,25 +86,25 @@ fn end(stage: &Stage) -> ZPath {
 
 /// A watch for the operator's end, unless it has come.
 async fn over(stage: &Stage) -> Result<Option<Watch>, Stop> {
-    let (stat, watch) = plain::exists(&stage.zk(), &end(stage), "").await?;
+    let (stat, watch) = plain::exists(&stage.zk(), &end(&stage), "").await?;
     Ok(stat.is_none().then_some(watch))
 }
 
 /// Once everybody is there, writes to the first member's znode and deletes it, and ends when it is there again.
-async fn operates(stage: &Stage) -> Result<(), Stop> {
+async fn operates(stage: Stage) -> Result<(), Stop> {
     let (zk, group) = (stage.zk(), stage.group());
     let first = plain::child(&group, &name(1, true));
-    if over(stage).await?.is_none() {
+    if over(&stage).await?.is_none() {
         return Ok(());
     }
-    full(stage, 0).await?;
+    full(&stage, 0).await?;
     tolerant(&zk, "operator/sets", &first, |zk, path| {
         zk.set_data(path, Data::from("x"), -1).map(|r| r.map(|_| ()))
     })
     .await?;
     tolerant(&zk, "operator/deletes", &first, |zk, path| zk.delete(path, -1)).await?;
-    full(stage, 1).await?;
-    tolerant(&zk, "operator/ends", &end(stage), |zk, path| {
+    full(&stage, 1).await?;
+    tolerant(&zk, "operator/ends", &end(&stage), |zk, path| {
         zk.create(path, Data::NULL, zk_api::CreateMode::Persistent).map(|r| r.map(|_| ()))
     })
     .await

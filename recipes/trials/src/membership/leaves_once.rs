@@ -1,50 +1,39 @@
 //! `membership/leaves-once`: a deletion that fails leaves the member listed.
 
-use super::stage::{GroupKind, Stage};
+use super::stage::{Stage, group};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Either, Outcome, ZooKeeper, race};
 
 /// The member of the recipe, but it deletes its znode once when it leaves, and takes any answer for good.
 ///
 /// Where the request is lost with its connection, it stays listed as long as its session lives (S-063, R-10).
-#[derive(Clone, Copy, Debug)]
-pub struct LeavesOnce;
+pub fn trial() -> Trial {
+    group("membership/leaves-once", Stage::watches, belong)
+        .summary("Deletes its znode once when it leaves, and takes a lost answer for good.")
+        .source("reading of ZooKeeper's recipes, which name no errors")
+        .breaks("leavers-unlisted", "S-063", "lost request")
+        .bounds(Bounds { rounds: 2, drops: 1, ..Bounds::clients(2) })
+        // Connections are to drop while somebody leaves.
+        .scenario(&[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")])
+}
 
-impl GroupKind for LeavesOnce {
-    fn about(&self) -> About {
-        About {
-            name: "membership/leaves-once",
-            summary: "Deletes its znode once when it leaves, and takes a lost answer for good.",
-            source: "reading of ZooKeeper's recipes, which name no errors",
-            breaks: Some(Breaks { promise: "leavers-unlisted", defect: "S-063", fault: "lost request" }),
-            bounds: Bounds { rounds: 2, drops: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
+async fn belong(stage: Stage) -> Result<(), Stop> {
+    let member = stage.member();
+    stage.joins(member.node());
+    member.join().await?;
+    stage.begins(member.node());
+    if let Either::Left(error) = race(member.keep(), stage.work()).await {
+        return Err(error.into());
+    }
+    if !stage.is_last() {
+        stage.leaves(member.node());
+        match stage.zk().delete(member.node(), -1).await {
+            Err(error) if error.is_session_over() => return Err(error.into()),
+            Err(error) if error.outcome() == Outcome::NotApplied => member.leave().await?,
+            Ok(()) | Err(_) => {}
         }
     }
-
-    /// Connections are to drop while somebody leaves.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("rounds", "20"), ("work-ms", "[0, 500]"), ("faults.drops", "100")]
-    }
-
-    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
-        let member = stage.member();
-        stage.joins(member.node());
-        member.join().await?;
-        stage.begins(member.node());
-        if let Either::Left(error) = race(member.keep(), stage.work()).await {
-            return Err(error.into());
-        }
-        if !stage.is_last() {
-            stage.leaves(member.node());
-            match stage.zk().delete(member.node(), -1).await {
-                Err(error) if error.is_session_over() => return Err(error.into()),
-                Err(error) if error.outcome() == Outcome::NotApplied => member.leave().await?,
-                Ok(()) | Err(_) => {}
-            }
-        }
-        stage.ends(member.node());
-        Ok(())
-    }
+    stage.ends(member.node());
+    Ok(())
 }

@@ -1,48 +1,40 @@
 //! `membership/list-then-watch`: the list and its watch by two requests.
 
-use super::stage::{GroupKind, Stage};
+use super::stage::{Stage, group};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use std::collections::BTreeSet;
 use zk_api::{Local, Text, ZooKeeper};
 
 /// Lists the members, does something about them, and then sets the watch by a request of its own.
 ///
 /// Who joins in between is neither in the list nor told by the watch (S-008).
-#[derive(Clone, Copy, Debug)]
-pub struct ListThenWatch;
+pub fn trial() -> Trial {
+    group("membership/list-then-watch", watch, Stage::belongs)
+        .summary("Lists the members and sets the watch afterwards, so that a change in between is missed.")
+        .source("mutant of the recipe")
+        .breaks("fresh-at-rest", "S-008", "none")
+        .bounds(Bounds::clients(2))
+}
 
-impl GroupKind for ListThenWatch {
-    fn about(&self) -> About {
-        About {
-            name: "membership/list-then-watch",
-            summary: "Lists the members and sets the watch afterwards, so that a change in between is missed.",
-            source: "mutant of the recipe",
-            breaks: Some(Breaks { promise: "fresh-at-rest", defect: "S-008", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
+async fn watch(stage: Stage) -> Result<(), Stop> {
+    let (zk, group) = (stage.zk(), stage.group());
+    stage.follows();
+    loop {
+        let names: BTreeSet<Text> = plain::children(&zk, &group, "").await?.into_iter().collect();
+        stage.sees(&names);
+        if stage.is_full(&names) {
+            return Ok(());
         }
-    }
-
-    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, group) = (stage.zk(), stage.group());
-        stage.follows();
-        loop {
-            let names: BTreeSet<Text> = plain::children(&zk, &group, "").await?.into_iter().collect();
-            stage.sees(&names);
-            if stage.is_full(&names) {
-                return Ok(());
+        stage.work().await;
+        let watch = loop {
+            zk.checkpoint("group/watch", &[Local::Text(group.as_str())]);
+            match zk.children_watch(&group).await {
+                Ok((_, watch)) => break watch,
+                Err(e) => plain::passing(&zk, e).await?,
             }
-            stage.work().await;
-            let watch = loop {
-                zk.checkpoint("group/watch", &[Local::Text(group.as_str())]);
-                match zk.children_watch(&group).await {
-                    Ok((_, watch)) => break watch,
-                    Err(e) => plain::passing(&zk, e).await?,
-                }
-            };
-            plain::event(watch).await?;
-        }
+        };
+        plain::event(watch).await?;
     }
 }

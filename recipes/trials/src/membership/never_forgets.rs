@@ -1,45 +1,37 @@
 //! `membership/never-forgets`: who has left is shown.
 
-use super::stage::{GroupKind, Stage};
+use super::stage::{Stage, group};
 use crate::common::{Stop, plain};
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use std::collections::BTreeSet;
 use zk_api::{Local, Text, ZooKeeper};
 
 /// Whoever watches adds who is new to those it knows, and takes nobody out: it shows members together that never were.
-#[derive(Clone, Copy, Debug)]
-pub struct NeverForgets;
+pub fn trial() -> Trial {
+    group("membership/never-forgets", watch, Stage::belongs)
+        .summary("Whoever watches adds the members that are new, and goes on showing those that have left.")
+        .source("mutant of the recipe")
+        .breaks("no-torn-reads", "S-008", "none")
+        .bounds(Bounds { rounds: 2, ..Bounds::clients(2) })
+}
 
-impl GroupKind for NeverForgets {
-    fn about(&self) -> About {
-        About {
-            name: "membership/never-forgets",
-            summary: "Whoever watches adds the members that are new, and goes on showing those that have left.",
-            source: "mutant of the recipe",
-            breaks: Some(Breaks { promise: "no-torn-reads", defect: "S-008", fault: "none" }),
-            bounds: Bounds { rounds: 2, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    async fn watch(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, group) = (stage.zk(), stage.group());
-        stage.follows();
-        let mut known: BTreeSet<Text> = BTreeSet::new();
-        loop {
-            let alive: Vec<Local<'_>> = known.iter().map(|name| Local::Text(name)).collect();
-            zk.checkpoint("never-forgets/list", &alive);
-            match zk.children_watch(&group).await {
-                Ok((names, changed)) => {
-                    known.extend(names);
-                    stage.sees(&known);
-                    if stage.is_full(&known) {
-                        return Ok(());
-                    }
-                    plain::event(changed).await?;
+async fn watch(stage: Stage) -> Result<(), Stop> {
+    let (zk, group) = (stage.zk(), stage.group());
+    stage.follows();
+    let mut known: BTreeSet<Text> = BTreeSet::new();
+    loop {
+        let alive: Vec<Local<'_>> = known.iter().map(|name| Local::Text(name)).collect();
+        zk.checkpoint("never-forgets/list", &alive);
+        match zk.children_watch(&group).await {
+            Ok((names, changed)) => {
+                known.extend(names);
+                stage.sees(&known);
+                if stage.is_full(&known) {
+                    return Ok(());
                 }
-                Err(e) => plain::passing(&zk, e).await?,
+                plain::event(changed).await?;
             }
+            Err(e) => plain::passing(&zk, e).await?,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `membership/no-rejoin`: a member that does nothing else.
 
-use super::stage::{GroupKind, Stage};
+use super::stage::{Stage, group};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 
 /// So many pieces of work it does as a member.
 const WORKS: u8 = 4;
@@ -10,39 +10,30 @@ const WORKS: u8 = 4;
 /// Joins, and from then on does nothing for its membership, as the source says that nothing else is to be done.
 ///
 /// When its session expires its znode is gone. The process works on, and never joins again with a new session (S-006).
-#[derive(Clone, Copy, Debug)]
-pub struct NoRejoin;
+pub fn trial() -> Trial {
+    group("membership/no-rejoin", Stage::watches, belong)
+        .summary("A member takes no notice of the end of its session, and stays unlisted for good.")
+        .source(
+            "an article on ZooKeeper: after the znode is made, the process does not need to do anything else",
+        )
+        .breaks("session-end-noticed", "S-006", "session expiry")
+        .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
+        // It is the last round in which it stays: sessions are to expire in that one, while there is work to do.
+        .scenario(&[("rounds", "1"), ("work-ms", "[2000, 8000]"), ("faults.expiries", "12")])
+}
 
-impl GroupKind for NoRejoin {
-    fn about(&self) -> About {
-        About {
-            name: "membership/no-rejoin",
-            summary: "A member takes no notice of the end of its session, and stays unlisted for good.",
-            source: "an article on ZooKeeper: after the znode is made, the process does not need to do anything else",
-            breaks: Some(Breaks { promise: "session-end-noticed", defect: "S-006", fault: "session expiry" }),
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn belong(stage: Stage) -> Result<(), Stop> {
+    let member = stage.member();
+    stage.joins(member.node());
+    member.join().await?;
+    stage.begins(member.node());
+    for _ in 0..WORKS {
+        stage.work().await;
     }
-
-    /// It is the last round in which it stays: sessions are to expire in that one, while there is work to do.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("rounds", "1"), ("work-ms", "[2000, 8000]"), ("faults.expiries", "12")]
+    if !stage.is_last() {
+        stage.leaves(member.node());
+        member.leave().await?;
     }
-
-    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
-        let member = stage.member();
-        stage.joins(member.node());
-        member.join().await?;
-        stage.begins(member.node());
-        for _ in 0..WORKS {
-            stage.work().await;
-        }
-        if !stage.is_last() {
-            stage.leaves(member.node());
-            member.leave().await?;
-        }
-        stage.ends(member.node());
-        Ok(())
-    }
+    stage.ends(member.node());
+    Ok(())
 }

@@ -1,58 +1,43 @@
 //! `membership/node-exists-is-joined`: somebody's znode is as good as one's own.
 
-use super::stage::{GroupKind, Stage};
+use super::stage::{Stage, group};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
 
 /// Takes it for success when a znode of its name exists already.
 ///
 /// A process that comes back soon finds the znode of its former session. When that expires the znode is gone, and the
 /// process, whose new session is well, is listed by nothing (S-007, R-61).
-#[derive(Clone, Copy, Debug)]
-pub struct NodeExistsIsJoined;
+pub fn trial() -> Trial {
+    group("membership/node-exists-is-joined", Stage::watches, belong)
+        .summary("After a restart it takes the znode of its former session for its own, which vanishes.")
+        .source("KAFKA-1387, KAFKA-7165, Dubbo issue 5135")
+        .breaks("live-members-listed", "S-007", "client crash and restart")
+        .bounds(Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) })
+        // It is the last round in which it stays: processes are to come back in that one.
+        .scenario(&[("rounds", "1"), ("faults.client-crashes", "8")])
+}
 
-impl GroupKind for NodeExistsIsJoined {
-    fn about(&self) -> About {
-        About {
-            name: "membership/node-exists-is-joined",
-            summary: "After a restart it takes the znode of its former session for its own, which vanishes.",
-            source: "KAFKA-1387, KAFKA-7165, Dubbo issue 5135",
-            breaks: Some(Breaks {
-                promise: "live-members-listed",
-                defect: "S-007",
-                fault: "client crash and restart",
-            }),
-            bounds: Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
+async fn belong(stage: Stage) -> Result<(), Stop> {
+    let (zk, member) = (stage.zk(), stage.member());
+    let node = member.node().clone();
+    stage.joins(&node);
+    loop {
+        zk.checkpoint("group/join", &[Local::Text(node.as_str())]);
+        match zk.create(&node, Data::NULL, CreateMode::Ephemeral).await {
+            Ok(_) => break,
+            Err(e) if e.code == ErrorCode::NodeExists => break,
+            Err(e) => plain::passing(&zk, e).await?,
         }
     }
-
-    /// It is the last round in which it stays: processes are to come back in that one.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("rounds", "1"), ("faults.client-crashes", "8")]
+    stage.begins(&node);
+    stage.work().await;
+    if !stage.is_last() {
+        stage.leaves(&node);
+        plain::remove(&zk, &node).await?;
     }
-
-    async fn belong(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, member) = (stage.zk(), stage.member());
-        let node = member.node().clone();
-        stage.joins(&node);
-        loop {
-            zk.checkpoint("group/join", &[Local::Text(node.as_str())]);
-            match zk.create(&node, Data::NULL, CreateMode::Ephemeral).await {
-                Ok(_) => break,
-                Err(e) if e.code == ErrorCode::NodeExists => break,
-                Err(e) => plain::passing(&zk, e).await?,
-            }
-        }
-        stage.begins(&node);
-        stage.work().await;
-        if !stage.is_last() {
-            stage.leaves(&node);
-            plain::remove(&zk, &node).await?;
-        }
-        stage.ends(&node);
-        Ok(())
-    }
+    stage.ends(&node);
+    Ok(())
 }

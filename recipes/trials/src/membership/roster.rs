@@ -1,24 +1,15 @@
 //! `membership`: the recipe of this project.
 
-use super::stage::GroupKind;
-use crate::trial::{About, Bounds, Reductions};
+use super::stage::{Stage, group};
+use crate::trial::{Bounds, Trial};
 
 /// [`zk_recipes::Membership`] and [`zk_recipes::Roster`].
 ///
 /// Process 0 watches until all others are listed. The others join under the name of their process, which a later life
 /// uses again, and stay after the last round.
-#[derive(Clone, Copy, Debug)]
-pub struct Rostered;
-
-impl GroupKind for Rostered {
-    fn about(&self) -> About {
-        About {
-            name: "membership",
-            summary: "Members by ephemeral znodes whose owners are looked at, and a list with its watch.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
+pub fn trial() -> Trial {
+    group("membership", Stage::watches, Stage::belongs)
+        .summary("Members by ephemeral znodes whose owners are looked at, and a list with its watch.")
+        .source("zk-recipes")
+        .bounds(Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
 }

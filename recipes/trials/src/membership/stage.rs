@@ -1,19 +1,18 @@
 //! What all groups on trial have in common: one who watches, and members who come and go.
 
 use crate::common::rounds::{ended, rounds};
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
-use crate::event::{End, Observation};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
+use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed,
-    TellsInOrder, Undisturbed, Views, shown,
+    Undisturbed, Views, shown, telling,
 };
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words;
 use std::collections::BTreeSet;
-use std::future::Future;
-use zk_api::{Either, Pending, Text, ZPath, ZooKeeper, race};
+use zk_api::{Either, Pending, Text, ZPath, race};
 use zk_recipes::{Ghost, Membership, Roster};
 
 /// The znode of the group, whose children are the members.
@@ -21,38 +20,6 @@ pub const GROUP: &str = "/group";
 
 /// The recipe's member; it replaces what a former session has left.
 pub type Member = Membership<InRound<InRound<AnyZooKeeper>>>;
-
-/// A kind of group: what its members and who watches them do.
-pub trait GroupKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// Which engines must find what is wrong.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Whether members leave again: then it is promised that they are listed no more.
-    fn leaves(&self) -> bool {
-        true
-    }
-
-    /// What process 0 does in a round: by default it watches the group until everybody is there to stay.
-    fn watch(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
-        stage.watches()
-    }
-
-    /// What another process does in a round: by default it joins, works while it keeps listed, and leaves, but for the
-    /// last round, after which it stays.
-    fn belong(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
-        stage.belongs()
-    }
-}
 
 /// What its actors tell, in their order.
 const WORDS: Order = &[
@@ -69,64 +36,41 @@ const WORDS: Order = &[
     (DONE, &[words::ENDS_ITS_ROUND_WITH, words::SEES]),
 ];
 
-/// A kind of group as a trial.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: GroupKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec![GROUP.into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all: Vec<Box<dyn AnyPromise>> = vec![
-            Box::new(Views::committed(GROUP, Of::Names)),
-            Box::new(Views::untorn(GROUP, Of::Names)),
-            Box::new(Views::monotone(GROUP, Of::Names)),
-            Box::new(Views::fresh(GROUP, Of::Names)),
-            // Who is through with its rounds keeps itself listed no more.
-            Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
-            Box::new(SessionEndNoticed::default()),
-            Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-            Box::new(Undisturbed::of(NoFailure).sparing(GROUP)),
-        ];
-        if self.0.leaves() {
-            all.push(Box::new(LeaversUnlisted::of(GROUP)));
-        }
-        all.push(Box::new(TellsInOrder::of(WORDS)));
-        all
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
+/// A group on trial: what process 0 does in a round, and what another does.
+pub fn group(name: &'static str, watch: impl Turn<Stage>, belong: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part: Part| async move {
         let turn = |zk, round| {
             let stage = Stage { zk, probe: probe.clone(), part, is_last: round + 1 == part.rounds };
             async move {
                 match part.me.process {
-                    0 => self.0.watch(&stage).await,
-                    _ => self.0.belong(&stage).await,
+                    0 => watch(stage).await,
+                    _ => belong(stage).await,
                 }
             }
         };
         let done = rounds(&zk, part, turn).await;
         ended(&probe, GROUP, done)
+    };
+    Trial::new(name, code).setup([GROUP]).promises(|| promises(true))
+}
+
+/// What a group promises; if its members leave again, that they are listed no more.
+pub fn promises(leaves: bool) -> Vec<Box<dyn AnyPromise>> {
+    let mut all: Vec<Box<dyn AnyPromise>> = vec![
+        Box::new(Views::committed(GROUP, Of::Names)),
+        Box::new(Views::untorn(GROUP, Of::Names)),
+        Box::new(Views::monotone(GROUP, Of::Names)),
+        Box::new(Views::fresh(GROUP, Of::Names)),
+        // Who is through with its rounds keeps itself listed no more.
+        Box::new(Undisturbed::of(LiveMembersListed::of(GROUP))),
+        Box::new(SessionEndNoticed::default()),
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(GROUP)),
+    ];
+    if leaves {
+        all.push(Box::new(LeaversUnlisted::of(GROUP)));
     }
+    telling(all, WORDS)
 }
 
 /// One round of an actor.
@@ -173,7 +117,7 @@ impl Stage {
     }
 
     /// What the recipe's member does in a round.
-    pub async fn belongs(&self) -> Result<(), Stop> {
+    pub async fn belongs(self) -> Result<(), Stop> {
         let member = self.member();
         self.joins(member.node());
         member.join().await?;
@@ -190,7 +134,7 @@ impl Stage {
     }
 
     /// What the recipe's watcher does in a round.
-    pub async fn watches(&self) -> Result<(), Stop> {
+    pub async fn watches(self) -> Result<(), Stop> {
         self.follows();
         let mut roster = Roster::new(self.zk(), &self.group());
         loop {

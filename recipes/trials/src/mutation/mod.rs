@@ -19,17 +19,15 @@ pub use kind::{Kind, Mutation};
 pub use life::{Log, Seen, Word};
 pub use probe::SAME;
 
-use crate::probe::Probe;
-use crate::promise::AnyPromise;
-use crate::trial::{About, Actor, AnyTrial, FoundBy, Part};
+use crate::common::{AnyProbe, AnyZooKeeper};
+use crate::event::End;
+use crate::promises::STANDARD;
+use crate::trial::{Actor, Code, Part, Promises, Trial};
 use client::Client;
 use life::Life;
 use probe::Told;
 use std::sync::Arc;
-use zk_api::{Either, Pending, Text, ZooKeeper, race};
-
-/// What a trial is held to.
-pub type Promises = Arc<dyn Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync>;
+use zk_api::{Either, Pending, race};
 
 /// A trial whose processes go wrong, each in the same way; or, without a mutation, are looked at.
 ///
@@ -37,7 +35,7 @@ pub type Promises = Arc<dyn Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync>;
 #[derive(Clone)]
 pub struct Mutated {
     /// The recipe.
-    pub trial: Arc<dyn AnyTrial>,
+    pub trial: Arc<Trial>,
     /// What goes wrong.
     pub mutation: Option<Mutation>,
     /// What is said too early, for [`Kind::SaysEarly`].
@@ -52,16 +50,16 @@ pub struct Mutated {
 
 impl std::fmt::Debug for Mutated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} with {:?}", self.trial.about().name, self.mutation)
+        write!(f, "{} with {:?}", self.trial.about.name, self.mutation)
     }
 }
 
 impl Mutated {
     /// A trial that is only looked at, held to its own promises.
-    pub fn none(trial: Arc<dyn AnyTrial>) -> Mutated {
+    pub fn none(trial: Arc<Trial>) -> Mutated {
         let own = trial.clone();
         Mutated {
-            counts_wakes: trial.counts_wakes(),
+            counts_wakes: trial.counts_wakes,
             trial,
             mutation: None,
             word: None,
@@ -83,46 +81,29 @@ impl Mutated {
     }
 }
 
-impl AnyTrial for Mutated {
-    fn about(&self) -> About {
-        self.trial.about()
+impl From<Mutated> for Trial {
+    fn from(mutated: Mutated) -> Trial {
+        let mut trial = (*mutated.trial).clone();
+        trial.promises = mutated.promises.clone();
+        // What it is held to is all of it.
+        trial.opts_out = STANDARD.into();
+        trial.counts_wakes = mutated.counts_wakes;
+        trial.keeps = Vec::new();
+        trial.code = Code::Actor(Arc::new(move |zk, probe, part| mutated.actor(zk, probe, part)));
+        trial
     }
-    fn setup(&self) -> Vec<Text> {
-        self.trial.setup()
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        (self.promises)()
-    }
-    fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
-        (self.promises)()
-    }
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.trial.scenario()
-    }
-    fn found_by(&self) -> FoundBy {
-        self.trial.found_by()
-    }
-    fn counts_wakes(&self) -> bool {
-        self.counts_wakes
-    }
-    fn renews_session(&self) -> bool {
-        self.trial.renews_session()
-    }
-    fn administered(&self) -> Vec<Text> {
-        self.trial.administered()
-    }
-    fn counters(&self) -> Vec<(Text, i32)> {
-        self.trial.counters()
-    }
-    fn actor(self: Arc<Self>, zk: Arc<dyn ZooKeeper>, probe: Arc<dyn Probe>, part: Part) -> Actor {
+}
+
+impl Mutated {
+    fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
         let (end, ended) = Pending::slot();
         let life = Arc::new(Life::new(self.mutation, self.word.clone(), self.log.clone(), end));
         let client = Client { zk, probe: probe.clone(), life: life.clone() };
-        let actor = self.trial.clone().actor(Arc::new(client), Arc::new(Told { probe, life }), part);
+        let actor = self.trial.actor(Arc::new(client), Arc::new(Told { probe, life }), part);
         Box::pin(async move {
             match race(actor, ended).await {
                 Either::Left(end) => end,
-                Either::Right(()) => crate::event::End::Done,
+                Either::Right(()) => End::Done,
             }
         })
     }

@@ -199,7 +199,7 @@ mod tests {
 
     /// Each of the catalogue's once, by its name.
     fn all() -> BTreeMap<&'static str, Box<dyn AnyPromise>> {
-        let promises = crate::catalogue().into_iter().flat_map(|trial| trial.promises());
+        let promises = crate::catalogue().into_iter().flat_map(|trial| (trial.promises)());
         promises.map(|promise| (promise.name(), promise)).collect()
     }
 

@@ -1,76 +1,33 @@
 //! `queue`, `queue/at-most-once` and `priority-queue`: the recipe of this project.
 
-use super::stage::{Item, QueueKind, Stage};
+use super::stage::{Item, Stage, promises, queue};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{ZPath, ZooKeeper};
 use zk_recipes::queue::{Consumer, Delivery, Producer};
 
-/// The producer and the consumer of [`zk_recipes::queue`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recipe {
-    /// Items are given until they are done.
-    AtLeastOnce,
-    /// Items are removed before they are given.
-    AtMostOnce,
-    /// As the first, with priorities.
-    Priorities,
+/// The producer and the consumer of [`zk_recipes::queue`]: items are given until they are done; they are removed before they
+/// are given; and the first with priorities.
+pub fn trials() -> Vec<Trial> {
+    // An order takes two items.
+    let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
+    vec![
+        ours("queue", Delivery::AtLeastOnce)
+            .summary("Persistent items, each claimed before it is given; a put wakes one consumer.")
+            .bounds(bounds),
+        ours("queue/at-most-once", Delivery::AtMostOnce)
+            .summary("The same, but items are removed before they are given.")
+            .bounds(bounds),
+        ours("priority-queue", Delivery::AtLeastOnce)
+            .summary("The queue, whose items are taken by priority, ties in order.")
+            .bounds(Bounds { rounds: 3, ..Bounds::clients(2) }),
+    ]
 }
 
-impl QueueKind for Recipe {
-    fn about(&self) -> About {
-        let about = |name, summary, bounds| About {
-            name,
-            summary,
-            source: "zk-recipes",
-            breaks: None,
-            bounds,
-            reductions: Reductions::default(),
-        };
-        // An order takes two items.
-        let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
-        match self {
-            Recipe::AtLeastOnce => about(
-                "queue",
-                "Persistent items, each claimed before it is given; a put wakes one consumer.",
-                bounds,
-            ),
-            Recipe::AtMostOnce => {
-                about("queue/at-most-once", "The same, but items are removed before they are given.", bounds)
-            }
-            Recipe::Priorities => {
-                let bounds = Bounds { rounds: 3, ..Bounds::clients(2) };
-                about(
-                    "priority-queue",
-                    "The queue, whose items are taken by priority, ties in order.",
-                    bounds,
-                )
-            }
-        }
-    }
-
-    fn delivery(&self) -> Delivery {
-        match self {
-            Recipe::AtLeastOnce | Recipe::Priorities => Delivery::AtLeastOnce,
-            Recipe::AtMostOnce => Delivery::AtMostOnce,
-        }
-    }
-
-    fn wakes_one(&self) -> bool {
-        true
-    }
-
-    fn has_priorities(&self) -> bool {
-        *self == Recipe::Priorities
-    }
-
-    async fn produce(&self, stage: &Stage) -> Result<(), Stop> {
-        produce(stage).await
-    }
-
-    async fn consume(&self, stage: &Stage) -> Result<(), Stop> {
-        consume(stage, self.delivery()).await
-    }
+fn ours(name: &'static str, delivery: Delivery) -> Trial {
+    let put = |stage| async move { produce(&stage).await };
+    let take = move |stage| async move { consume(&stage, delivery).await };
+    queue(name, delivery, put, take).source("zk-recipes").promises(move || promises(delivery, true))
 }
 
 /// Puts all items as it should be done.

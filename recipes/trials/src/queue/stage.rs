@@ -1,58 +1,22 @@
 //! What all queues on trial have in common: process 0 puts, the others take and work.
 
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
-use crate::event::{End, Observation};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn};
+use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, Order,
     QueueProgress, START, TakenOnce, TakesInOrder, TellsInOrder, Undisturbed,
 };
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words;
-use std::future::Future;
-use zk_api::{Text, ZPath, ZooKeeper};
+use zk_api::{Text, ZPath};
 use zk_recipes::queue::{Delivery, Priority};
 
 /// The queue's znode.
 pub const QUEUE: &str = "/queue";
 /// What its items are children of.
 pub const ITEMS: &str = "/queue/items";
-
-/// A kind of queue: how items are put and taken.
-pub trait QueueKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// What is to become of an item whose taker dies.
-    fn delivery(&self) -> Delivery;
-
-    /// Whether it is declared that a change wakes one consumer at most.
-    fn wakes_one(&self) -> bool {
-        false
-    }
-
-    /// Whether items have priorities that differ.
-    fn has_priorities(&self) -> bool {
-        false
-    }
-
-    /// Which engines find what is wrong with it.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Puts all items of the [stage](Stage::items).
-    fn produce(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-
-    /// Takes an item in each round, and works it off.
-    fn consume(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-}
 
 /// What its actors tell, in their order.
 const WORDS: Order = &[
@@ -67,55 +31,40 @@ const WORDS: Order = &[
     (DONE, &[words::HAS_PUT_INTO, words::IS_DONE_WITH]),
 ];
 
-/// A kind of queue as a trial.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
+/// A queue on trial: `produce` puts all items of the [stage](Stage::items), and `consume` takes an item in each round, and
+/// works it off. The items of a priority queue have priorities that differ. It is not declared how many consumers a change
+/// wakes.
+pub fn queue(
+    name: &'static str,
+    delivery: Delivery,
+    produce: impl Turn<Stage>,
+    consume: impl Turn<Stage>,
+) -> Trial {
+    let code = move |zk, probe, part: Part| async move {
+        let stage = Stage { zk, probe, part, has_priorities: name.starts_with("priority-queue") };
+        match part.me.process {
+            0 => produce(stage).await,
+            _ => consume(stage).await,
+        }
+    };
+    let setup = [QUEUE, ITEMS, "/queue/takers", "/queue/putters"];
+    Trial::new(name, code).setup(setup).promises(move || promises(delivery, false))
+}
 
-impl<K: QueueKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        [QUEUE, ITEMS, "/queue/takers", "/queue/putters"].map(Text::from).into()
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let (delivery, woken) = (self.0.delivery(), OneWokenPerDeletion::of(QUEUE));
-        vec![
-            Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery)).sparing(ITEMS)),
-            Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
-            Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
-            Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
-            if self.0.wakes_one() { Box::new(woken) } else { Box::new(Measured(woken)) },
-            Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
-            Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
-            Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
-            Box::new(TellsInOrder::of(WORDS)),
-        ]
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
-        let stage = Stage { zk, probe, part, has_priorities: self.0.has_priorities() };
-        let done = match part.me.process {
-            0 => self.0.produce(&stage).await,
-            _ => self.0.consume(&stage).await,
-        };
-        done.into()
-    }
+/// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer at most.
+pub fn promises(delivery: Delivery, wakes_one: bool) -> Vec<Box<dyn AnyPromise>> {
+    let woken = OneWokenPerDeletion::of(QUEUE);
+    vec![
+        Box::new(Undisturbed::of(NothingLost::of(ITEMS, delivery)).sparing(ITEMS)),
+        Box::new(Undisturbed::of(TakenOnce::of(ITEMS, delivery))),
+        Box::new(Undisturbed::of(TakesInOrder::of(ITEMS))),
+        Box::new(Undisturbed::of(QueueProgress::of(ITEMS))),
+        if wakes_one { Box::new(woken) } else { Box::new(Measured(woken)) },
+        Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
+        Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
+        Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
+        Box::new(TellsInOrder::of(WORDS)),
+    ]
 }
 
 /// One life of a producer or consumer.

@@ -1,42 +1,55 @@
 //! The revocable lock and its published variants on trial.
 //!
-//! | trial | file | what is wrong with it |
-//! |---|---|---|
-//! | `revocable-lock` | `right` | nothing: the recipe of this project |
-//! | `revocable-lock/by-force` | `by_force` | nothing: the same where holders are not trusted |
-//! | `revocable-lock/parent` | `parent` | nobody is told |
-//!
 //! `stage` is what they have in common: who asks and who is asked.
 
-mod by_force;
-mod parent;
-mod right;
 mod stage;
 
-pub use by_force::ByForce;
-pub use parent::Parent;
-pub use right::Right;
-pub use stage::{OnRevocation, Revocable, Told};
-
-use crate::lock::LOCK;
+use crate::lock::{LOCK, told};
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtFencedResource, ExclusionAtUnfencedResource, Fifo, Measured,
     NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease,
     Undisturbed,
 };
-use crate::trial::AnyTrial;
-use std::sync::Arc;
+use crate::trial::{Bounds, Trial};
+use stage::{Manner, revocable};
+use std::time::Duration;
 
 /// All of them, the right ones first.
-pub fn catalogue() -> Vec<Arc<dyn AnyTrial>> {
-    vec![Arc::new(OnRevocation(Right)), Arc::new(OnRevocation(ByForce)), Arc::new(OnRevocation(Parent))]
+pub fn catalogue() -> Vec<Trial> {
+    vec![
+        // `zk_recipes::SharedLock` with `Revoker::ask` and `Held::revoked`.
+        revocable("revocable-lock", Manner::Asked)
+            .summary("A shared lock whose holders give it back when they are asked.")
+            .source("zk-recipes")
+            .bounds(Bounds::clients(3))
+            .promises(promises),
+        // `Revoker::revoke`: asks, waits for a while, and deletes the znode of whoever has not given it back. The next in line
+        // holds the lock beside one that may not know yet: that is what it is for, so exclusion among live sessions is only
+        // measured, as is the unfenced resource (S-136). The resource that compares tokens is safe.
+        revocable("revocable-lock/by-force", Manner::ByForce(PATIENCE))
+            .summary("Holders that do not give it back in time have their znode deleted; safe at a fenced resource.")
+            .source("zk-recipes")
+            .bounds(Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) })
+            .promises(promises_by_force),
+        // The holder watches its own znode, and whoever revokes writes to that of the lock, as "the lock node" can be read:
+        // nobody is told (S-131).
+        revocable("revocable-lock/parent", Manner::AskedAtTheParent)
+            .summary("Whoever revokes writes to the parent of the contenders, which no holder watches.")
+            .source("ZooKeeper's recipes page, where it speaks of the lock node")
+            .breaks("no-waiter-stuck", "S-131", "none")
+            .bounds(Bounds::clients(2))
+            .promises(promises),
+    ]
 }
+
+/// As long as holders mostly take to give it back.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that how
 /// many are woken says nothing.
 fn promises() -> Vec<Box<dyn AnyPromise>> {
-    vec![
+    told(vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),
         Box::new(ExclusionAtFencedResource::of(LOCK)),
         Box::new(ExclusionAtUnfencedResource::of(LOCK)),
@@ -48,12 +61,12 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
-    ]
+    ])
 }
 
 /// What is left of it where znodes are deleted under live holders.
 fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
-    vec![
+    told(vec![
         Box::new(Measured(ExclusionAmongLiveSessions::of(LOCK))),
         Box::new(ExclusionAtFencedResource::of(LOCK)),
         Box::new(Measured(ExclusionAtUnfencedResource::of(LOCK))),
@@ -62,5 +75,5 @@ fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(Measured(NoForeignDelete::of(LOCK))),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
-    ]
+    ])
 }

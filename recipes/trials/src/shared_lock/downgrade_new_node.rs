@@ -3,50 +3,38 @@
 use super::stage::promises_without_tokens;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 
 /// A writer that is to go on as a reader asks for a reader's znode like any other, and deletes its own then.
 ///
 /// A writer that has come meanwhile stands between the two numbers, waits for the first alone, and enters beside the reader
 /// (S-125, R-11).
-#[derive(Clone, Copy, Debug)]
-pub struct DowngradeNewNode;
+pub fn trial() -> Trial {
+    lock("shared-lock/downgrade-new-node", turn)
+        .summary("Goes on as a reader with a znode at the end of the line.")
+        .source("a client library (CURATOR-621); no published recipe has a rule for it")
+        .breaks("exclusion-among-live-sessions", "S-125", "none")
+        .bounds(Bounds::clients(2))
+        .promises(promises_without_tokens)
+}
 
-impl LockKind for DowngradeNewNode {
-    fn about(&self) -> About {
-        About {
-            name: "shared-lock/downgrade-new-node",
-            summary: "Goes on as a reader with a znode at the end of the line.",
-            source: "a client library (CURATOR-621); no published recipe has a rule for it",
-            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-125", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises_without_tokens()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let guid = stage.guid();
-        let own = plain::contend_as(&zk, &lock, &guid, "write").await?;
-        plain::turn(&zk, &lock, &own).await?;
-        stage.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
-        if stage.part().me.process % 2 == 1 {
-            stage.leave();
-            return plain::remove(&zk, &own).await;
-        }
-        let held = InRound::knowing(zk.clone(), own.as_str());
-        let reads = plain::contend_as(&held, &lock, &guid, "read").await?;
-        plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
-        // Only its own place is looked at: it has come from the front of the line, or so it believes.
-        stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let guid = stage.guid();
+    let own = plain::contend_as(&zk, &lock, &guid, "write").await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.hold(Mode::Exclusive, &own, None, std::future::pending::<()>()).await;
+    if stage.part().me.process % 2 == 1 {
         stage.leave();
-        plain::remove(&zk, &reads).await
+        return plain::remove(&zk, &own).await;
     }
+    let held = InRound::knowing(zk.clone(), own.as_str());
+    let reads = plain::contend_as(&held, &lock, &guid, "read").await?;
+    plain::remove(&InRound::knowing(zk.clone(), reads.as_str()), &own).await?;
+    // Only its own place is looked at: it has come from the front of the line, or so it believes.
+    stage.hold(Mode::Shared, &reads, None, std::future::pending::<()>()).await;
+    stage.leave();
+    plain::remove(&zk, &reads).await
 }

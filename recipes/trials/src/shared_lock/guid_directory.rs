@@ -4,48 +4,36 @@ use super::stage::{Role, role};
 use super::stage::{of_reader, promises_without_tokens};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// The contender's path has a slash behind the guid: `GUID-/read-`. Whoever makes the directory that is missing then stands
 /// in a line of its own, and nobody waits for anybody (S-120).
-#[derive(Clone, Copy, Debug)]
-pub struct GuidDirectory;
+pub fn trial() -> Trial {
+    lock("shared-lock/guid-directory", turn)
+        .summary("Makes its znode below one that is named with its guid, where it is always the first.")
+        .source("ZooKeeper's recipes page since ZOOKEEPER-1262, as it is printed")
+        .breaks("exclusion-among-live-sessions", "S-120", "none")
+        .bounds(Bounds::clients(2))
+        .promises(promises_without_tokens)
+}
 
-impl LockKind for GuidDirectory {
-    fn about(&self) -> About {
-        About {
-            name: "shared-lock/guid-directory",
-            summary: "Makes its znode below one that is named with its guid, where it is always the first.",
-            source: "ZooKeeper's recipes page since ZOOKEEPER-1262, as it is printed",
-            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-120", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises_without_tokens()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let guid = stage.guid();
-        let directory = plain::child(&stage.lock(), &format!("{guid}-"));
-        make(&zk, &directory).await?;
-        let (mode, kind, rule) = match role(stage) {
-            Role::Reads => (Mode::Shared, "read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
-            Role::Writes | Role::Downgrades => (Mode::Exclusive, "write", plain::place as _),
-        };
-        let own = plain::contend_as(&zk, &directory, &guid, kind).await?;
-        plain::turn_by(&zk, &directory, &own, rule).await?;
-        stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-        stage.leave();
-        plain::remove(&zk, &own).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let guid = stage.guid();
+    let directory = plain::child(&stage.lock(), &format!("{guid}-"));
+    make(&zk, &directory).await?;
+    let (mode, kind, rule) = match role(&stage) {
+        Role::Reads => (Mode::Shared, "read", of_reader as fn(&ZPath, &[_], &ZPath) -> _),
+        Role::Writes | Role::Downgrades => (Mode::Exclusive, "write", plain::place as _),
+    };
+    let own = plain::contend_as(&zk, &directory, &guid, kind).await?;
+    plain::turn_by(&zk, &directory, &own, rule).await?;
+    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+    stage.leave();
+    plain::remove(&zk, &own).await
 }
 
 /// Makes the directory, however often it takes.

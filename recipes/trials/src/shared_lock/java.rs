@@ -3,13 +3,12 @@
 use super::stage::{Role, role};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, LockKind, Stage};
-use crate::promise::AnyPromise;
+use crate::lock::{LOCK, Stage, lock, told};
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
-use crate::trial::{About, Bounds, Breaks, Reductions};
-use zk_api::{CreateMode, Data, Text, ZooKeeper};
+use crate::trial::{Bounds, Trial};
+use zk_api::{CreateMode, Data, ZooKeeper};
 use zk_recipes::Mode;
 
 /// A class published as an example: readers and writers make their znodes in a directory each, then look once.
@@ -22,61 +21,43 @@ use zk_recipes::Mode;
 /// - Two that look at the same time shut each other out (S-096). With two counters there is no order between readers and
 ///   writers that could be waited by (S-099).
 /// - Errors are passed on as they come, leaving the znode behind (S-101).
-#[derive(Clone, Copy, Debug)]
-pub struct Java;
+pub fn trial() -> Trial {
+    lock("shared-lock/java", turn)
+        .summary("A Java class that makes its znode, looks once, and leaves it there if it may not enter.")
+        .source("an article on ZooKeeper, class ReadWriteLock")
+        .breaks("no-orphan-znode", "S-095", "none")
+        .bounds(Bounds::clients(2))
+        .setup([LOCK, "/lock/readers", "/lock/writers"])
+        .keeps(&["exclusion-among-live-sessions", "no-foreign-delete"])
+        .promises(|| {
+            told(vec![
+                Box::new(ExclusionAmongLiveSessions::of(LOCK)),
+                Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+                Box::new(NoWaiterStuck),
+                Box::new(NoOrphanZnode::of(LOCK)),
+                Box::new(NoForeignDelete::of(LOCK)),
+            ])
+        })
+}
 
-impl LockKind for Java {
-    fn about(&self) -> About {
-        About {
-            name: "shared-lock/java",
-            summary: "A Java class that makes its znode, looks once, and leaves it there if it may not enter.",
-            source: "an article on ZooKeeper, class ReadWriteLock",
-            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-095", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let zk = stage.zk();
+    let (readers, writers) = (plain::child(&stage.lock(), "readers"), plain::child(&stage.lock(), "writers"));
+    let (mode, prefix) = match role(&stage) {
+        Role::Reads => (Mode::Shared, plain::child(&readers, "read-")),
+        Role::Writes | Role::Downgrades => (Mode::Exclusive, plain::child(&writers, "write-")),
+    };
+    let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
+    let may_enter = match mode {
+        Mode::Shared => zk.children(&writers).await?.is_empty(),
+        Mode::Exclusive => zk.children(&readers).await?.is_empty() && zk.children(&writers).await?.len() == 1,
+    };
+    if !may_enter {
+        stage.passes("others are there");
+        return Ok(());
     }
-
-    fn setup(&self) -> Vec<Text> {
-        [LOCK, "/lock/readers", "/lock/writers"].map(Text::from).into()
-    }
-
-    fn keeps(&self) -> &'static [&'static str] {
-        &["exclusion-among-live-sessions", "no-foreign-delete"]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![
-            Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-            Box::new(ExclusionAtUnfencedResource::of(LOCK)),
-            Box::new(NoWaiterStuck),
-            Box::new(NoOrphanZnode::of(LOCK)),
-            Box::new(NoForeignDelete::of(LOCK)),
-        ]
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let zk = stage.zk();
-        let (readers, writers) =
-            (plain::child(&stage.lock(), "readers"), plain::child(&stage.lock(), "writers"));
-        let (mode, prefix) = match role(stage) {
-            Role::Reads => (Mode::Shared, plain::child(&readers, "read-")),
-            Role::Writes | Role::Downgrades => (Mode::Exclusive, plain::child(&writers, "write-")),
-        };
-        let own = plain::path(&zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await?);
-        let may_enter = match mode {
-            Mode::Shared => zk.children(&writers).await?.is_empty(),
-            Mode::Exclusive => {
-                zk.children(&readers).await?.is_empty() && zk.children(&writers).await?.len() == 1
-            }
-        };
-        if !may_enter {
-            stage.passes("others are there");
-            return Ok(());
-        }
-        stage.hold(mode, &own, None, std::future::pending::<()>()).await;
-        stage.leave();
-        zk.delete(&own, -1).await?;
-        Ok(())
-    }
+    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+    stage.leave();
+    zk.delete(&own, -1).await?;
+    Ok(())
 }

@@ -3,37 +3,25 @@
 use super::stage::{promises_without_tokens, round};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Text, ZPath};
 
 /// Stands in order of names, and each kind has another: every `read-` comes before every `write-`.
 ///
 /// A reader never waits, not even for a writer that holds the lock; and a writer waits for readers that came later, one after
 /// the other (S-122).
-#[derive(Clone, Copy, Debug)]
-pub struct NameOrder;
+pub fn trial() -> Trial {
+    lock("shared-lock/name-order", turn)
+        .summary("Sorts read- and write- by name, so that every reader stands before every writer.")
+        .source("ZooKeeper's recipes page, with names compared as texts")
+        .breaks("exclusion-among-live-sessions", "S-122", "none")
+        .bounds(Bounds::clients(2))
+        .promises(promises_without_tokens)
+}
 
-impl LockKind for NameOrder {
-    fn about(&self) -> About {
-        About {
-            name: "shared-lock/name-order",
-            summary: "Sorts read- and write- by name, so that every reader stands before every writer.",
-            source: "ZooKeeper's recipes page, with names compared as texts",
-            breaks: Some(Breaks { promise: "exclusion-among-live-sessions", defect: "S-122", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises_without_tokens()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        round(stage, of_name, of_name).await
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    round(&stage, of_name, of_name).await
 }
 
 /// What is behind the guid is compared. A reader waits for writers alone.

@@ -3,48 +3,36 @@
 use super::LIMIT;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{LOCK, LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{LOCK, Stage, lock};
+use crate::promises::of_fair_lock;
+use crate::trial::{Bounds, Trial};
 use zk_api::{Either, ZPath, ZooKeeper, race};
 
 /// The lock with guids, and a timeout around it that forgets the znode.
 ///
 /// Whoever gives up stands in the line as long as its session lives, and all behind it wait (S-065, R-37). The recipes say
 /// that they need no timeouts, and name no step for giving up.
-#[derive(Clone, Copy, Debug)]
-pub struct AbandonsNode;
+pub fn trial() -> Trial {
+    lock("timed-lock/abandons-node", turn)
+        .summary("Who waits too long gives up, and leaves its znode in the line.")
+        .source("client libraries that put a timeout around the recipe")
+        .breaks("no-orphan-znode", "S-065", "none")
+        .bounds(Bounds::clients(1))
+        .promises(|| super::promises(of_fair_lock(LOCK)))
+}
 
-impl LockKind for AbandonsNode {
-    fn about(&self) -> About {
-        About {
-            name: "timed-lock/abandons-node",
-            summary: "Who waits too long gives up, and leaves its znode in the line.",
-            source: "client libraries that put a timeout around the recipe",
-            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-065", fault: "none" }),
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let end = zk.sleep(LIMIT);
+    let own = match race(acquire(&zk, &lock, &stage.guid()), end).await {
+        Either::Left(own) => own?,
+        Either::Right(()) => {
+            stage.passes("the time is over");
+            return Ok(());
         }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises(promises::of_fair_lock(LOCK))
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let end = zk.sleep(LIMIT);
-        let own = match race(acquire(&zk, &lock, &stage.guid()), end).await {
-            Either::Left(own) => own?,
-            Either::Right(()) => {
-                stage.passes("the time is over");
-                return Ok(());
-            }
-        };
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
-    }
+    };
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }
 
 async fn acquire(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {

@@ -2,54 +2,46 @@
 
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_api::ZooKeeper;
 
 /// Whoever does not stand first deletes its znode and gives up, whatever becomes of the deletion.
 ///
 /// Should its request be lost with the connection, the znode stays as long as the session, and nobody gets the lock any
 /// more: neither by a try nor by waiting (S-105, R-14).
-#[derive(Clone, Copy, Debug)]
-pub struct Orphan;
-
-impl LockKind for Orphan {
-    fn about(&self) -> About {
-        About {
-            name: "try-lock/orphan",
-            summary: "A try that fails deletes its znode once, and does not look whether it is gone.",
-            source: "an article on ZooKeeper, on Chubby's TryAcquire; a client library's non-blocking lock",
-            breaks: Some(Breaks { promise: "no-orphan-znode", defect: "S-105", fault: "lost request" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        let mut all = super::promises();
+pub fn trial() -> Trial {
+    lock("try-lock/orphan", turn)
+        .summary("A try that fails deletes its znode once, and does not look whether it is gone.")
+        .source("an article on ZooKeeper, on Chubby's TryAcquire; a client library's non-blocking lock")
+        .breaks("no-orphan-znode", "S-105", "lost request")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
         // It gives no tokens.
-        all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
-        all
-    }
+        .promises(|| {
+            let mut all = super::promises();
+            all.retain(|promise| {
+                !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name())
+            });
+            all
+        })
+}
 
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, lock) = (stage.zk(), stage.lock());
-        let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => {}
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(_) => {
-                let deleted = zk.delete(&own, -1).await;
-                stage.passes("somebody stands before it");
-                return match deleted {
-                    Err(error) if error.is_session_over() => Err(Stop::SessionLost),
-                    Ok(()) | Err(_) => Ok(()),
-                };
-            }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+    let names = plain::children(&zk, &lock, own.as_str()).await?;
+    match plain::place(&lock, &names, &own) {
+        Place::First => {}
+        Place::Absent => return Err(plain::gone(&own)),
+        Place::Behind(_) => {
+            let deleted = zk.delete(&own, -1).await;
+            stage.passes("somebody stands before it");
+            return match deleted {
+                Err(error) if error.is_session_over() => Err(Stop::SessionLost),
+                Ok(()) | Err(_) => Ok(()),
+            };
         }
-        stage.section(&own, None, std::future::pending::<()>()).await;
-        plain::remove(&zk, &own).await
     }
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
 }

@@ -1,39 +1,26 @@
 //! `try-lock`: the recipe of this project.
 
 use crate::common::Stop;
-use crate::lock::{LockKind, Stage};
-use crate::promise::AnyPromise;
-use crate::trial::{About, Bounds, Reductions};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::{Lock, OnDisconnect};
 
 /// [`zk_recipes::Lock::try_acquire`]: each round is one try.
-#[derive(Clone, Copy, Debug)]
-pub struct Right;
+pub fn trial() -> Trial {
+    lock("try-lock", turn)
+        .summary("Takes the lock if nobody stands before it; else it leaves nothing behind.")
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) })
+        .promises(super::promises)
+}
 
-impl LockKind for Right {
-    fn about(&self) -> About {
-        About {
-            name: "try-lock",
-            summary: "Takes the lock if nobody stands before it; else it leaves nothing behind.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        super::promises()
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let guid = stage.guid();
-        let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
-        let Some(held) = lock.try_acquire().await? else {
-            stage.passes("somebody stands before it");
-            return Ok(());
-        };
-        stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
-        Ok(held.release().await?)
-    }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let guid = stage.guid();
+    let mut lock = Lock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
+    let Some(held) = lock.try_acquire().await? else {
+        stage.passes("somebody stands before it");
+        return Ok(());
+    };
+    stage.section(held.node(), Some(held.token()), held.session_lost(OnDisconnect::Stop)).await;
+    Ok(held.release().await?)
 }

@@ -1,61 +1,46 @@
 //! `two-phase-commit/children-one-by-one`: a part of the sites is taken for all.
 
 use super::published::{appears, by_votes, create};
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZooKeeper};
 use zk_recipes::Verdict;
 
 /// Sites that watch each other. The coordinator makes their znodes one after the other, its own last, and who takes part
 /// is whose znode is there: a site that looks in between decides with too few (S-140).
-#[derive(Clone, Copy, Debug)]
-pub struct ChildrenOneByOne;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/children-one-by-one", Sites::Silent, turn)
+        .summary(
+            "The sites' znodes are made one by one, and whoever looks takes those that are there for all.",
+        )
+        .source("ZooKeeper's recipes, Two-phased Commit")
+        .breaks("commit-validity", "S-140", "none")
+        .bounds(Bounds::clients(2))
+        .promises(published)
+}
 
-impl CommitKind for ChildrenOneByOne {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/children-one-by-one",
-            summary: "The sites' znodes are made one by one, and whoever looks takes those that are there for all.",
-            source: "ZooKeeper's recipes, Two-phased Commit",
-            breaks: Some(Breaks { promise: "commit-validity", defect: "S-140", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, transaction) = (stage.zk(), stage.transaction());
+    let own = plain::child(&transaction, &stage.name());
+    if stage.is_coordinator() {
+        stage.note(crate::words::PROPOSES);
+        create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
+        for site in stage.sites().iter().rev() {
+            create(&zk, &plain::child(&transaction, site), Data::NULL, CreateMode::Persistent).await?;
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    fn joins(&self) -> bool {
-        false
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, transaction) = (stage.zk(), stage.transaction());
-        let own = plain::child(&transaction, &stage.name());
-        if stage.is_coordinator() {
-            stage.note(crate::words::PROPOSES);
-            create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
-            for site in stage.sites().iter().rev() {
-                create(&zk, &plain::child(&transaction, site), Data::NULL, CreateMode::Persistent).await?;
-            }
+    appears(&zk, &own).await?;
+    let vote = stage.considers().await;
+    loop {
+        zk.checkpoint("children-one-by-one/vote", &[Local::Text(vote.word())]);
+        match zk.set_data(&own, vote.data(), 0).await {
+            Err(e) if e.code != ErrorCode::BadVersion => plain::passing(&zk, e).await?,
+            Ok(_) | Err(_) => break,
         }
-        appears(&zk, &own).await?;
-        let vote = stage.considers().await;
-        loop {
-            zk.checkpoint("children-one-by-one/vote", &[Local::Text(vote.word())]);
-            match zk.set_data(&own, vote.data(), 0).await {
-                Err(e) if e.code != ErrorCode::BadVersion => plain::passing(&zk, e).await?,
-                Ok(_) | Err(_) => break,
-            }
-        }
-        let mut sites = plain::children(&zk, &transaction, "").await?;
-        sites.sort_unstable();
-        stage.does(by_votes(stage, &sites, Verdict::read).await?);
-        Ok(())
     }
+    let mut sites = plain::children(&zk, &transaction, "").await?;
+    sites.sort_unstable();
+    stage.does(by_votes(&stage, &sites, Verdict::read).await?);
+    Ok(())
 }

@@ -1,48 +1,37 @@
 //! `two-phase-commit/cleanup-is-abort`: a transaction that is gone is taken for aborted.
 
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{MultiOutcome, Op, ZooKeeper};
 use zk_recipes::{Verdict, Watching};
 
 /// The recipe, but the coordinator removes the transaction as soon as it has decided, and who finds nothing takes that
 /// for abort (S-150). It takes no fault, only a site that looks late.
-#[derive(Clone, Copy, Debug)]
-pub struct CleanupIsAbort;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/cleanup-is-abort", Sites::Shown, turn)
+        .summary(
+            "The coordinator removes what it has decided, and a site that looks later takes that for abort.",
+        )
+        .source("mutant of the recipe; ZooKeeper's recipes do not say who removes a transaction, or when")
+        .breaks("agreement", "S-150", "none")
+        .bounds(Bounds::clients(2))
+        .promises(published)
+}
 
-impl CommitKind for CleanupIsAbort {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/cleanup-is-abort",
-            summary: "The coordinator removes what it has decided, and a site that looks later takes that for abort.",
-            source: "mutant of the recipe; ZooKeeper's recipes do not say who removes a transaction, or when",
-            breaks: Some(Breaks { promise: "agreement", defect: "S-150", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
+        stage.does(Verdict::Abort);
+        return Ok(());
+    };
+    transaction.vote(stage.considers().await).await?;
+    let decided = transaction.decision().await?;
+    stage.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
+    if *transaction.coordinator() == *stage.name() {
+        remove(&stage.zk(), &stage).await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
-            stage.does(Verdict::Abort);
-            return Ok(());
-        };
-        transaction.vote(stage.considers().await).await?;
-        let decided = transaction.decision().await?;
-        stage.does(decided.as_ref().map_or(Verdict::Abort, |decided| decided.verdict()));
-        if *transaction.coordinator() == *stage.name() {
-            remove(&stage.zk(), stage).await?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Removes the transaction with all that is in it.

@@ -1,47 +1,30 @@
 //! `two-phase-commit/empty-is-vote`: who has said nothing has agreed.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::Stop;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::Data;
 use zk_recipes::{Verdict, Watching};
 
 /// Sites that watch each other, and look for a vote to abort: whatever is not one is taken for a vote to commit.
 ///
 /// The text leaves the content of a site's znode undefined until it votes (S-143). It takes no fault.
-#[derive(Clone, Copy, Debug)]
-pub struct EmptyIsVote;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/empty-is-vote", Sites::Silent, turn)
+        .summary("Takes whatever is not a vote to abort for one to commit, also before it is a vote.")
+        .source("reading of ZooKeeper's recipes, where the content is left undefined until the vote")
+        .breaks("commit-validity", "S-143", "none")
+        .bounds(Bounds::clients(2))
+        .promises(published)
+}
 
-impl CommitKind for EmptyIsVote {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/empty-is-vote",
-            summary: "Takes whatever is not a vote to abort for one to commit, also before it is a vote.",
-            source: "reading of ZooKeeper's recipes, where the content is left undefined until the vote",
-            breaks: Some(Breaks { promise: "commit-validity", defect: "S-143", fault: "none" }),
-            bounds: Bounds::clients(2),
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
+        transaction.vote(stage.considers().await).await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    fn joins(&self) -> bool {
-        false
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-            transaction.vote(stage.considers().await).await?;
-        }
-        let is_vote = |data: &Data| Verdict::read(data).or(Some(Verdict::Commit));
-        stage.does(by_votes(stage, &stage.sites(), is_vote).await?);
-        Ok(())
-    }
+    let is_vote = |data: &Data| Verdict::read(data).or(Some(Verdict::Commit));
+    stage.does(by_votes(&stage, &stage.sites(), is_vote).await?);
+    Ok(())
 }

@@ -1,11 +1,9 @@
 //! `two-phase-commit/ephemeral-vote`: a vote goes with its site.
 
 use super::published::{appears, create};
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{SITES, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Either, ErrorCode, EventType, Local, Text, ZPath, ZooKeeper, race};
 use zk_recipes::Verdict;
 
@@ -13,39 +11,30 @@ use zk_recipes::Verdict;
 /// and who is not there either, is taken to abort.
 ///
 /// A site that has voted, and whom another has believed, may be gone when the third looks (S-148).
-#[derive(Clone, Copy, Debug)]
-pub struct EphemeralVote;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/ephemeral-vote", Sites::Shown, turn)
+        .summary(
+            "Votes are ephemeral, so that failures are seen: a vote that one has seen is gone for the next.",
+        )
+        .source("ZooKeeper's recipes, Two-phased Commit, the way out of the second drawback")
+        .breaks("agreement", "S-148", "session expiry")
+        .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
+        .promises(published)
+}
 
-impl CommitKind for EphemeralVote {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/ephemeral-vote",
-            summary: "Votes are ephemeral, so that failures are seen: a vote that one has seen is gone for the next.",
-            source: "ZooKeeper's recipes, Two-phased Commit, the way out of the second drawback",
-            breaks: Some(Breaks { promise: "agreement", defect: "S-148", fault: "session expiry" }),
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, transaction, site) = (stage.zk(), stage.transaction(), stage.site());
+    if stage.is_coordinator() {
+        // As long as it takes: who decides without one that is late is wrong in another way.
+        site.wait_for(&stage.sites()).await?;
+        stage.note(crate::words::PROPOSES);
+        create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, transaction, site) = (stage.zk(), stage.transaction(), stage.site());
-        if stage.is_coordinator() {
-            // As long as it takes: who decides without one that is late is wrong in another way.
-            site.wait_for(&stage.sites()).await?;
-            stage.note(crate::words::PROPOSES);
-            create(&zk, &transaction, "as agreed".into(), CreateMode::Persistent).await?;
-        }
-        appears(&zk, &transaction).await?;
-        let own = plain::child(&transaction, &stage.name());
-        create(&zk, &own, stage.considers().await.data(), CreateMode::Ephemeral).await?;
-        stage.does(by_those_there(&zk, &transaction, &stage.sites()).await?);
-        Ok(())
-    }
+    appears(&zk, &transaction).await?;
+    let own = plain::child(&transaction, &stage.name());
+    create(&zk, &own, stage.considers().await.data(), CreateMode::Ephemeral).await?;
+    stage.does(by_those_there(&zk, &transaction, &stage.sites()).await?);
+    Ok(())
 }
 
 /// Decides by the votes, one site after the other.

@@ -1,57 +1,42 @@
 //! `two-phase-commit/gives-up`: a site that has voted goes away.
 
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
 use zk_recipes::{Verdict, Watching};
 
 /// Sites that watch each other. One that loses its connection while it waits gives the transaction up, though it has voted
 /// and its session lives: it neither commits nor aborts, whatever the others do, and says nothing (S-145).
-#[derive(Clone, Copy, Debug)]
-pub struct GivesUp;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/gives-up", Sites::Silent, turn)
+        .summary(
+            "A site that has voted, and loses its connection while it waits, goes on without a decision.",
+        )
+        .source("reading of ZooKeeper's recipes, which name no lost connections")
+        .breaks("voters-learn", "S-145", "lost connection")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
+        .promises(published)
+}
 
-impl CommitKind for GivesUp {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/gives-up",
-            summary: "A site that has voted, and loses its connection while it waits, goes on without a decision.",
-            source: "reading of ZooKeeper's recipes, which name no lost connections",
-            breaks: Some(Breaks { promise: "voters-learn", defect: "S-145", fault: "lost connection" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
+        transaction.vote(stage.considers().await).await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    fn joins(&self) -> bool {
-        false
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-            transaction.vote(stage.considers().await).await?;
-        }
-        let mut decision = Verdict::Commit;
-        for site in stage.sites() {
-            match vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await? {
-                None => return Ok(()),
-                Some(Verdict::Commit) => {}
-                Some(Verdict::Abort) => {
-                    decision = Verdict::Abort;
-                    break;
-                }
+    let mut decision = Verdict::Commit;
+    for site in stage.sites() {
+        match vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await? {
+            None => return Ok(()),
+            Some(Verdict::Commit) => {}
+            Some(Verdict::Abort) => {
+                decision = Verdict::Abort;
+                break;
             }
         }
-        stage.does(decision);
-        Ok(())
     }
+    stage.does(decision);
+    Ok(())
 }
 
 /// Waits for a site's vote; `None` if the connection is lost meanwhile.

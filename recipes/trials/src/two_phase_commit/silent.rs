@@ -1,57 +1,46 @@
 //! `two-phase-commit/silent`: the recipe of this project among sites that may say nothing.
 
-use super::stage::{CommitKind, Stage};
+use super::stage::{Sites, Stage, commit};
 use crate::common::Stop;
-use crate::trial::{About, Bounds, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_recipes::{Verdict, Watching};
 
 /// [`zk_recipes::Participant`], where a site that is not ready does not vote, though it lives: nothing but a timer can
 /// tell that, and the recipe has none. Here each site has one, as any of them may have to take over, and aborts.
 ///
 /// It is the one case in which the recipe blocks, with the way out that it offers.
-#[derive(Clone, Copy, Debug)]
-pub struct Silent;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/silent", Sites::Acknowledging, turn)
+        .summary(
+            "The same recipe among sites that may live and not vote: each waits for so long, and aborts.",
+        )
+        .source("zk-recipes")
+        .bounds(Bounds { expiries: 1, ..Bounds::clients(2) })
+}
 
-impl CommitKind for Silent {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/silent",
-            summary: "The same recipe among sites that may live and not vote: each waits for so long, and aborts.",
-            source: "zk-recipes",
-            breaks: None,
-            bounds: Bounds { expiries: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
-        }
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
+        stage.is_over();
+        return Ok(());
+    };
+    if stage.is_ready().await {
+        stage.votes(Verdict::Commit);
+        transaction.vote(Verdict::Commit).await?;
     }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else {
-            stage.is_over();
-            return Ok(());
-        };
-        if stage.is_ready().await {
-            stage.votes(Verdict::Commit);
-            transaction.vote(Verdict::Commit).await?;
+    let decided = match stage.in_time(transaction.decision()).await? {
+        Some(decided) => decided,
+        None => {
+            transaction.abort().await?;
+            transaction.decision().await?
         }
-        let decided = match stage.in_time(transaction.decision()).await? {
-            Some(decided) => decided,
-            None => {
-                transaction.abort().await?;
-                transaction.decision().await?
-            }
-        };
-        match decided {
-            Some(decided) => {
-                stage.does(decided.verdict());
-                decided.acknowledge().await?;
-            }
-            None => stage.is_over(),
+    };
+    match decided {
+        Some(decided) => {
+            stage.does(decided.verdict());
+            decided.acknowledge().await?;
         }
-        Ok(())
+        None => stage.is_over(),
     }
-
-    async fn again(&self, stage: &Stage) -> Result<(), Stop> {
-        stage.acknowledges().await
-    }
+    Ok(())
 }

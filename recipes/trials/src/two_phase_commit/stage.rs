@@ -1,11 +1,11 @@
 //! What all two-phase commits on trial have in common: the sites, how they come to their votes, and what they tell.
 
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, erased};
-use crate::event::{End, Observation};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
+use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{self, DONE, Order, START, telling};
-use crate::trial::{About, FoundBy, Part, Trial};
+use crate::trial::{Part, Trial};
 use crate::words::{self, Word};
 use std::time::Duration;
 use zk_api::{Either, Text, ZPath, ZooKeeper, Zxid, race};
@@ -24,43 +24,15 @@ const READY: Duration = Duration::from_millis(3500);
 /// What a variant keeps that is wrong in nothing but that sites wait in vain.
 pub const SAFE: &[&str] = &["agreement", "commit-validity", "irrevocability", "abort-validity"];
 
-/// A kind of two-phase commit.
-pub trait CommitKind: Send + Sync + 'static {
-    /// What is on trial.
-    fn about(&self) -> About;
-
-    /// What is promised.
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_commitment(TRANSACTIONS, SITES)
-    }
-
-    /// Which engines find what is wrong with it.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Both
-    }
-
-    /// What it keeps, though it is wrong.
-    fn keeps(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The scenario that it is made for.
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Whether sites show that they are there.
-    fn joins(&self) -> bool {
-        true
-    }
-
-    /// Takes part in one transaction.
-    fn turn(&self, stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send;
-
-    /// What a site that comes back does about the transaction that its former life did last.
-    fn again(&self, _stage: &Stage) -> impl Future<Output = Result<(), Stop>> + Send {
-        async { Ok(()) }
-    }
+/// How sites stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sites {
+    /// They show nothing before they vote.
+    Silent,
+    /// They show that they are there.
+    Shown,
+    /// The same, and one that comes back acknowledges the transaction that its former life did last.
+    Acknowledging,
 }
 
 /// What sites tell, in their order, about one transaction after the other. One that has not voted may learn of a decision; a
@@ -102,80 +74,55 @@ const WORDS: Order = &[
     (DONE, &[words::COMMITS, words::ABORTS]),
 ];
 
-/// A kind of two-phase commit as a trial. Every process is a site, process 0 the coordinator as well; there is one
-/// transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
-#[derive(Clone, Copy, Debug)]
-pub struct OnTrial<K>(pub K);
-
-impl<K: CommitKind> OnTrial<K> {
-    async fn life(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), Stop> {
-        let stage = |left: u8| Stage {
-            zk: InRound::new(zk.clone(), left),
-            probe: probe.clone(),
-            part,
-            left,
-            joins: self.0.joins(),
-        };
-        let before = stage(part.rounds.saturating_add(1));
-        if self.0.joins() {
-            before.site().join().await?;
+/// A two-phase commit on trial: a turn takes part in one transaction. Every process is a site, process 0 the coordinator as
+/// well; there is one transaction a round, named after the rounds that are left, so that a second life finds the one it was in.
+pub fn commit(name: &'static str, sites: Sites, turn: impl Turn<Stage>) -> Trial {
+    let code = move |zk, probe: AnyProbe, part: Part| async move {
+        let done = life(sites, turn, (zk, probe.clone()), part).await;
+        if let Err(stop) = &done {
+            let (_, why) = stop.clone().end();
+            probe.observe(Observation::note(Word::own("gives up:"), &why, part.me.process.into()));
         }
-        if part.me.life > 0 {
-            self.0.again(&before).await?;
-        }
-        for left in (1..=part.rounds).rev() {
-            let stage = stage(left);
-            stage.zk.checkpoint("trial/round", &[]);
-            self.0.turn(&stage).await?;
-        }
-        Ok(())
-    }
+        done
+    };
+    Trial::new(name, code)
+        .setup([TRANSACTIONS, SITES])
+        .promises(|| told(promises::of_commitment(TRANSACTIONS, SITES)))
+        .counts_wakes(false)
 }
 
-impl<K: CommitKind> Trial for OnTrial<K> {
-    fn about(&self) -> About {
-        self.0.about()
-    }
+/// What the published steps promise.
+pub fn published() -> Vec<Box<dyn AnyPromise>> {
+    told(promises::of_published_commitment(TRANSACTIONS, SITES))
+}
 
-    fn counts_wakes(&self) -> bool {
-        false
-    }
+/// With what the sites tell, in their order.
+fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
+    telling(promises, WORDS)
+}
 
-    fn setup(&self) -> Vec<Text> {
-        vec![TRANSACTIONS.into(), SITES.into()]
+async fn life(
+    sites: Sites,
+    turn: impl Turn<Stage>,
+    (zk, probe): (AnyZooKeeper, AnyProbe),
+    part: Part,
+) -> Result<(), Stop> {
+    let joins = sites != Sites::Silent;
+    let stage =
+        |left: u8| Stage { zk: InRound::new(zk.clone(), left), probe: probe.clone(), part, left, joins };
+    let before = stage(part.rounds.saturating_add(1));
+    if joins {
+        before.site().join().await?;
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        telling(self.0.promises(), WORDS)
+    if part.me.life > 0 && sites == Sites::Acknowledging {
+        before.acknowledges().await?;
     }
-
-    fn keeps(&self) -> &'static [&'static str] {
-        self.0.keeps()
+    for left in (1..=part.rounds).rev() {
+        let stage = stage(left);
+        stage.zk.checkpoint("trial/round", &[]);
+        turn(stage).await?;
     }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        self.0.scenario()
-    }
-
-    fn found_by(&self) -> FoundBy {
-        self.0.found_by()
-    }
-
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        let (zk, probe) = erased(zk, probe);
-        match self.life(zk, probe.clone(), part).await {
-            Ok(()) => End::Done,
-            Err(stop) => {
-                let (end, why) = stop.end();
-                probe.observe(Observation::note(Word::own("gives up:"), &why, part.me.process.into()));
-                end
-            }
-        }
-    }
+    Ok(())
 }
 
 /// One site in one transaction.

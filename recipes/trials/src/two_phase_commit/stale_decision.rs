@@ -1,12 +1,10 @@
 //! `two-phase-commit/stale-decision`: a decision that cannot be read yet is taken for abort.
 
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::event::Resource;
 use crate::probe::Probe;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{ErrorCode, Local, ZPath, ZooKeeper};
 use zk_recipes::{Verdict, Watching};
 
@@ -15,53 +13,36 @@ use zk_recipes::{Verdict, Watching};
 ///
 /// The other means is the resource that is worked on: the coordinator has written there as it did what was decided, and
 /// a site that asks is refused from then on. That news is faster than a server that lags.
-#[derive(Clone, Copy, Debug)]
-pub struct StaleDecision;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/stale-decision", Sites::Shown, turn)
+        .summary("Knows from elsewhere that it is decided, reads the decision without a sync, and takes none for abort.")
+        .source("mutant of the recipe, presumed abort")
+        .breaks("agreement", "S-152", "a server that lags")
+        .bounds(Bounds { lag: 1, effects: true, ..Bounds::clients(2) })
+        .promises(published)
+                // Of 100 seeds, one sees it: the news must pass a server that is seconds behind.
+.found_by(FoundBy::Model)
+        .scenario(&[("servers", "3")])
+}
 
-impl CommitKind for StaleDecision {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/stale-decision",
-            summary: "Knows from elsewhere that it is decided, reads the decision without a sync, and takes none for abort.",
-            source: "mutant of the recipe, presumed abort",
-            breaks: Some(Breaks { promise: "agreement", defect: "S-152", fault: "a server that lags" }),
-            bounds: Bounds { lag: 1, effects: true, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+    transaction.vote(stage.considers().await).await?;
+    if !stage.is_coordinator() && stage.has_effects() {
+        stage.probe().work().await;
+        if !stage.probe().write(Resource::Fenced, Some(stage.token(false))).await {
+            let decision = plain::child(&stage.transaction(), "decision");
+            stage.does(written(&stage.zk(), &decision).await?.unwrap_or(Verdict::Abort));
+            return Ok(());
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
+    let Some(decided) = transaction.decision().await? else { return Ok(()) };
+    stage.does(decided.verdict());
+    if stage.is_coordinator() && stage.has_effects() {
+        stage.probe().write(Resource::Fenced, Some(stage.token(true))).await;
     }
-
-    /// Of 100 seeds, one sees it: the news must pass a server that is seconds behind.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Model
-    }
-
-    fn scenario(&self) -> &'static [(&'static str, &'static str)] {
-        &[("servers", "3")]
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
-        transaction.vote(stage.considers().await).await?;
-        if !stage.is_coordinator() && stage.has_effects() {
-            stage.probe().work().await;
-            if !stage.probe().write(Resource::Fenced, Some(stage.token(false))).await {
-                let decision = plain::child(&stage.transaction(), "decision");
-                stage.does(written(&stage.zk(), &decision).await?.unwrap_or(Verdict::Abort));
-                return Ok(());
-            }
-        }
-        let Some(decided) = transaction.decision().await? else { return Ok(()) };
-        stage.does(decided.verdict());
-        if stage.is_coordinator() && stage.has_effects() {
-            stage.probe().write(Resource::Fenced, Some(stage.token(true))).await;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// What is written there now, as this server has it.

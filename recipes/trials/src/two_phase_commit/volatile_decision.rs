@@ -1,12 +1,10 @@
 //! `two-phase-commit/volatile-decision`: the decision is in the coordinator's memory.
 
 use super::published::create;
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{SITES, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::probe::Probe;
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, FoundBy, Reductions};
+use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{CreateMode, Either, ErrorCode, EventType, Local, Text, ZPath, ZooKeeper, race};
 use zk_recipes::{Verdict, Watching};
 
@@ -14,46 +12,32 @@ use zk_recipes::{Verdict, Watching};
 /// nowhere else. Who has not been told when the coordinator is gone works it out from the votes, as that one did.
 ///
 /// Not all that a decision came of is in the votes: one that was missing then may be there now (S-147).
-#[derive(Clone, Copy, Debug)]
-pub struct VolatileDecision;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/volatile-decision", Sites::Shown, turn)
+        .summary("The coordinator tells its decision to one site after the other, and writes it nowhere for itself.")
+        .source("ZooKeeper's recipes, Two-phased Commit, where only the coordinator is notified")
+        .breaks("agreement", "S-147", "crash of the coordinator")
+        .bounds(Bounds { crashes: 1, ..Bounds::clients(2) })
+        .promises(published)
+                // Of 100 seeds, one sees it: a site must be gone as it is decided, and vote before the coordinator has told it.
+.found_by(FoundBy::Model)
+}
 
-impl CommitKind for VolatileDecision {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/volatile-decision",
-            summary: "The coordinator tells its decision to one site after the other, and writes it nowhere for itself.",
-            source: "ZooKeeper's recipes, Two-phased Commit, where only the coordinator is notified",
-            breaks: Some(Breaks { promise: "agreement", defect: "S-147", fault: "crash of the coordinator" }),
-            bounds: Bounds { crashes: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, site, node) = (stage.zk(), stage.site(), stage.transaction());
+    let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
+    let coordinator = Text::from(transaction.coordinator());
+    cast(&zk, &plain::child(&node, &stage.name()), stage.considers().await, &coordinator).await?;
+    let waits_for = (coordinator != stage.name()).then_some(&coordinator);
+    let decision = decide(&zk, &node, &stage.sites(), waits_for, &told(&node, &stage.name())).await?;
+    stage.does(decision);
+    if waits_for.is_none() {
+        stage.probe().work().await;
+        for other in stage.sites().iter().filter(|other| **other != stage.name()) {
+            create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    /// Of 100 seeds, one sees it: a site must be gone as it is decided, and vote before the coordinator has told it.
-    fn found_by(&self) -> FoundBy {
-        FoundBy::Model
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let (zk, site, node) = (stage.zk(), stage.site(), stage.transaction());
-        let Some(transaction) = stage.begin(&site, Watching::Coordinator).await? else { return Ok(()) };
-        let coordinator = Text::from(transaction.coordinator());
-        cast(&zk, &plain::child(&node, &stage.name()), stage.considers().await, &coordinator).await?;
-        let waits_for = (coordinator != stage.name()).then_some(&coordinator);
-        let decision = decide(&zk, &node, &stage.sites(), waits_for, &told(&node, &stage.name())).await?;
-        stage.does(decision);
-        if waits_for.is_none() {
-            stage.probe().work().await;
-            for other in stage.sites().iter().filter(|other| **other != stage.name()) {
-                create(&zk, &told(&node, other), decision.data(), CreateMode::Persistent).await?;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Where a site is told.

@@ -1,11 +1,9 @@
 //! `two-phase-commit/vote-rewritten`: a vote is changed when its answer is lost.
 
 use super::published::by_votes;
-use super::stage::{CommitKind, SITES, Stage, TRANSACTIONS};
+use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 use zk_recipes::{Verdict, Watching};
 
@@ -13,44 +11,29 @@ use zk_recipes::{Verdict, Watching};
 /// failed, and votes to abort, to be on the safe side (S-141).
 ///
 /// Others may have read the first vote by then, and have committed.
-#[derive(Clone, Copy, Debug)]
-pub struct VoteRewritten;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/vote-rewritten", Sites::Silent, turn)
+        .summary("Writes its vote whatever is there, and to abort if the answer to the first one is lost.")
+        .source("reading of ZooKeeper's recipes, which name no version and no errors")
+        .breaks("irrevocability", "S-141", "lost answer")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(1) })
+        .promises(published)
+}
 
-impl CommitKind for VoteRewritten {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/vote-rewritten",
-            summary: "Writes its vote whatever is there, and to abort if the answer to the first one is lost.",
-            source: "reading of ZooKeeper's recipes, which name no version and no errors",
-            breaks: Some(Breaks { promise: "irrevocability", defect: "S-141", fault: "lost answer" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(1) },
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    fn joins(&self) -> bool {
-        false
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        if stage.begin(&site, Watching::EachOther).await?.is_some() {
-            let (zk, own) = (stage.zk(), plain::child(&stage.transaction(), &stage.name()));
-            let mut vote = stage.considers().await;
-            loop {
-                zk.checkpoint("vote-rewritten/vote", &[Local::Text(vote.word())]);
-                match zk.set_data(&own, vote.data(), -1).await {
-                    Ok(_) => break,
-                    Err(e) => plain::passing(&zk, e).await?,
-                }
-                vote = Verdict::Abort;
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    if stage.begin(&site, Watching::EachOther).await?.is_some() {
+        let (zk, own) = (stage.zk(), plain::child(&stage.transaction(), &stage.name()));
+        let mut vote = stage.considers().await;
+        loop {
+            zk.checkpoint("vote-rewritten/vote", &[Local::Text(vote.word())]);
+            match zk.set_data(&own, vote.data(), -1).await {
+                Ok(_) => break,
+                Err(e) => plain::passing(&zk, e).await?,
             }
+            vote = Verdict::Abort;
         }
-        stage.does(by_votes(stage, &stage.sites(), Verdict::read).await?);
-        Ok(())
     }
+    stage.does(by_votes(&stage, &stage.sites(), Verdict::read).await?);
+    Ok(())
 }

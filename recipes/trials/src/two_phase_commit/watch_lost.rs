@@ -1,58 +1,38 @@
 //! `two-phase-commit/watch-lost`: a watch is not set again.
 
-use super::stage::{CommitKind, SAFE, SITES, Stage, TRANSACTIONS};
+use super::stage::{SAFE, Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
-use crate::promise::AnyPromise;
-use crate::promises;
-use crate::trial::{About, Bounds, Breaks, Reductions};
+use crate::trial::{Bounds, Trial};
 use zk_api::{Either, EventType, Local, ZPath, ZooKeeper, race};
 use zk_recipes::{Verdict, Watching};
 
 /// Sites that watch each other. A site drops its watch with the connection, and goes on waiting for what it would have
 /// told once there is a new one (S-145).
-#[derive(Clone, Copy, Debug)]
-pub struct WatchLost;
+pub fn trial() -> Trial {
+    commit("two-phase-commit/watch-lost", Sites::Silent, turn)
+        .summary("Gives up its watch with the connection, and goes on waiting for its event on the next one.")
+        .source("reading of ZooKeeper's recipes, which set each watch once and name no lost connections")
+        .breaks("no-waiter-stuck", "S-145", "lost connection")
+        .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
+        .promises(published)
+        .keeps(SAFE)
+}
 
-impl CommitKind for WatchLost {
-    fn about(&self) -> About {
-        About {
-            name: "two-phase-commit/watch-lost",
-            summary: "Gives up its watch with the connection, and goes on waiting for its event on the next one.",
-            source: "reading of ZooKeeper's recipes, which set each watch once and name no lost connections",
-            breaks: Some(Breaks { promise: "no-waiter-stuck", defect: "S-145", fault: "lost connection" }),
-            bounds: Bounds { drops: 1, ..Bounds::clients(2) },
-            reductions: Reductions::default(),
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let site = stage.site();
+    if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
+        transaction.vote(stage.considers().await).await?;
+    }
+    let mut decision = Verdict::Commit;
+    for site in stage.sites() {
+        let vote = vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await?;
+        if vote == Verdict::Abort {
+            decision = vote;
+            break;
         }
     }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::of_published_commitment(TRANSACTIONS, SITES)
-    }
-
-    fn joins(&self) -> bool {
-        false
-    }
-
-    fn keeps(&self) -> &'static [&'static str] {
-        SAFE
-    }
-
-    async fn turn(&self, stage: &Stage) -> Result<(), Stop> {
-        let site = stage.site();
-        if let Some(transaction) = stage.begin(&site, Watching::EachOther).await? {
-            transaction.vote(stage.considers().await).await?;
-        }
-        let mut decision = Verdict::Commit;
-        for site in stage.sites() {
-            let vote = vote_of(&stage.zk(), &plain::child(&stage.transaction(), &site)).await?;
-            if vote == Verdict::Abort {
-                decision = vote;
-                break;
-            }
-        }
-        stage.does(decision);
-        Ok(())
-    }
+    stage.does(decision);
+    Ok(())
 }
 
 /// Waits for a site's vote.

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use zk_api::{ErrorCode, KeeperState, SessionId, Text, WatchedEvent};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
-use zk_trials::trial::{Actor, AnyTrial, Bounds, Part};
+use zk_trials::trial::{Actor, Bounds, Part, Trial};
 
 /// The session of somebody who is no actor.
 const ADMINISTRATOR: SessionId = SessionId::new(99);
@@ -56,12 +56,12 @@ pub struct Outcome {
 }
 
 /// Runs a trial under one seed.
-pub fn run(trial: &Arc<dyn AnyTrial>, bounds: Bounds, seed: u64) -> Outcome {
+pub fn run(trial: &Arc<Trial>, bounds: Bounds, seed: u64) -> Outcome {
     run_with(trial, bounds, 0, seed)
 }
 
 /// The same, with an administrator who deletes so many ephemeral znodes.
-pub fn run_with(trial: &Arc<dyn AnyTrial>, bounds: Bounds, robberies: u8, seed: u64) -> Outcome {
+pub fn run_with(trial: &Arc<Trial>, bounds: Bounds, robberies: u8, seed: u64) -> Outcome {
     let mut run = Run::new(trial, bounds, seed);
     run.robberies = robberies;
     for actor in 0..run.actors.len() {
@@ -71,7 +71,7 @@ pub fn run_with(trial: &Arc<dyn AnyTrial>, bounds: Bounds, robberies: u8, seed: 
         let Some(next) = run.draw() else { return run.rest() };
         run.make(next);
     }
-    panic!("{} does not come to rest under seed {seed}", trial.about().name);
+    panic!("{} does not come to rest under seed {seed}", trial.about.name);
 }
 
 struct Run {
@@ -87,12 +87,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(trial: &Arc<dyn AnyTrial>, bounds: Bounds, seed: u64) -> Run {
+    fn new(trial: &Arc<Trial>, bounds: Bounds, seed: u64) -> Run {
         let clients = (0..bounds.clients.into()).map(Client::new).collect::<Vec<_>>();
         let opened =
             clients.iter().map(|c| Event::Is(Fact::SessionOpened { session: c.session, actor: c.actor }));
         let outside = Outside {
-            server: Server::new(&trial.setup()),
+            server: Server::new(&trial.setup),
             events: opened.collect(),
             clients,
             points: Vec::new(),
@@ -111,7 +111,7 @@ impl Run {
         Run {
             actors: actors.collect(),
             outside,
-            promises: trial.promises(),
+            promises: (trial.promises)(),
             outcome: Outcome::default(),
             random: seed,
             expiries: bounds.expiries,

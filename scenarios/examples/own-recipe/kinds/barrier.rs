@@ -1,6 +1,6 @@
 //! A barrier of one's own: a znode; who finds it waits until it is gone. It comes with a promise that is written from nothing.
 
-use zoocheck::api::{ErrorCode, Text, ZPath, ZooKeeper};
+use zoocheck::api::{ErrorCode, ZPath, ZooKeeper};
 use zoocheck::trials::prelude::*;
 
 const BARRIER: &str = "/my-barrier/up";
@@ -53,37 +53,25 @@ impl Promise for Closed {
     }
 }
 
-struct MyBarrier;
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), End> {
+    turn(&zk, &probe, &part).await
+}
 
-impl Trial for MyBarrier {
-    fn about(&self) -> About {
-        About::new("my-barrier", "A znode; who finds it waits until it is gone.")
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/my-barrier".into(), BARRIER.into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(Closed::default())]
-    }
-    /// An error ends an attempt, and whoever made it: be it the one who was to lower the barrier. Whoever has passed asks for
-    /// nothing more, and may be done before it knows of its session's end.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &["no-failure", "no-waiter-stuck", "session-end-noticed"]
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        turn(&zk, &probe, &part).await.err().unwrap_or(End::Done)
-    }
+fn my_barrier() -> Trial {
+    Trial::new("my-barrier", actor)
+        .summary("A znode; who finds it waits until it is gone.")
+        .setup(["/my-barrier", BARRIER])
+        .promises(|| vec![Box::new(Closed::default())])
+        // An error ends an attempt, and whoever made it: be it the one who was to lower the barrier. Whoever has passed asks for
+        // nothing more, and may be done before it knows of its session's end.
+        .opts_out(&["no-failure", "no-waiter-stuck", "session-end-noticed"])
 }
 
 #[test]
 fn my_barrier_is_right() {
-    zoocheck::assert_right(MyBarrier, 100);
+    zoocheck::assert_right(my_barrier(), 100);
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(MyBarrier).main()
+    zoocheck::Zoo::default().with(my_barrier()).main()
 }

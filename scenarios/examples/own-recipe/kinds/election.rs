@@ -33,43 +33,31 @@ async fn term(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), End> {
     Ok(())
 }
 
-struct MyElection;
-
-impl Trial for MyElection {
-    fn about(&self) -> About {
-        About::new("my-election", "Sequential znodes; the first leads, and each watches the one before it.")
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/my-election".into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of("/my-election")), Box::new(NoWaiterStuck)]
-    }
-    /// An error ends an attempt, and whoever made it.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &["no-failure"]
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        for _ in 0..part.rounds {
-            if let Err(end) = term(&zk, &probe).await {
-                // A znode that it may have made must not stand in the way: it goes with the session.
-                let _ = zk.close().await;
-                return end;
-            }
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> End {
+    for _ in 0..part.rounds {
+        if let Err(end) = term(&zk, &probe).await {
+            // A znode that it may have made must not stand in the way: it goes with the session.
+            let _ = zk.close().await;
+            return end;
         }
-        End::Done
     }
+    End::Done
+}
+
+fn my_election() -> Trial {
+    Trial::new("my-election", actor)
+        .summary("Sequential znodes; the first leads, and each watches the one before it.")
+        .setup(["/my-election"])
+        .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of("/my-election")), Box::new(NoWaiterStuck)])
+        // An error ends an attempt, and whoever made it.
+        .opts_out(&["no-failure"])
 }
 
 #[test]
 fn my_election_is_right() {
-    zoocheck::assert_right(MyElection, 100);
+    zoocheck::assert_right(my_election(), 100);
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(MyElection).main()
+    zoocheck::Zoo::default().with(my_election()).main()
 }

@@ -1,7 +1,7 @@
 //! A queue of one's own: whoever deletes an item has it. It comes with a promise that is written from nothing.
 
 use std::collections::BTreeSet;
-use zoocheck::api::{CreateMode, Data, ErrorCode, Text, ZPath, ZooKeeper, sequence_of};
+use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper, sequence_of};
 use zoocheck::trials::prelude::*;
 
 /// Puts an item, and works items off until there is none.
@@ -48,41 +48,27 @@ impl Promise for TakenOnce {
     }
 }
 
-struct MyQueue;
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), End> {
+    for _ in 0..part.rounds {
+        turn(&zk, &probe).await?;
+    }
+    Ok(())
+}
 
-impl Trial for MyQueue {
-    fn about(&self) -> About {
-        About::new("my-queue", "Sequential znodes; whoever deletes one has it.")
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/my-queue".into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(TakenOnce::default())]
-    }
-    /// An error ends an attempt, and whoever made it; nobody waits.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &["no-failure", "no-waiter-stuck"]
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        for _ in 0..part.rounds {
-            if let Err(end) = turn(&zk, &probe).await {
-                return end;
-            }
-        }
-        End::Done
-    }
+fn my_queue() -> Trial {
+    Trial::new("my-queue", actor)
+        .summary("Sequential znodes; whoever deletes one has it.")
+        .setup(["/my-queue"])
+        .promises(|| vec![Box::new(TakenOnce::default())])
+        // An error ends an attempt, and whoever made it; nobody waits.
+        .opts_out(&["no-failure", "no-waiter-stuck"])
 }
 
 #[test]
 fn my_queue_is_right() {
-    zoocheck::assert_right(MyQueue, 100);
+    zoocheck::assert_right(my_queue(), 100);
 }
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(MyQueue).main()
+    zoocheck::Zoo::default().with(my_queue()).main()
 }

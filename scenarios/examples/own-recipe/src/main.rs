@@ -25,39 +25,25 @@ async fn turn(zk: &impl ZooKeeper, probe: &impl Probe) -> Result<(), Error> {
     Ok(())
 }
 
-struct MyLock;
+async fn actor(zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Result<(), Error> {
+    for _ in 0..part.rounds {
+        turn(&zk, &probe).await?;
+    }
+    Ok(())
+}
 
-impl Trial for MyLock {
-    fn about(&self) -> About {
-        About::new("my-lock", "One ephemeral znode; who cannot create it waits until it is gone.")
-    }
-    fn setup(&self) -> Vec<Text> {
-        vec!["/my-lock".into()]
-    }
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        vec![Box::new(ExclusionAmongLiveSessions::of("/my-lock")), Box::new(NoWaiterStuck)]
-    }
-    /// An error ends an attempt, and whoever made it.
-    fn opts_out(&self) -> &'static [&'static str] {
-        &["no-failure"]
-    }
-    async fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> End
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        for _ in 0..part.rounds {
-            if let Err(error) = turn(&zk, &probe).await {
-                return error.into();
-            }
-        }
-        End::Done
-    }
+fn my_lock() -> Trial {
+    Trial::new("my-lock", actor)
+        .summary("One ephemeral znode; who cannot create it waits until it is gone.")
+        .setup(["/my-lock"])
+        .promises(|| vec![Box::new(ExclusionAmongLiveSessions::of("/my-lock")), Box::new(NoWaiterStuck)])
+        // An error ends an attempt, and whoever made it.
+        .opts_out(&["no-failure"])
 }
 
 #[cfg(test)]
 mod tests;
 
 fn main() -> std::process::ExitCode {
-    zoocheck::Zoo::default().with(MyLock).main()
+    zoocheck::Zoo::default().with(my_lock()).main()
 }

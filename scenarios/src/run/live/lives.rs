@@ -11,11 +11,11 @@ use std::task::Poll;
 use std::time::Duration;
 use zk_live::LiveClient;
 use zk_trials::event::{ActorId, End, Event, Fact};
-use zk_trials::trial::{Actor, AnyTrial, Part};
+use zk_trials::trial::{Actor, Part, Trial};
 
 /// A client process: one life after the other, each with its own session, until its rounds are done or one of them
 /// ends for good.
-pub(super) async fn process(course: Arc<Course>, trial: Arc<dyn AnyTrial>, run: LiveRun, number: u16) {
+pub(super) async fn process(course: Arc<Course>, trial: Arc<Trial>, run: LiveRun, number: u16) {
     for life in 0..=u8::MAX {
         let done = u8::try_from(course.monitor.rounds_done(number)).unwrap_or(u8::MAX);
         let rounds = run.rounds.saturating_sub(done);

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use zk_api::SessionId;
 use zk_trials::event::ActorId;
 use zk_trials::promise::Rest;
-use zk_trials::trial::AnyTrial;
+use zk_trials::trial::Trial;
 
 /// How often it is looked whether anything moves.
 const LOOK: Duration = Duration::from_millis(50);
@@ -34,7 +34,7 @@ enum Over {
 /// Runs the trial, and judges what is left. Gives why it ended before it was over, if it did.
 pub(super) async fn run(
     course: &Arc<Course>,
-    trial: &Arc<dyn AnyTrial>,
+    trial: &Arc<Trial>,
     run: &LiveRun,
     ground: &mut Ground,
     progress: &mut (dyn FnMut(u64) + Send),

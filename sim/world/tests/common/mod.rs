@@ -3,60 +3,23 @@
 #![allow(dead_code, reason = "not every test file uses all of it")]
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use zk_api::{Text, ZPath, ZooKeeper};
+use zk_api::{ZPath, ZooKeeper};
 use zk_trials::event::{End, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::AnyPromise;
-use zk_trials::trial::{About, AnyTrial, Bounds, Part, Reductions, Trial};
+use zk_trials::trial::{Part, Trial};
 use zk_world::schedule::TimedFault;
 use zk_world::{Fault, Run, RunOptions, Scenario, Schedule, run_schedule};
 
 pub type Zk = Arc<dyn ZooKeeper>;
 pub type Watcher = Arc<dyn Probe>;
-pub type Code = Pin<Box<dyn Future<Output = End> + Send>>;
-
-struct Scripted<F>(F);
-
-impl<F: Fn(Zk, Watcher, Part) -> Code + Send + Sync + 'static> Trial for Scripted<F> {
-    fn opts_out(&self) -> &'static [&'static str] {
-        &zk_trials::promises::STANDARD
-    }
-    fn about(&self) -> About {
-        About {
-            name: "scripted",
-            summary: "A piece of code.",
-            source: "a test",
-            breaks: None,
-            bounds: Bounds::clients(1),
-            reductions: Reductions::default(),
-        }
-    }
-
-    fn setup(&self) -> Vec<Text> {
-        vec!["/t".into()]
-    }
-
-    fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        Vec::new()
-    }
-
-    fn actor<Z, P>(&self, zk: Z, probe: P, part: Part) -> impl Future<Output = End> + Send
-    where
-        Z: ZooKeeper + Clone + 'static,
-        P: Probe + Clone + 'static,
-    {
-        (self.0)(Arc::new(zk), Arc::new(probe), part)
-    }
-}
 
 /// A trial of which each actor runs this code, below `/t`.
-pub fn scripted<F>(code: impl Fn(Zk, Watcher, Part) -> F + Send + Sync + 'static) -> Arc<dyn AnyTrial>
+pub fn scripted<F>(code: impl Fn(Zk, Watcher, Part) -> F + Send + Sync + 'static) -> Arc<Trial>
 where
     F: Future<Output = End> + Send + 'static,
 {
-    Arc::new(Scripted(move |zk, probe, part| -> Code { Box::pin(code(zk, probe, part)) }))
+    Arc::new(Trial::new("scripted", code).setup(["/t"]).opts_out(&zk_trials::promises::STANDARD))
 }
 
 /// One client, without faults but those of a schedule.
@@ -65,7 +28,7 @@ pub fn calm() -> Scenario {
 }
 
 /// Runs under given faults, with lines.
-pub fn run_with(trial: &Arc<dyn AnyTrial>, scenario: &Scenario, seed: u64, faults: &[(u64, Fault)]) -> Run {
+pub fn run_with(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, faults: &[(u64, Fault)]) -> Run {
     let faults = faults.iter().map(|(at_ms, fault)| TimedFault { at_ms: *at_ms, fault: fault.clone() });
     let schedule = Schedule { faults: faults.collect() };
     run_schedule(trial, scenario, seed, &schedule, &RunOptions { trace: true, ..RunOptions::default() })
@@ -98,6 +61,6 @@ pub fn path(path: &str) -> ZPath {
 }
 
 /// One of the published trials.
-pub fn published(name: &str) -> Arc<dyn AnyTrial> {
-    zk_trials::catalogue().into_iter().find(|t| t.about().name == name).expect("a trial of this name")
+pub fn published(name: &str) -> Arc<Trial> {
+    zk_trials::catalogue().into_iter().find(|t| t.about.name == name).expect("a trial of this name")
 }
