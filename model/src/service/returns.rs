@@ -13,8 +13,9 @@ impl Service {
     pub fn orders_of_missed(&self, client: usize, watches: &[Watching]) -> u8 {
         let View { registers, now, .. } = &self.views[client];
         let watches = registers.as_deref().unwrap_or(watches);
-        let missed: Vec<_> = watches.iter().filter(|w| now.has_missed(w)).cloned().collect();
-        if missed.len() < 2 { 1 } else { in_orders(&missed).len() as u8 }
+        let tree = &self.moments[now.at].tree;
+        let told: Vec<_> = watches.iter().filter(|w| now.tells_at_once(tree, w)).cloned().collect();
+        if told.len() < 2 { 1 } else { in_orders(&told).len() as u8 }
     }
 }
 
@@ -76,13 +77,13 @@ impl At<'_> {
         let View { registers, now, .. } = &mut views[client];
         let tree = &moments[now.at].tree;
         let watches = registers.take().unwrap_or_default();
-        let (changed, intact): (Vec<_>, Vec<_>) = watches.into_iter().partition(|w| now.has_missed(w));
-        let changed = in_orders(&changed).swap_remove(nth.into());
+        let (told, intact): (Vec<_>, Vec<_>) = watches.into_iter().partition(|w| now.tells_at_once(tree, w));
+        let told = in_orders(&told).swap_remove(nth.into());
         now.missed.clear();
         now.watches.forget(name);
         // Since the beginning, something has happened to all of the one; since now, to none of the other.
-        let mut events = now.watches.set_watches(tree, name, Zxid::ZERO, &changed);
-        events.extend(now.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact)));
+        let events = now.watches.set_watches(tree, name, Zxid::ZERO, &told);
+        now.watches.set_watches(tree, name, tree.last_zxid(), &listed(&intact));
         events.into_iter().for_each(|event| self.send(client, Message::Event(Arc::new(event))));
     }
 }

@@ -141,10 +141,13 @@ impl Sight {
         self.withheld.remove(&(watching.path.clone(), kind));
     }
 
-    /// Whether it has noted that this fired.
-    pub fn has_missed(&self, watching: &Watching) -> bool {
-        let kind = watching.kind.one_shot();
-        kind.is_some_and(|kind| self.missed.contains(&(watching.path.clone(), kind)))
+    /// Whether a watch that is registered again with this tree is answered by an event: it is noted to have fired, or its
+    /// znode was there, or gone, before it was set (a change that its client was not told of, for instance).
+    pub fn tells_at_once(&self, tree: &DataTree, watching: &Watching) -> bool {
+        let Some(kind) = watching.kind.one_shot() else { return false };
+        let (since, watches) = (tree.last_zxid(), listed(std::slice::from_ref(watching)));
+        self.missed.contains(&(watching.path.clone(), kind))
+            || !WatchTable::new().set_watches(tree, 0_u8, since, &watches).is_empty()
     }
 
     /// Keeps of what is armed what the client still has.
