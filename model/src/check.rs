@@ -8,7 +8,7 @@ use crate::stop::Stop;
 use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
@@ -46,8 +46,8 @@ pub struct CheckConfig {
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
     /// changed: without it, no recipe that creates again and again ever comes back to where it was. Not sound for
-    /// one that makes sequential znodes, or compares numbers that it remembers: such a check never holds, but finds what
-    /// is broken, a livelock above all. Off unless asked for.
+    /// one that makes sequential znodes, nor for what remembers numbers: such a check never holds, and judges nothing but what
+    /// goes round, which is tried by the numbers themselves. Off unless asked for; a search that runs out is followed by one.
     pub ranks: bool,
     /// Which search.
     pub engine: Engine,
@@ -209,6 +209,40 @@ impl CheckConfig {
 /// Panics if `config` asks for a promise that nobody makes.
 pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
+    if !may_rank(config) {
+        return within(&trial, config, started, progress);
+    }
+    let limited = |time_limit, ranks| CheckConfig { time_limit, ranks, ..config.clone() };
+    let most = config.time_limit.map(|limit| limit * 3 / 4);
+    let found = within(&trial, &limited(most, false), started, progress);
+    if found.ran_out.is_none() || !matches!(found.verdict, Verdict::Undecided { .. }) || is_stopped(config) {
+        return found;
+    }
+    let ranked = within(&trial, &limited(config.time_limit, true), started, progress);
+    match ranked.verdict {
+        Verdict::Violated { .. } => ranked,
+        _ => Check { wall: started.elapsed(), ..found },
+    }
+}
+
+/// Whether a search that runs out is followed by one that compares numbers [by their order](CheckConfig::ranks), which may
+/// come round where they only grow: the last quarter of the time is kept for it.
+fn may_rank(config: &CheckConfig) -> bool {
+    let is_own = matches!(config.engine, Engine::Own);
+    is_own && config.livelock && !config.reductions.symmetry && !config.true_zxids && !config.ranks
+}
+
+fn is_stopped(config: &CheckConfig) -> bool {
+    config.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+}
+
+/// Explores with values that vary as soon as they are found to be read.
+fn within(
+    trial: &Arc<Trial>,
+    config: &CheckConfig,
+    started: Instant,
+    progress: &mut dyn FnMut(Progress),
+) -> Check {
     let mut varied = Reads::default();
     let (sought, names, mut found) = loop {
         let model = RecipeModel::new(trial.clone(), config, varied);

@@ -48,6 +48,13 @@ fn is_of_polling(label: u16) -> bool {
     taken.iter().any(|action| self::label(*action) >> 12 == label >> 12)
 }
 
+/// Where numbers are compared by their order alone, only what goes round is judged.
+pub fn judged_alone(promises: &mut [PromiseReport]) {
+    for report in promises.iter_mut().filter(|report| report.broken.is_none()) {
+        report.unchecked.get_or_insert_with(|| "numbers are compared by their order alone".to_owned());
+    }
+}
+
 /// Says why nothing was looked for that comes round: no livelock, and no polling but in one history of an actor.
 pub fn unchecked(promises: &mut [PromiseReport], why: &str) {
     for report in promises {
