@@ -134,7 +134,7 @@ fn the_command_says_the_same_each_time_whatever_the_jobs() {
     json.json::<MutateReport>();
     let table = zoocheck(&format!("{few} --format markdown"));
     assert!(
-        table.stdout.contains("| | `lock` |") && table.stdout.contains("| never-returns | 1/1 |"),
+        table.stdout.contains("|  | `lock` |") && table.stdout.contains("| never-returns | 1/1 |"),
         "{}",
         table.stdout
     );
