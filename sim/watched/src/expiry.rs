@@ -319,6 +319,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_lost_with_a_link_does_not_hide_what_comes_on_the_next() {
+        assert!(is_early(4500, |expiry| {
+            expiry.tells(1, L);
+            expiry.heard_elsewhere(C, S, 1);
+            expiry.tells(1, LinkId(2));
+            expiry.told(1, LinkId(2), Some(2000));
+        }));
+    }
+
+    #[test]
+    fn who_asks_for_a_session_that_is_about_to_end_is_not_its_owner() {
+        let close = txn(TxnBody::CloseSession { ephemerals: Vec::new(), expired: false });
+        let (mut expiry, mut report) = history(|_| {});
+        assert!(expiry.is_owner(S, &PASSWORD));
+        expiry.proposed(&close, false, 2000, &mut report);
+        assert!(!expiry.is_owner(S, &PASSWORD));
+    }
+
+    #[test]
+    fn a_new_leader_knows_the_timeout_that_a_session_was_opened_with_alone() {
+        let shorter = |expiry: &mut Expiry| expiry.attaches(S, &PASSWORD, 1500, 1000);
+        assert!(!is_early(3500, shorter));
+        assert!(is_early(3500, |expiry| {
+            shorter(expiry);
+            expiry.leads(1000);
+        }));
+    }
+
+    #[test]
     fn a_client_that_comes_back_is_heard_if_it_has_the_password() {
         assert!(is_early(4500, |expiry| expiry.attaches(S, &PASSWORD, 3000, 2000)));
         assert!(!is_early(4500, |expiry| expiry.attaches(S, &[9; 16], 3000, 2000)));
