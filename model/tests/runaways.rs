@@ -49,7 +49,7 @@ impl From<Wrong> for Trial {
             .summary("Goes wrong.")
             .source("this test")
             .bounds(Bounds::clients(1))
-            .promises(|| Vec::new())
+            .promises(Vec::new)
             .setup(["/a"])
     }
 }

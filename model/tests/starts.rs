@@ -89,18 +89,14 @@ struct Begins {
 
 impl From<Begins> for Trial {
     fn from(it: Begins) -> Trial {
-        let code = it.clone();
-        Trial::new("begins", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("begins", move |zk, probe, part| it.actor(zk, probe, part))
             .summary("Says that it begins.")
             .bounds(Bounds::clients(2))
             .opts_out(&zk_trials::promises::STANDARD)
             .setup(["/a"])
-            .promises({
-                let it = it.clone();
-                move || {
-                    let (begun, ids) = (Vec::new(), BTreeMap::new());
-                    vec![Box::new(Promised { what: it.promised, begun, ids, somebody_ended: false })]
-                }
+            .promises(move || {
+                let (begun, ids) = (Vec::new(), BTreeMap::new());
+                vec![Box::new(Promised { what: it.promised, begun, ids, somebody_ended: false })]
             })
     }
 }

@@ -24,8 +24,7 @@ struct Sleeps {
 
 impl From<Sleeps> for Trial {
     fn from(it: Sleeps) -> Trial {
-        let code = it.clone();
-        Trial::new("sleeps", move |zk, probe, part| code.clone().actor(zk, probe, part))
+        Trial::new("sleeps", move |zk, probe, part| it.actor(zk, probe, part))
             .summary("Sleeps twice at once.")
             .bounds(Bounds::clients(1))
             .opts_out(&zk_trials::promises::STANDARD)

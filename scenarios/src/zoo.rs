@@ -281,7 +281,7 @@ mod tests {
     fn every_trial_of_the_catalogue_would_be_taken() {
         assert_eq!(flaw(&sound()), None);
         for trial in Zoo::default().trials() {
-            assert_eq!(flaw(&**trial), None, "{}", trial.about.name);
+            assert_eq!(flaw(trial), None, "{}", trial.about.name);
         }
     }
 

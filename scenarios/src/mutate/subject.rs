@@ -121,7 +121,7 @@ impl Subject {
 
     /// Held to what of the library is put to the test by the recipe itself, and holds.
     fn of_library(&self, zoo: &Zoo, own: &[&'static str]) -> Mutated {
-        let all = library(zoo, &*self.trial.trial);
+        let all = library(zoo, &self.trial.trial);
         let held_to = |names: BTreeSet<&'static str>| {
             let all = all.clone();
             let chosen = move || {

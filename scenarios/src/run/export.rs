@@ -242,8 +242,7 @@ mod tests {
 
     impl From<Hasty> for Trial {
         fn from(it: Hasty) -> Trial {
-            let code = it.clone();
-            Trial::new("hasty", move |zk, probe, part| code.clone().actor(zk, probe, part))
+            Trial::new("hasty", move |zk, probe, part| it.actor(zk, probe, part))
                 .summary("Begins before it has a session.")
                 .promises(|| vec![Box::new(NobodyHasty)])
                 .setup(["/hasty"])

@@ -180,7 +180,6 @@ impl Seat {
 
 impl From<Seat> for Trial {
     fn from(it: Seat) -> Trial {
-        let code = it.clone();
         let about = {
             let bounds = Bounds { crashes: 1, restarts: 1, ..Bounds::clients(2) };
             match it {
@@ -190,7 +189,7 @@ impl From<Seat> for Trial {
                 }
             }
         };
-        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new(about.name, move |zk, probe, part| it.actor(zk, probe, part))
             .promises(|| vec![Box::new(NoForeignDelete::of(SEATS))])
             .setup([SEATS]);
         trial.about = about;

@@ -99,7 +99,6 @@ impl Badge {
 
 impl From<Badge> for Trial {
     fn from(it: Badge) -> Trial {
-        let code = it.clone();
         let about = {
             let bounds = Bounds { expiries: 1, ..Bounds::clients(2) };
             match it {
@@ -109,7 +108,7 @@ impl From<Badge> for Trial {
                 Badge::OnceAndForAll => about("stranger-badge/for-all", "One session, one badge.", bounds),
             }
         };
-        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new(about.name, move |zk, probe, part| it.actor(zk, probe, part))
             .opts_out(&zoocheck::trials::promises::STANDARD)
             .promises(|| vec![Box::new(BadgeThere)])
             .setup([DOORS]);

@@ -291,9 +291,8 @@ async fn ctime_stays(zk: &impl ZooKeeper, me: u16) -> Result<(bool, &'static str
 
 impl From<Sees> for Trial {
     fn from(it: Sees) -> Trial {
-        let code = it.clone();
         let about = { about("stranger-sees", "Says what it sees.", Bounds::clients(2)) };
-        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new(about.name, move |zk, probe, part| it.actor(zk, probe, part))
             .opts_out(&zoocheck::trials::promises::STANDARD)
             .promises(|| vec![Box::new(NobodySaysBad)])
             .setup([ROOT]);

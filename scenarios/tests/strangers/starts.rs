@@ -78,7 +78,6 @@ impl Member {
 
 impl From<Member> for Trial {
     fn from(it: Member) -> Trial {
-        let code = it.clone();
         let about = {
             let bounds = Bounds { drops: 1, ..Bounds::clients(2) };
             match it {
@@ -89,7 +88,7 @@ impl From<Member> for Trial {
                 Member::AfterAnAnswer => about("stranger-member/asks", "Asks, and takes its name.", bounds),
             }
         };
-        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new(about.name, move |zk, probe, part| it.actor(zk, probe, part))
             .opts_out(&zoocheck::trials::promises::STANDARD)
             .promises(|| vec![Box::<NamesDiffer>::default()])
             .setup([MEMBERS]);

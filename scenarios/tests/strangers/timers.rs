@@ -48,9 +48,8 @@ impl Promise for AsExpected {
 
 impl From<Timers> for Trial {
     fn from(it: Timers) -> Trial {
-        let code = it.clone();
         let about = { about("stranger-timers", "Races one timer against another.", Bounds::clients(1)) };
-        let mut trial = Trial::new(about.name, move |zk, probe, part| code.clone().actor(zk, probe, part))
+        let mut trial = Trial::new(about.name, move |zk, probe, part| it.actor(zk, probe, part))
             .promises(|| vec![Box::new(AsExpected)])
             .setup([ROOT]);
         trial.about = about;

@@ -88,7 +88,7 @@ fn resident_kb() -> Option<u64> {
 }
 
 fn main() {
-    let lock = zk_trials::catalogue().into_iter().find(|t| t.about().name == "lock").expect("the lock");
+    let lock = zk_trials::catalogue().into_iter().find(|t| t.about.name == "lock").expect("the lock");
     let scenario = Scenario::default();
     sweep(&lock, &scenario, 0..100);
     let sum = sweep(&lock, &scenario, 0..2_000);

@@ -86,7 +86,7 @@ fn end(stage: &Stage) -> ZPath {
 
 /// A watch for the operator's end, unless it has come.
 async fn over(stage: &Stage) -> Result<Option<Watch>, Stop> {
-    let (stat, watch) = plain::exists(&stage.zk(), &end(&stage), "").await?;
+    let (stat, watch) = plain::exists(&stage.zk(), &end(stage), "").await?;
     Ok(stat.is_none().then_some(watch))
 }
 

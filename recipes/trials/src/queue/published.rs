@@ -46,6 +46,7 @@ fn published(name: &'static str, delivery: Delivery, put: Put, take: Take) -> Tr
 }
 
 /// All of them.
+#[expect(clippy::too_many_lines, reason = "a table")]
 pub fn trials() -> Vec<Trial> {
     vec![
         // Items are created with the flag *ephemeral*: whoever puts must live until they are taken (S-030).
