@@ -178,6 +178,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
     use zoocheck::trials::promises::*;
     let mut all: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(AbortValidity::of("/tx", "/sites")),
+        Box::new(AbortsEarly::of("/tx")),
         Box::new(Agreement::of("/tx")),
         Box::new(AnnouncedLeaderLed::of(ROOT)),
         Box::new(BarrierHolds::of(ROOT)),
@@ -185,6 +186,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOpeningMissed::of(ROOT)),
         Box::new(RaisedAsTold::of(ROOT)),
         Box::new(CommitValidity::of("/tx")),
+        Box::new(ContentReaches::of("/tx")),
         Box::new(CountsEachOnce::of(ROOT)),
         Box::new(BarrierOpens::of(ROOT)),
         Box::new(EntersTogether::of(ROOT)),
@@ -223,6 +225,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
         Box::new(Undisturbed::of(NoFailure).within(ROOT)),
         Box::new(Views::told(ROOT, Of::Names)),
         Box::new(VotersLearn::of("/tx")),
+        Box::new(WokenWhenDue::of(ROOT)),
     ];
     all.extend(Owed::parse(["barrier=/up"]).expect("it is well said").promises());
     all

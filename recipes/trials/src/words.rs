@@ -19,6 +19,7 @@
 //! | consumers | the items' parent | [`ASKS`] | |
 //! | consumers | an item's znode | [`TAKES`], [`HAS_WORKED_OFF`], [`IS_DONE_WITH`] | |
 //! | sites | the transaction's znode | [`PROPOSES`], [`WAITS_NO_LONGER`] | how many sites there are |
+//! | sites that hear of it | the transaction's znode, and what it is about: `/tx/7: pay` | [`IS_TO_DO`] | the site's process |
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
 //! | members | the member's znode | [`JOINS`], [`IS_A_MEMBER_BY`], [`LEAVES`], [`ENDS_ITS_ROUND_WITH`] | |
 //! | readers | the parent of what they read | [`FOLLOWS`], [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
@@ -76,7 +77,7 @@ words! {
     ARRIVES_AT = "arrives at", ASKS_TO_LEAVE = "asks to leave", HAS_LEFT = "has left",
     PUTS = "puts", HAS_PUT = "has put", BEGINS_TO_PUT_INTO = "begins to put into", HAS_PUT_INTO = "has put into",
     ASKS = "asks", TAKES = "takes", HAS_WORKED_OFF = "has worked off", IS_DONE_WITH = "is done with",
-    PROPOSES = "proposes", WAITS_NO_LONGER = "waits no longer for the others in",
+    PROPOSES = "proposes", IS_TO_DO = "is to do", WAITS_NO_LONGER = "waits no longer for the others in",
     VOTES_TO_COMMIT = "votes to commit", VOTES_TO_ABORT = "votes to abort", COMMITS = "commits", ABORTS = "aborts",
     IS_THROUGH_WITH = "is through with",
     JOINS = "joins", IS_A_MEMBER_BY = "is a member by", ENDS_ITS_ROUND_WITH = "ends its round with",

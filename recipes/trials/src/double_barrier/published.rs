@@ -1,11 +1,16 @@
 //! `double-barrier/…`: the published steps, each with what is wrong with one edition or another.
 
-use super::stage::{Size, double_barrier, promises};
+use super::stage::{Size, Stage, double_barrier, published};
 use super::steps::{SOUND, Steps, tutorial};
+use crate::common::Turn;
 use crate::trial::{Bounds, Trial};
 
 fn by_steps(name: &'static str, size: Size, steps: Steps) -> Trial {
-    double_barrier(name, size, move |stage| async move { steps.round(&stage).await })
+    edition(name, size, move |stage: Stage| async move { steps.round(&stage).await })
+}
+
+fn edition(name: &'static str, size: Size, round: impl Turn<Stage, bool>) -> Trial {
+    double_barrier(name, size, round).promises(move || published(size, false))
 }
 
 /// One edition, or one reading, of the published steps each.
@@ -18,7 +23,7 @@ pub fn trials() -> Vec<Trial> {
             .source("ZooKeeper's recipes page, read so")
             .bounds(Bounds { drops: 1, ..Bounds::clients(2) })
             .scenario(NO_DEATHS)
-            .promises(|| promises(Size::All, true)),
+            .promises(|| published(Size::All, true)),
         // Whoever comes last creates `b` + `ready`, without the slash: nobody is told (S-012).
         by_steps("double-barrier/missing-slash", Size::All, Steps { flag: "/barrierready", ..SOUND })
             .summary("The flag is created beside the barrier's znode and watched below it.")
@@ -95,7 +100,7 @@ pub fn trials() -> Vec<Trial> {
             .bounds(Bounds::clients(3)),
         // The list of children is watched and counted. A member may enter, leave and remove its znode before another, which is
         // slow, has counted.
-        double_barrier("double-barrier/tutorial", Size::All, |stage| async move { tutorial(&stage).await })
+        edition("double-barrier/tutorial", Size::All, |stage: Stage| async move { tutorial(&stage).await })
             .summary("Enters when the list is long enough and leaves when it is empty: a slow one counts too late.")
             .source("ZooKeeper's tutorial, class Barrier; ZOOKEEPER-1011")
             .breaks("barrier-opens", "R-28", "none")

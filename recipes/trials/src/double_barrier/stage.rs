@@ -7,7 +7,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     BarrierOpens, DONE, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck,
-    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, Undisturbed, telling,
+    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, Undisturbed, WokenWhenDue, telling,
 };
 use crate::trial::{Part, Trial};
 use crate::words::{self, Word};
@@ -55,19 +55,27 @@ pub fn double_barrier(name: &'static str, size: Size, round: impl Turn<Stage, bo
         };
         rounds(&zk, part, turn).await
     };
-    Trial::new(name, code).setup([BARRIER]).promises(move || promises(size, false))
+    Trial::new(name, code)
+        .setup([BARRIER])
+        .promises(move || promises(size, false, vec![Box::new(Measured(OneWokenPerDeletion::of(BARRIER)))]))
 }
 
-/// What a double barrier promises. What is made for a single round has none to mix.
-pub fn promises(size: Size, is_single: bool) -> Vec<Box<dyn AnyPromise>> {
+/// What the published steps promise, of which it is said whom they wake and when.
+pub fn published(size: Size, is_single: bool) -> Vec<Box<dyn AnyPromise>> {
+    let due = Undisturbed::of(WokenWhenDue::of(BARRIER));
+    promises(size, is_single, vec![Box::new(due), Box::new(OneWokenPerDeletion::of(BARRIER).but_the_last())])
+}
+
+/// What a double barrier promises, with what it promises of wakes. What is made for a single round has none to mix.
+fn promises(size: Size, is_single: bool, wakes: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
     let mut all: Vec<Box<dyn AnyPromise>> = vec![
         Box::new(EntersTogether::of(BARRIER)),
         Box::new(LeavesTogether::of(BARRIER)),
         Box::new(BarrierOpens::of(BARRIER)),
         Box::new(Undisturbed::of(NoFailure).sparing(BARRIER)),
         Box::new(Undisturbed::of(NothingLeftBehind::of(BARRIER)).sparing(BARRIER)),
-        Box::new(Measured(OneWokenPerDeletion::of(BARRIER))),
     ];
+    all.extend(wakes);
     if size == Size::All {
         all.push(Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())));
     }

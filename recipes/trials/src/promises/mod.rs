@@ -5,11 +5,13 @@
 //! actor, or every other session is taken for an administrator's.
 
 mod abort_validity;
+mod aborts_early;
 mod agreement;
 mod announced_leader_led;
 mod barrier;
 mod commit_validity;
 mod commitment;
+mod content_reaches;
 mod counts_each_once;
 mod double_barrier;
 mod exclusion_among_live_sessions;
@@ -44,12 +46,15 @@ mod try_succeeds_uncontended;
 mod undisturbed;
 mod views;
 mod voters_learn;
+mod woken_when_due;
 
 pub use abort_validity::AbortValidity;
+pub use aborts_early::AbortsEarly;
 pub use agreement::Agreement;
 pub use announced_leader_led::AnnouncedLeaderLed;
 pub use barrier::{BarrierHolds, BarrierReleases, NoOpeningMissed, RaisedAsTold};
 pub use commit_validity::CommitValidity;
+pub use content_reaches::ContentReaches;
 pub use counts_each_once::CountsEachOnce;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
@@ -86,6 +91,7 @@ pub use try_succeeds_uncontended::TrySucceedsUncontended;
 pub use undisturbed::Undisturbed;
 pub use views::{Of, Views, shown};
 pub use voters_learn::VotersLearn;
+pub use woken_when_due::WokenWhenDue;
 pub use zk_recipes::OnDisconnect;
 pub use zk_recipes::queue::Delivery;
 
@@ -142,15 +148,17 @@ pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
-/// The eight of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
-/// decides and none gives up, that nobody fails, and that transactions are removed.
+/// The ten of atomic commitment: agreement, the two validities, that nothing is revoked, that every site that lives
+/// decides and none gives up, that nobody fails, that contents reach the sites, that one vote to abort is enough, and that transactions are removed.
 pub fn of_commitment(root: &'static str, sites: &'static str) -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_published_commitment(root, sites);
+    all.push(Box::new(Undisturbed::of(ContentReaches::of(root)).within(root)));
+    all.push(Box::new(Undisturbed::of(AbortsEarly::of(root)).within(root)));
     all.push(Box::new(Undisturbed::of(NoOrphanTransaction::of(root)).within(root)));
     all
 }
 
-/// The same without the last: published protocols do not say who removes what.
+/// The same without the last three: published protocols do not say who removes what.
 ///
 /// What an administrator does to a transaction excuses what becomes of that one. That he deletes a site's presence is for
 /// the rest of its life, and excuses no more than that transactions are aborted.

@@ -1,9 +1,10 @@
 //! `no-foreign-delete`.
 
+use super::revocation_heeded::UNLOCK;
 use super::{Crew, broken, within};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Assumption, Finding, Promise};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
 /// No session deletes the ephemeral znode of another, unless it was opened in the place of that, and no thread that by which another of its session holds the lock.
@@ -13,12 +14,20 @@ pub struct NoForeignDelete {
     crew: Crew,
     /// By which znode a thread holds the lock, where several ask on one session.
     held: BTreeMap<ActorId, Text>,
+    /// The contenders' znodes that somebody has asked to give back, if whoever has asked may delete them.
+    asked: Option<BTreeSet<Text>>,
 }
 
 impl NoForeignDelete {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoForeignDelete { lock, crew: Crew::of(lock), held: BTreeMap::new() }
+        NoForeignDelete { lock, crew: Crew::of(lock), held: BTreeMap::new(), asked: None }
+    }
+
+    /// The same, but one that was asked to be given back may be taken.
+    #[must_use]
+    pub fn but_of_asked(self) -> Self {
+        NoForeignDelete { asked: Some(BTreeSet::new()), ..self }
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation) {
@@ -57,7 +66,12 @@ impl Promise for NoForeignDelete {
     }
 
     fn about(&self) -> &'static str {
-        "No client deletes the znode of another."
+        match self.asked {
+            None => "No client deletes the znode of another.",
+            Some(_) => {
+                "No client deletes the znode of another that was not asked to give back what it holds."
+            }
+        }
     }
 
     fn tested_when(&self) -> &'static str {
@@ -73,11 +87,18 @@ impl Promise for NoForeignDelete {
             if let Some(dead) = self.crew.see(event) {
                 self.held.retain(|actor, _| actor.main() != dead);
             }
-            if let Event::Says { actor, what } = event {
-                self.hear(*actor, what);
+            match event {
+                Event::Says { actor, what } => self.hear(*actor, what),
+                Event::Is(Fact::NodeWritten { path, data, .. }) if data.bytes() == UNLOCK => {
+                    if let Some(asked) = &mut self.asked {
+                        asked.insert(path.clone());
+                    }
+                }
+                Event::Is(_) => {}
             }
             return;
         };
+        let was_asked = self.asked.as_mut().is_some_and(|asked| asked.remove(path));
         let excuse = self.excuse(path, *by);
         if self.crew.victim(fact).is_some() {
             self.crew.see(event);
@@ -97,6 +118,8 @@ impl Promise for NoForeignDelete {
                 // A session that was alone has nobody else's to delete.
                 None => found.extend((self.crew.opened.len() > 1).then_some(Finding::Tested)),
             }
+        } else if was_asked {
+            found.push(Finding::Tested);
         } else {
             found.push(broken(format!("session {by} deleted {path} of session {owner}"), excuse));
         }
@@ -151,5 +174,16 @@ mod tests {
         assert_eq!(broken_by(&judge(vec![gone.clone()])), [(what, None)]);
         assert_eq!(judge(vec![leaves(0), gone.clone()]), [Finding::Tested]);
         assert_eq!(judge(vec![closed(0), gone]), [Finding::Tested]);
+    }
+
+    #[test]
+    fn what_was_asked_back_may_be_taken_and_nothing_else() {
+        let node = "/lock/a-lock-0000000000";
+        let before = || vec![opened(0), opened(1), created(node, 0)];
+        let judge = || NoForeignDelete::of(LOCK).but_of_asked();
+        let asked = [before(), vec![asked_back(node), deleted(node, 1, 0)]].concat();
+        assert_eq!(findings(judge(), asked), [Finding::Tested]);
+        let at_once = [before(), vec![deleted(node, 1, 0)]].concat();
+        assert_eq!(broken_by(&findings(judge(), at_once)).len(), 1);
     }
 }

@@ -3,7 +3,8 @@
 use super::{Crew, broken, within};
 use crate::event::{Event, Fact};
 use crate::promise::{Assumption, Finding, Promise};
-use zk_api::EventType;
+use std::collections::BTreeSet;
+use zk_api::{EventType, SessionId, Text};
 
 /// The deletion of a contender's znode wakes one client at most, and so does every other change there: no herd, by whatever
 /// event.
@@ -14,12 +15,28 @@ use zk_api::EventType;
 pub struct OneWokenPerDeletion {
     lock: &'static str,
     crew: Crew,
+    /// The ephemeral znodes there, if nothing counts but deletions, not of the last one, and changes of the list.
+    there: Option<BTreeSet<Text>>,
 }
 
 impl OneWokenPerDeletion {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        OneWokenPerDeletion { lock, crew: Crew::of(lock) }
+        OneWokenPerDeletion { lock, crew: Crew::of(lock), there: None }
+    }
+
+    /// The same of deletions and of the list, but the last znode there wakes all, as at a double barrier that is left.
+    #[must_use]
+    pub fn but_the_last(self) -> Self {
+        OneWokenPerDeletion { there: Some(BTreeSet::new()), ..self }
+    }
+
+    /// Whether it may wake everybody.
+    fn is_free(&self, kind: EventType) -> bool {
+        self.there.as_ref().is_some_and(|there| {
+            let counts = matches!(kind, EventType::NodeDeleted | EventType::NodeChildrenChanged);
+            !counts || there.is_empty()
+        })
     }
 }
 
@@ -29,7 +46,14 @@ impl Promise for OneWokenPerDeletion {
     }
 
     fn about(&self) -> &'static str {
-        "The deletion of a contender's znode, like every other change there, wakes one client at most."
+        match self.there {
+            None => {
+                "The deletion of a contender's znode, like every other change there, wakes one client at most."
+            }
+            Some(_) => {
+                "The deletion of a member's znode wakes one client at most, unless it is the last one there."
+            }
+        }
     }
 
     fn tested_when(&self) -> &'static str {
@@ -43,6 +67,16 @@ impl Promise for OneWokenPerDeletion {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.crew.see(event);
         match event {
+            Event::Is(Fact::NodeCreated { path, owner, .. }) if *owner != SessionId::NONE => {
+                if let Some(there) = &mut self.there {
+                    there.insert(path.clone());
+                }
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => {
+                if let Some(there) = &mut self.there {
+                    there.remove(path);
+                }
+            }
             Event::Is(Fact::Fired { path, kind, woken }) if within(self.lock, path) => {
                 let what = match kind {
                     EventType::NodeDeleted => "the deletion",
@@ -56,6 +90,7 @@ impl Promise for OneWokenPerDeletion {
                 match woken().count() {
                     0 => {}
                     1 => found.push(Finding::Tested),
+                    _ if self.is_free(*kind) => {}
                     n => {
                         let others = woken().filter(|actor| !self.crew.is_robbed(**actor)).count();
                         let excuse = (others < 2).then_some(Assumption::NoAdministrator);
@@ -124,5 +159,15 @@ mod tests {
             let events = [robbed.clone(), before, vec![fired(A, NodeDeleted, woken)]].concat();
             assert_eq!(broken_by(&findings(OneWokenPerDeletion::of(LOCK), events))[0].1, None, "{woken:?}");
         }
+    }
+
+    #[test]
+    fn the_last_one_at_a_double_barrier_wakes_all_and_no_other() {
+        let before = || vec![opened(0), opened(1), opened(2), created(A, 0), created(B, 1), deleted(A, 0, 0)];
+        let judge = |last: Vec<Event>| {
+            let events = [before(), last, vec![fired(A, NodeDeleted, &[1, 2])]].concat();
+            broken_by(&findings(OneWokenPerDeletion::of(LOCK).but_the_last(), events)).len()
+        };
+        assert_eq!((judge(vec![]), judge(vec![deleted(B, 1, 1)])), (1, 0));
     }
 }

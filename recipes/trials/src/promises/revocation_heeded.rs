@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use zk_api::{EventType, SessionId, Text};
 
 /// What to write to a contender's znode to ask for it back.
-const UNLOCK: &[u8] = b"unlock";
+pub(super) const UNLOCK: &[u8] = b"unlock";
 
 /// Whoever is asked to give back what it holds does so while it lives.
 ///

@@ -6,7 +6,8 @@ use crate::promise::{Assumption, Finding, Promise};
 use std::collections::BTreeSet;
 use zk_api::{EventType, Text};
 
-/// The deletion of a contender's znode wakes one client, or only such as ask for a share: these go on together.
+/// A change of a contender's znode wakes one client, or only such as ask for a share: these go on together. A change of the
+/// list wakes nobody.
 ///
 /// Whoever loses its znode to an administrator may wait on where it waits, and others in its place. It excuses those who
 /// are woken with it, if without it they would go on together, or be one.
@@ -18,16 +19,16 @@ pub struct SharersWakeTogether {
     exclusive: &'static str,
     /// Whose newest znode is such a one.
     alone: BTreeSet<ActorId>,
-    /// What was deleted last, and no znode was made since. A server that is behind fires its watches later, when those who
+    /// What was changed last, and no znode was made since. A server that is behind fires its watches later, when those who
     /// were woken may ask for something else already: then that is not judged.
-    deleted: Option<Text>,
+    changed: Option<Text>,
 }
 
 impl SharersWakeTogether {
     /// For one lock; whoever wants it alone has `exclusive` in the name of its znode.
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
         let crew = Crew::of(lock);
-        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), deleted: None }
+        SharersWakeTogether { lock, crew, exclusive, alone: BTreeSet::new(), changed: None }
     }
 }
 
@@ -37,7 +38,7 @@ impl Promise for SharersWakeTogether {
     }
 
     fn about(&self) -> &'static str {
-        "The deletion of a contender's znode wakes one client at most, or only such as go on together."
+        "A change of a contender's znode wakes one client at most, or only such as go on together; that of the list, nobody."
     }
 
     fn tested_when(&self) -> &'static str {
@@ -54,7 +55,7 @@ impl Promise for SharersWakeTogether {
         }
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
-                self.deleted = None;
+                self.changed = None;
                 if let Some(actor) = self.crew.live.get(owner) {
                     if path.contains(self.exclusive) {
                         self.alone.insert(*actor);
@@ -63,12 +64,26 @@ impl Promise for SharersWakeTogether {
                     }
                 }
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if within(self.lock, path) => {
-                self.deleted = Some(path.clone());
-            }
-            Event::Is(Fact::Fired { path, kind: EventType::NodeDeleted, woken })
-                if self.deleted.as_ref() == Some(path) =>
+            Event::Is(Fact::NodeDeleted { path, .. } | Fact::NodeWritten { path, .. })
+                if within(self.lock, path) =>
             {
+                self.changed = Some(path.clone());
+            }
+            Event::Is(Fact::Fired { path, kind: EventType::NodeChildrenChanged, woken })
+                if **path == *self.lock =>
+            {
+                let told = woken.iter().filter(|actor| !self.crew.is_dead(**actor)).count();
+                let what = format!("a change of the list of {path} woke {told} clients");
+                found.extend((told > 0).then(|| broken(what, None)));
+            }
+            Event::Is(Fact::Fired { path, kind, woken }) if self.changed.as_ref() == Some(path) => {
+                let change = match kind {
+                    EventType::NodeDeleted => "the deletion",
+                    EventType::NodeCreated
+                    | EventType::NodeDataChanged
+                    | EventType::NodeChildrenChanged
+                    | EventType::None => "a change",
+                };
                 let woken = || woken.iter().filter(|actor| !self.crew.is_dead(**actor));
                 match (woken().count(), woken().any(|actor| self.alone.contains(actor))) {
                     (0, _) => {}
@@ -78,7 +93,7 @@ impl Promise for SharersWakeTogether {
                         let go_on = others().count() < 2 || !others().any(|actor| self.alone.contains(actor));
                         let excuse = go_on.then_some(Assumption::NoAdministrator);
                         let what =
-                            format!("the deletion of {path} woke {n} clients, and one that wants it alone");
+                            format!("{change} of {path} woke {n} clients, and one that wants it alone");
                         found.push(broken(what, excuse));
                     }
                 }
@@ -138,5 +153,20 @@ mod tests {
         };
         assert_eq!(robbed(2), Some(Assumption::NoAdministrator));
         assert_eq!(robbed(3), None);
+    }
+
+    #[test]
+    fn a_change_of_data_wakes_sharers_together_and_one_of_the_list_nobody() {
+        let before = (0..3).map(opened).chain([created(W, 0), created("/lock/b-write-0000000001", 1)]);
+        let asked = [asked_back(W), fired(W, EventType::NodeDataChanged, &[1, 2])];
+        let listed = [fired(LOCK, EventType::NodeChildrenChanged, &[2])];
+        let judge = |events: Vec<Event>| {
+            let found =
+                findings(SharersWakeTogether::of(LOCK, "-write-"), before.clone().chain(events).collect());
+            broken_by(&found).iter().map(|(what, _)| (*what).to_owned()).collect::<Vec<_>>()
+        };
+        let alone = "a change of /lock/a-write-0000000000 woke 2 clients, and one that wants it alone";
+        assert_eq!(judge(asked.into()), [alone]);
+        assert_eq!(judge(listed.into()), ["a change of the list of /lock woke 1 clients"]);
     }
 }

@@ -1,7 +1,7 @@
 //! `queue/…` and `priority-queue/…`: the published steps, each with what is wrong with one edition or another.
 
 use super::recipe;
-use super::stage::{Item, promises, queue};
+use super::stage::{Item, promises, queue_of};
 use super::steps::{self, Prefix, SOUND, Steps};
 use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::CreateMode;
@@ -29,6 +29,11 @@ enum Take {
 
 /// One edition, or one reading, of the published steps.
 fn published(name: &'static str, delivery: Delivery, put: Put, take: Take) -> Trial {
+    published_by(1, name, delivery, put, take)
+}
+
+/// The same, with so many producers.
+fn published_by(producers: u16, name: &'static str, delivery: Delivery, put: Put, take: Take) -> Trial {
     let produce = move |stage| async move {
         match put {
             Put::Recipe => recipe::produce(&stage).await,
@@ -42,7 +47,7 @@ fn published(name: &'static str, delivery: Delivery, put: Put, take: Take) -> Tr
             Take::Steps(steps) => steps.consume(&stage).await,
         }
     };
-    queue(name, delivery, produce, consume)
+    queue_of(producers, name, delivery, produce, consume)
 }
 
 /// All of them.
@@ -100,6 +105,18 @@ pub fn trials() -> Vec<Trial> {
             .source("kazoo and others, where producers choose prefixes")
             .breaks("takes-in-order", "S-037", "none")
             .bounds(Bounds { rounds: 2, ..Bounds::clients(2) }),
+        // The same, where each producer's names begin alike: each one's items are taken in order, and not those of all (S-037).
+        published_by(
+            2,
+            "queue/by-producer",
+            AtMostOnce,
+            Put::Plain(CreateMode::PersistentSequential, by_producer),
+            Take::Steps(Steps { by_name: true, ..SOUND }),
+        )
+        .summary("Items are sorted by their whole names, which begin with that of their producer.")
+        .source("kazoo and others, where producers choose prefixes")
+        .breaks("takes-in-order", "S-037", "none")
+        .bounds(Bounds::clients(3)),
         // Another consumer has the head of the list; it is asked for again and again.
         published("queue/same-cache", AtMostOnce, Put::Recipe, Take::Steps(Steps { same_cache: true, ..SOUND }))
             .summary("An item that is gone stays at the head of the list, and is tried for ever.")
@@ -168,6 +185,11 @@ fn unpadded(item: &Item) -> String {
 /// Two prefixes in turns, the one that sorts last first.
 fn by_turns(item: &Item) -> String {
     format!("item-{}-", if item.nth.is_multiple_of(2) { "z" } else { "a" })
+}
+
+/// By who puts it, whose payloads begin with its name.
+fn by_producer(item: &Item) -> String {
+    format!("item-{}-", item.payload.split('-').next().unwrap_or_default())
 }
 
 /// Many lost answers, and little else to do.

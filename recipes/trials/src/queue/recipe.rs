@@ -1,13 +1,13 @@
-//! `queue`, `queue/at-most-once` and `priority-queue`: the recipe of this project.
+//! `queue`, `queue/at-most-once`, `queue/two-producers` and `priority-queue`: the recipe of this project.
 
-use super::stage::{Item, Stage, promises, queue};
+use super::stage::{Item, Stage, promises, queue_of};
 use crate::common::Stop;
 use crate::trial::{Bounds, Trial};
 use zk_api::{ZPath, ZooKeeper};
 use zk_recipes::queue::{Consumer, Delivery, Producer};
 
 /// The producer and the consumer of [`zk_recipes::queue`]: items are given until they are done; they are removed before they
-/// are given; and the first with priorities.
+/// are given; the first with two producers, and with priorities.
 pub fn trials() -> Vec<Trial> {
     // An order takes two items.
     let bounds = Bounds { rounds: 2, expiries: 1, drops: 1, crashes: 1, lag: 1, ..Bounds::clients(2) };
@@ -18,6 +18,9 @@ pub fn trials() -> Vec<Trial> {
         ours("queue/at-most-once", Delivery::AtMostOnce)
             .summary("The same, but items are removed before they are given.")
             .bounds(bounds),
+        ours_of(2, "queue/two-producers", Delivery::AtLeastOnce)
+            .summary("The queue with two producers: what was put first is taken first, whoever has put it.")
+            .bounds(Bounds { rounds: 2, ..Bounds::clients(3) }),
         ours("priority-queue", Delivery::AtLeastOnce)
             .summary("The queue, whose items are taken by priority, ties in order.")
             .bounds(Bounds { rounds: 3, ..Bounds::clients(2) }),
@@ -25,9 +28,15 @@ pub fn trials() -> Vec<Trial> {
 }
 
 fn ours(name: &'static str, delivery: Delivery) -> Trial {
+    ours_of(1, name, delivery)
+}
+
+fn ours_of(producers: u16, name: &'static str, delivery: Delivery) -> Trial {
     let put = |stage| async move { produce(&stage).await };
     let take = move |stage| async move { consume(&stage, delivery).await };
-    queue(name, delivery, put, take).source("zk-recipes").promises(move || promises(delivery, true))
+    queue_of(producers, name, delivery, put, take)
+        .source("zk-recipes")
+        .promises(move || promises(delivery, true))
 }
 
 /// Puts all items as it should be done.

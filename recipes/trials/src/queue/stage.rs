@@ -1,4 +1,4 @@
-//! What all queues on trial have in common: process 0 puts, the others take and work.
+//! What all queues on trial have in common: the first process puts, or the first few; the others take and work.
 
 use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn};
 use crate::event::Observation;
@@ -40,11 +40,23 @@ pub fn queue(
     produce: impl Turn<Stage>,
     consume: impl Turn<Stage>,
 ) -> Trial {
+    queue_of(1, name, delivery, produce, consume)
+}
+
+/// The same, where so many processes put.
+pub fn queue_of(
+    producers: u16,
+    name: &'static str,
+    delivery: Delivery,
+    produce: impl Turn<Stage>,
+    consume: impl Turn<Stage>,
+) -> Trial {
+    let has_priorities = name.starts_with("priority-queue");
     let code = move |zk, probe, part: Part| async move {
-        let stage = Stage { zk, probe, part, has_priorities: name.starts_with("priority-queue") };
-        match part.me.process {
-            0 => produce(stage).await,
-            _ => consume(stage).await,
+        let stage = Stage { zk, probe, part, has_priorities, producers };
+        match part.me.process < producers {
+            true => produce(stage).await,
+            false => consume(stage).await,
         }
     };
     let setup = [QUEUE, ITEMS, "/queue/takers", "/queue/putters"];
@@ -74,6 +86,7 @@ pub struct Stage {
     probe: AnyProbe,
     part: Part,
     has_priorities: bool,
+    producers: u16,
 }
 
 /// What is to be put.
@@ -117,10 +130,10 @@ impl Stage {
         self.part.rounds
     }
 
-    /// One item for each consumer and round.
+    /// One item of each producer for each consumer and round.
     pub fn items(&self) -> impl Iterator<Item = Item> + use<> {
         let (each, me, has_priorities) =
-            (self.part.clients.saturating_sub(1).max(1), self.part.me, self.has_priorities);
+            (self.part.clients.saturating_sub(self.producers).max(1), self.part.me, self.has_priorities);
         (0..u16::from(self.part.rounds).saturating_mul(each)).map(move |nth| {
             // Whoever sorts texts puts the second before the first, and so does who keeps a byte of it, or a sign. The third
             // one is the most important of all.

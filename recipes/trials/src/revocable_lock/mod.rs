@@ -32,6 +32,21 @@ pub fn catalogue() -> Vec<Trial> {
             .source("zk-recipes")
             .bounds(Bounds { expiries: 1, lag: 1, effects: true, ..Bounds::clients(2) })
             .promises(promises_by_force),
+        // Whoever revokes deletes the holder's znode right away: the editions allow that once it was asked, and has not given it
+        // back for some time (S-136).
+        revocable("revocable-lock/at-once", Manner::AtOnce)
+            .summary("Whoever revokes deletes the znode of a holder that it has not asked to give it back.")
+            .source("ZooKeeper's recipes page, the laser beams without their condition")
+            .breaks("no-foreign-delete", "S-136", "none")
+            .bounds(Bounds::clients(2))
+            .promises(promises_by_force),
+        // A holder does not watch its znode, as if the read right after the create were left out: it goes on until nobody asks.
+        revocable("revocable-lock/deaf", Manner::Deaf)
+            .summary("Holders do not watch their znodes, and do not learn that they are asked to give it back.")
+            .source("mutant of the recipe")
+            .breaks("revocation-heeded", "S-135", "none")
+            .bounds(Bounds::clients(2))
+            .promises(promises),
         // The holder watches its own znode, and whoever revokes writes to that of the lock, as "the lock node" can be read:
         // nobody is told (S-131).
         revocable("revocable-lock/parent", Manner::AskedAtTheParent)
@@ -73,7 +88,7 @@ fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
         Box::new(RevocationHeeded::of(LOCK)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),
-        Box::new(Measured(NoForeignDelete::of(LOCK))),
+        Box::new(NoForeignDelete::of(LOCK).but_of_asked()),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
     ])
 }

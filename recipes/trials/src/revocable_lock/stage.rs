@@ -24,11 +24,18 @@ pub enum Manner {
     AskedAtTheParent,
     /// The same as the first; who has not given it back in time loses it.
     ByForce(Duration),
+    /// Nobody is asked, and whoever holds it loses it.
+    AtOnce,
+    /// Whoever holds it is asked, and does not watch its znode.
+    Deaf,
 }
 
 impl Manner {
     /// Asks whoever owns a contender's znode to give back what it holds by it.
     async fn ask(self, zk: impl ZooKeeper, node: &ZPath) -> Result<(), Stop> {
+        if self == Manner::AtOnce {
+            return Ok(());
+        }
         let parent = lock();
         let node = if self == Manner::AskedAtTheParent { &parent } else { node };
         Revoker::new(zk, &lock()).ask(node).await?;
@@ -40,7 +47,8 @@ impl Manner {
         let revoker = Revoker::new(zk, &lock());
         match self {
             Manner::ByForce(patience) => revoker.revoke(node, patience).await.map(drop)?,
-            Manner::Asked | Manner::AskedAtTheParent => revoker.gone(node).await?,
+            Manner::AtOnce => revoker.take(node).await?,
+            Manner::Asked | Manner::AskedAtTheParent | Manner::Deaf => revoker.gone(node).await?,
         }
         Ok(())
     }
@@ -58,7 +66,8 @@ pub fn revocable(name: &'static str, manner: Manner) -> Trial {
         if part.me.process == 0 {
             return asks(manner, &zk, part).await.into();
         }
-        attempts(&zk, (&probe, part), LOCK, |zk, round| holds(Stage::new(zk, &probe, part, round))).await
+        let holds = |zk, round| holds(manner, Stage::new(zk, &probe, part, round));
+        attempts(&zk, (&probe, part), LOCK, holds).await
     };
     Trial::new(name, code).setup([LOCK, REVOKERS])
 }
@@ -96,7 +105,7 @@ async fn asks(manner: Manner, zk: &AnyZooKeeper, part: Part) -> Result<(), Stop>
 }
 
 /// A round of another process.
-async fn holds(stage: Stage) -> Result<(), Stop> {
+async fn holds(manner: Manner, stage: Stage) -> Result<(), Stop> {
     let guid = stage.guid();
     let mut lock = SharedLock::new(stage.zk(), &stage.lock(), &guid).expect("a guid is fit for a name");
     let (mode, held) = match (stage.part().me.process + u16::from(stage.round())) % 2 {
@@ -105,7 +114,12 @@ async fn holds(stage: Stage) -> Result<(), Stop> {
     };
     {
         let zk = stage.zk();
-        let mut told = pin!(held.revoked(OnDisconnect::Stop));
+        let mut told = pin!(async {
+            match manner {
+                Manner::Deaf => std::future::pending().await,
+                _ => held.revoked(OnDisconnect::Stop).await,
+            }
+        });
         if !stage.hold(mode, held.node(), Some(held.token()), told.as_mut()).await {
             race(told, nobody_asks(&zk)).await;
         }

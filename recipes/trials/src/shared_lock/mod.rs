@@ -6,8 +6,10 @@ mod downgrade_new_node;
 mod guid_directory;
 mod java;
 mod name_order;
+mod one_by_one;
 mod right;
 mod stage;
+mod watches_list;
 mod writer_watches_writers;
 
 pub(crate) use stage::of_reader;
@@ -23,5 +25,7 @@ pub fn catalogue() -> Vec<Trial> {
         writer_watches_writers::trial(),
         guid_directory::trial(),
         downgrade_new_node::trial(),
+        one_by_one::trial(),
+        watches_list::trial(),
     ]
 }

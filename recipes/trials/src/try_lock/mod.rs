@@ -3,6 +3,7 @@
 
 mod orphan;
 mod right;
+mod waits;
 
 use crate::lock::{LOCK, told};
 use crate::promise::AnyPromise;
@@ -11,7 +12,7 @@ use crate::trial::Trial;
 
 /// All of them, the right one first.
 pub fn catalogue() -> Vec<Trial> {
-    vec![right::trial(), orphan::trial()]
+    vec![right::trial(), orphan::trial(), waits::trial()]
 }
 
 /// What a lock promises that may be tried as well. Nobody waits, so nobody is woken.

@@ -39,16 +39,21 @@ pub enum Sites {
 /// next life may vote otherwise than the one before, whose vote stands; and one that waits no longer goes on to the next.
 const WORDS: Order = &[
     (words::PROPOSES, &[START, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
+    (words::IS_TO_DO, &[START, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
     (
         words::VOTES_TO_COMMIT,
-        &[START, words::PROPOSES, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
+        &[START, words::PROPOSES, words::IS_TO_DO, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
     ),
-    (words::VOTES_TO_ABORT, &[START, words::PROPOSES, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS]),
+    (
+        words::VOTES_TO_ABORT,
+        &[START, words::PROPOSES, words::IS_TO_DO, words::WAITS_NO_LONGER, words::COMMITS, words::ABORTS],
+    ),
     (
         words::WAITS_NO_LONGER,
         &[
             START,
             words::PROPOSES,
+            words::IS_TO_DO,
             words::VOTES_TO_COMMIT,
             words::VOTES_TO_ABORT,
             words::COMMITS,
@@ -57,13 +62,21 @@ const WORDS: Order = &[
     ),
     (
         words::COMMITS,
-        &[START, words::PROPOSES, words::VOTES_TO_COMMIT, words::VOTES_TO_ABORT, words::WAITS_NO_LONGER],
+        &[
+            START,
+            words::PROPOSES,
+            words::IS_TO_DO,
+            words::VOTES_TO_COMMIT,
+            words::VOTES_TO_ABORT,
+            words::WAITS_NO_LONGER,
+        ],
     ),
     (
         words::ABORTS,
         &[
             START,
             words::PROPOSES,
+            words::IS_TO_DO,
             words::VOTES_TO_COMMIT,
             words::VOTES_TO_ABORT,
             words::WAITS_NO_LONGER,
@@ -202,6 +215,12 @@ impl Stage {
     ) -> Result<Option<Transaction<'p, InRound<AnyZooKeeper>>>, Stop> {
         if !self.is_coordinator() {
             if let Some(transaction) = self.in_time(site.hear_of(&self.id())).await? {
+                let about = format!(
+                    "{}: {}",
+                    self.transaction(),
+                    String::from_utf8_lossy(transaction.terms().text.bytes())
+                );
+                self.probe.observe(Observation::note(words::IS_TO_DO, &about, self.part.me.process.into()));
                 return Ok(Some(transaction));
             }
         } else if self.joins {
@@ -227,7 +246,7 @@ impl Stage {
 
     /// What it is about.
     pub fn terms(&self, watching: Watching) -> Terms {
-        Terms { sites: self.sites(), watching, text: "as agreed".into() }
+        Terms { sites: self.sites(), watching, text: format!("the work of {}", self.id()).as_str().into() }
     }
 
     /// Works on the transaction and comes to a vote: the coordinator is always ready, another may not be in time.

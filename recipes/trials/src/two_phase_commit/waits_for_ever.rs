@@ -1,8 +1,9 @@
 //! `two-phase-commit/waits-for-ever`: there is no rule for a site that is gone.
 
 use super::published::by_votes;
-use super::stage::{SAFE, Sites, Stage, commit, published};
+use super::stage::{SAFE, Sites, Stage, TRANSACTIONS, commit, published};
 use crate::common::Stop;
+use crate::promises::AbortsEarly;
 use crate::trial::{Bounds, FoundBy, Trial};
 use zk_recipes::{Verdict, Watching};
 
@@ -19,7 +20,11 @@ pub fn trial() -> Trial {
         .source("ZooKeeper's recipes, Two-phased Commit; the article says so")
         .breaks("no-waiter-stuck", "S-144", "crash of a site")
         .bounds(Bounds { crashes: 1, ..Bounds::clients(2) })
-        .promises(published)
+        .promises(|| {
+            let mut all = published();
+            all.insert(all.len() - 1, Box::new(AbortsEarly::of(TRANSACTIONS)));
+            all
+        })
         .found_by(FoundBy::Model)
         .keeps(SAFE)
 }

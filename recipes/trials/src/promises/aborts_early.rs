@@ -1,0 +1,113 @@
+//! `aborts-early`.
+
+use super::broken_for;
+use super::commitment::{Told, told, transaction_of};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise, Rest};
+use crate::words;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::Text;
+
+/// One vote to abort is enough: no site that has voted waits for another's vote then. It is put to the test where a site
+/// aborts and another has yet to vote.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AbortsEarly {
+    root: &'static str,
+    /// The transactions in which something is written to abort.
+    aborted: BTreeSet<Text>,
+    /// Their children, as long as nothing is written there: the votes that are to come, and the decision.
+    empty: BTreeSet<Text>,
+    /// Who has voted, and has not done as was decided.
+    waiting: BTreeMap<ActorId, Text>,
+}
+
+impl AbortsEarly {
+    /// For the transactions below one znode, with one child for each vote.
+    pub fn of(root: &'static str) -> Self {
+        let (aborted, empty) = (BTreeSet::new(), BTreeSet::new());
+        AbortsEarly { root, aborted, empty, waiting: BTreeMap::new() }
+    }
+}
+
+impl Promise for AbortsEarly {
+    fn name(&self) -> &'static str {
+        "aborts-early"
+    }
+
+    fn about(&self) -> &'static str {
+        "At rest, no site that has voted waits where one vote is to abort."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "A site aborts while another has yet to vote."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        match (told(self.root, event), event) {
+            (Some(Told::Written(path, commits)), _) => {
+                self.empty.remove(path);
+                let transaction = transaction_of(self.root, path).expect("it is told of those");
+                self.aborted.extend((!commits).then(|| transaction.into()));
+            }
+            (Some(Told::Done(transaction, _, commits)), Event::Says { actor, .. }) => {
+                self.waiting.remove(actor);
+                let is_vote = |path: &&Text| {
+                    transaction_of(self.root, path) == Some(transaction) && !path.ends_with("/decision")
+                };
+                let is_early = !commits && self.empty.iter().any(|path| is_vote(&path));
+                found.extend(is_early.then_some(Finding::Tested));
+            }
+            (Some(Told::Failed(actor)), _) => drop(self.waiting.remove(&actor)),
+            (_, Event::Says { actor, what }) => {
+                if let Some((words::VOTES_TO_COMMIT | words::VOTES_TO_ABORT, transaction, _)) = what.told() {
+                    self.waiting.insert(*actor, transaction.into());
+                }
+            }
+            (_, Event::Is(Fact::NodeCreated { path, .. })) if transaction_of(self.root, path).is_some() => {
+                self.empty.insert(path.clone());
+            }
+            (_, Event::Is(Fact::NodeDeleted { path, .. })) => {
+                self.empty.remove(path);
+            }
+            (_, Event::Is(_)) => {}
+        }
+    }
+
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        for actor in &rest.unfinished {
+            if let Some(transaction) = self.waiting.get(actor).filter(|of| self.aborted.contains(*of)) {
+                let what = format!("{actor} waits for votes in {transaction}, where one is to abort");
+                found.push(broken_for(what, &[*actor]));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::commitment::testing::{does, written};
+    use super::super::testing::*;
+    use super::*;
+
+    const VOTES: [&str; 2] = ["/tx/1/p0", "/tx/1/p1"];
+
+    fn begun() -> Vec<Event> {
+        let made = VOTES.map(|path| created(path, 0));
+        [made.into(), vec![notes(0, "votes to abort", "/tx/1"), written(VOTES[0], "abort")]].concat()
+    }
+
+    #[test]
+    fn who_waits_though_one_vote_is_to_abort_breaks_it() {
+        let waits = Rest { unfinished: vec![actor(0)], ..Rest::default() };
+        let found = resting(AbortsEarly::of("/tx"), begun(), &waits);
+        assert_eq!(broken_by(&found), [("p0 waits for votes in /tx/1, where one is to abort", None)]);
+    }
+
+    #[test]
+    fn to_abort_before_all_have_voted_is_a_test_and_later_is_none() {
+        let early = [begun(), vec![does(0, "aborts")]].concat();
+        assert_eq!(findings(AbortsEarly::of("/tx"), early), [Finding::Tested]);
+        let late = [begun(), vec![written(VOTES[1], "commit"), does(0, "aborts")]].concat();
+        assert_eq!(findings(AbortsEarly::of("/tx"), late), []);
+    }
+}

@@ -1,0 +1,111 @@
+//! `woken-when-due`.
+
+use super::{Crew, below, broken_for, within};
+use crate::event::{ActorId, Event, Fact};
+use crate::promise::{Finding, Promise};
+use crate::words;
+use std::collections::{BTreeMap, BTreeSet};
+use zk_api::{SessionId, Text};
+
+/// Who waits to enter a double barrier is woken once a round's members have all been there since it came, and not before.
+///
+/// What is said is told of at [`EntersTogether`](super::EntersTogether).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WokenWhenDue {
+    barrier: &'static str,
+    crew: Crew,
+    /// The members' znodes.
+    members: BTreeSet<Text>,
+    /// Who waits to enter, how many a round needs, and whether so many have been there since it came.
+    waiting: BTreeMap<ActorId, (i64, bool)>,
+}
+
+impl WokenWhenDue {
+    /// For the barrier that is this znode.
+    pub fn of(barrier: &'static str) -> Self {
+        let (crew, members, waiting) = (Crew::of(barrier), BTreeSet::new(), BTreeMap::new());
+        WokenWhenDue { barrier, crew, members, waiting }
+    }
+}
+
+impl Promise for WokenWhenDue {
+    fn name(&self) -> &'static str {
+        "woken-when-due"
+    }
+
+    fn about(&self) -> &'static str {
+        "Who waits to enter is woken when all members that a round needs are there, and not before."
+    }
+
+    fn tested_when(&self) -> &'static str {
+        "Somebody that waits to enter is woken."
+    }
+
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+        if let Some(dead) = self.crew.see(event) {
+            self.waiting.remove(&dead);
+        }
+        match event {
+            Event::Says { actor, what } => match what.told() {
+                Some((words::ARRIVES_AT, about, size)) if about == self.barrier => {
+                    self.waiting.insert(*actor, (size, false));
+                }
+                Some((words::PASSES | words::GIVES_UP, about, _)) if about == self.barrier => {
+                    self.waiting.remove(actor);
+                }
+                _ => {}
+            },
+            Event::Is(Fact::NodeCreated { path, owner, .. })
+                if *owner != SessionId::NONE && below(self.barrier, path) =>
+            {
+                self.members.insert(path.clone());
+                let there = self.members.len() as i64;
+                self.waiting.values_mut().for_each(|(size, due)| *due |= there >= *size);
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => {
+                self.members.remove(path);
+            }
+            Event::Is(Fact::Fired { path, woken, .. }) if within(self.barrier, path) => {
+                for actor in woken {
+                    found.extend(self.waiting.get(actor).map(|(size, due)| match due {
+                        true => Finding::Tested,
+                        false => {
+                            let there = self.members.len();
+                            let what = format!(
+                                "{actor} is woken by a change of {path}, with {there} of {size} there"
+                            );
+                            broken_for(what, &[*actor])
+                        }
+                    }));
+                }
+            }
+            Event::Is(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+    use crate::event::Observation;
+    use zk_api::EventType;
+
+    fn woken_after(members: u16) -> Vec<Finding> {
+        let arrives =
+            |p| Event::Says { actor: actor(p), what: Observation::note(words::ARRIVES_AT, LOCK, 2) };
+        let comes = |p| [opened(p), arrives(p), created(&format!("/lock/p{p}"), p)];
+        let events = (0..members).flat_map(comes);
+        findings(
+            WokenWhenDue::of(LOCK),
+            events.chain([fired(LOCK, EventType::NodeChildrenChanged, &[0])]).collect(),
+        )
+    }
+
+    #[test]
+    fn who_is_woken_before_all_are_there_breaks_it() {
+        let what = "p0 is woken by a change of /lock, with 1 of 2 there";
+        assert_eq!(broken_by(&woken_after(1)), [(what, None)]);
+        assert_eq!(woken_after(2), [Finding::Tested]);
+    }
+}

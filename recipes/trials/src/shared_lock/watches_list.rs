@@ -1,0 +1,52 @@
+//! `shared-lock/watches-list`: whoever waits watches the list.
+
+use super::stage::{Role, of_reader, promises_without_tokens, role};
+use crate::common::Stop;
+use crate::common::plain::{self, Place};
+use crate::lock::{Stage, lock};
+use crate::trial::{Bounds, Trial};
+use zk_api::{Local, ZooKeeper};
+use zk_recipes::Mode;
+
+/// Who may not enter waits for any change of the list, and looks again: each znode that comes or goes wakes all (S-124).
+///
+/// Every edition warns of it: the list is to be read without a watch.
+pub fn trial() -> Trial {
+    lock("shared-lock/watches-list", turn)
+        .summary("Whoever waits watches the list of contenders, so that each change wakes all who wait.")
+        .source("ZooKeeper's recipes page, which warns of it")
+        .breaks("sharers-wake-together", "S-124", "none")
+        .bounds(Bounds::clients(2))
+        .promises(promises_without_tokens)
+}
+
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let (mode, kind) = match role(&stage) {
+        Role::Reads => (Mode::Shared, "read"),
+        Role::Writes | Role::Downgrades => (Mode::Exclusive, "write"),
+    };
+    let own = plain::contend_as(&zk, &lock, &stage.guid(), kind).await?;
+    loop {
+        zk.checkpoint("list/watch", &[Local::Text(own.as_str())]);
+        let (names, watch) = match zk.children_watch(&lock).await {
+            Ok(listed) => listed,
+            Err(error) => {
+                plain::passing(&zk, error).await?;
+                continue;
+            }
+        };
+        let place = match mode {
+            Mode::Shared => of_reader(&lock, &names, &own),
+            Mode::Exclusive => plain::place(&lock, &names, &own),
+        };
+        match place {
+            Place::First => break,
+            Place::Absent => return Err(plain::gone(&own)),
+            Place::Behind(_) => plain::event(watch).await?,
+        }
+    }
+    stage.hold(mode, &own, None, std::future::pending::<()>()).await;
+    stage.leave();
+    plain::remove(&zk, &own).await
+}

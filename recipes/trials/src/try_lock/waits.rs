@@ -1,0 +1,29 @@
+//! `try-lock/waits`: who tries waits.
+
+use crate::common::Stop;
+use crate::common::plain;
+use crate::lock::{LOCK, Stage, lock, told};
+use crate::promises::{TrySucceedsUncontended, of_fair_lock};
+use crate::trial::{Bounds, Trial};
+
+/// The steps of the lock in the place of the try: who does not stand first waits, where it is to fail.
+pub fn trial() -> Trial {
+    lock("try-lock/waits", turn)
+        .summary("Who tries to take the lock waits until it has it.")
+        .source("mutant of the recipe")
+        .breaks("try-succeeds-uncontended", "S-104", "none")
+        .bounds(Bounds::clients(2))
+        .promises(|| {
+            let mut all = of_fair_lock(LOCK);
+            all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
+            told(all)
+        })
+}
+
+async fn turn(stage: Stage) -> Result<(), Stop> {
+    let (zk, lock) = (stage.zk(), stage.lock());
+    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
+    plain::turn(&zk, &lock, &own).await?;
+    stage.section(&own, None, std::future::pending::<()>()).await;
+    plain::remove(&zk, &own).await
+}
