@@ -3,6 +3,7 @@
 use crate::judge::about;
 use std::sync::Arc;
 use zoocheck::api::ZooKeeper;
+use zoocheck::trials::mutation::{Kind, Mutated, Mutation};
 use zoocheck::trials::prelude::*;
 use zoocheck::trials::promises::{
     BarrierOpens, BarrierReleases, NoFailure, NoOrphanTransaction, NoOrphanZnode, NoWaiterStuck,
@@ -100,4 +101,51 @@ fn no_right_recipe_of_the_catalogue_is_green_where_its_actors_do_nothing() {
             "{name}: {answers:?}\n{sweep}{check}"
         );
     }
+}
+
+/// Whether it is green under all these seeds, where nobody but the process itself does anything wrong, or with the faults of
+/// its scenario.
+fn is_green(trial: &Mutated, with_faults: bool, seeds: std::ops::Range<u64>) -> bool {
+    let name = trial.trial.about.name;
+    let zoo = Zoo::empty().with(trial.clone());
+    let scenario = zoo.scenario(name).expect("it is there");
+    let scenario = Scenario { work_ms: [8_000, 16_000], heal_seconds: 300, ..scenario };
+    let scenario = if with_faults { scenario } else { scenario.without_faults() };
+    zoo.sweep(&scenario, seeds).expect("a sweep").answer == Answer::Held
+}
+
+/// How often there is an occasion to go wrong in this way, in a run without faults.
+fn occasions(trial: &Mutated, kind: Kind) -> u8 {
+    let seen = trial.log.seen();
+    seen.places.keys().filter(|(of, _)| *of == kind).map(|(_, nth)| *nth).max().unwrap_or(0)
+}
+
+fn goes_on_green(kinds: &[Kind], with_faults: bool) -> Vec<String> {
+    let mut green = Vec::new();
+    for trial in Zoo::default().trials().iter().filter(|trial| trial.about.breaks.is_none()) {
+        let right = Mutated::none(trial.clone());
+        let name = trial.about.name;
+        is_green(&right, with_faults, 0..1);
+        for kind in kinds {
+            for nth in 1..=occasions(&right, *kind) {
+                let wrong = right.with(Mutation { kind: *kind, nth }, None);
+                // Most are found by the first seed.
+                if is_green(&wrong, with_faults, 0..1) && is_green(&wrong, with_faults, 1..12) {
+                    green.push(format!("{name}: {kind:?} {nth}"));
+                }
+            }
+        }
+    }
+    green
+}
+
+/// The end comes at each request of a run, one after the other: what was begun is not done, or it hangs.
+#[test]
+fn who_stops_at_any_request_of_a_run_is_green_nowhere() {
+    assert_eq!(goes_on_green(&[Kind::ReturnsEarly, Kind::NeverReturns], false), [] as [String; 0]);
+}
+
+#[test]
+fn who_is_deaf_to_the_end_of_its_session_is_green_nowhere() {
+    assert_eq!(goes_on_green(&[Kind::DeafToEnd], true), [] as [String; 0]);
 }
