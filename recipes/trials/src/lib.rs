@@ -15,7 +15,7 @@
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
 //! | `words` | [`Word`](words::Word), what probes say and promises listen for |
-//! | `trial` | [`Trial`](trial::Trial), a recipe set up, driven and held to its promises |
+//! | `trial` | [`Trial`], a recipe set up, driven and held to its promises |
 //! | `barrier` | the barrier and its published variants on trial |
 //! | `double_barrier` | the double barrier and its published variants on trial |
 //! | `election` | leader election and its published variants on trial |

@@ -16,7 +16,7 @@ pub fn trial() -> Trial {
         .summary("Whoever waits watches the list of contenders, so that each change wakes all who wait.")
         .source("ZooKeeper's recipes page, which warns of it")
         .breaks("sharers-wake-together", "S-124", "none")
-        .bounds(Bounds::clients(2))
+        .bounds(Bounds::clients(1))
         .promises(promises_without_tokens)
 }
 
