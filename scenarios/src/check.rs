@@ -65,7 +65,7 @@ pub(crate) fn explored(
     config: &CheckConfig,
     progress: &mut dyn FnMut(Progress),
 ) -> (CheckReport, Check) {
-    let owed: Vec<&str> = (trial.promises)().iter().map(|promise| promise.name()).collect();
+    let owed: Vec<&str> = trial.owed().iter().map(|promise| promise.name()).collect();
     let config = &CheckConfig { other_time: other_time(), ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
     (report(what, &trial.about, &owed, config, &check), check)

@@ -161,7 +161,7 @@ fn flaw(trial: &Trial) -> Option<String> {
             return Some(format!("its bounds have {number} {what}, and must have 1 to 16"));
         }
     }
-    let promises = (trial.promises)();
+    let promises = trial.owed();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     if names.is_empty() {
         return Some("it promises nothing, so that nothing can be judged".into());

@@ -4,7 +4,7 @@ use crate::common::{AnyProbe, AnyZooKeeper};
 use crate::event::{ActorId, End};
 use crate::program::Programs;
 use crate::promise::AnyPromise;
-use crate::promises;
+use crate::promises::{self, Order, TellsInOrder};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub struct Trial {
     /// What is promised, in the order of the reports. Beside it, only the [standard promises](crate::promises::STANDARD) are
     /// judged, and nothing is missed where nothing puts one of those to the test.
     pub promises: Promises,
+    /// What its actors tell, and in which order: owed beside the promises, whichever those are.
+    pub tells: Option<Order>,
     /// Which of the [standard promises](crate::promises::STANDARD), which every trial is held to beside its own, are none of
     /// this one.
     pub opts_out: Vec<&'static str>,
@@ -110,6 +112,7 @@ impl Trial {
             about: About::new(name, ""),
             setup: Vec::new(),
             promises: Arc::new(Vec::new),
+            tells: None,
             opts_out: Vec::new(),
             scenario: Vec::new(),
             found_by: FoundBy::Both,
@@ -164,6 +167,12 @@ impl Trial {
         promises: impl Fn() -> Vec<Box<dyn AnyPromise>> + Send + Sync + 'static,
     ) -> Trial {
         self.promises = Arc::new(promises);
+        self
+    }
+
+    /// See the [field](Trial::tells).
+    pub fn tells(mut self, order: Order) -> Trial {
+        self.tells = Some(order);
         self
     }
 
@@ -341,9 +350,16 @@ pub struct Part {
 pub type Actor = Pin<Box<dyn Future<Output = End> + Send>>;
 
 impl Trial {
-    /// All that it is held to: its own promises, and the standard ones that are not among them.
+    /// What it promises itself, in the order of the reports: the last one is that its actors tell what they are to.
+    pub fn owed(&self) -> Vec<Box<dyn AnyPromise>> {
+        let mut owed = (self.promises)();
+        owed.extend(self.tells.map(|order| Box::new(TellsInOrder::of(order)) as Box<dyn AnyPromise>));
+        owed
+    }
+
+    /// All that it is held to: what it promises itself, and the standard promises that are not among that.
     pub fn held_to(&self) -> Vec<Box<dyn AnyPromise>> {
-        promises::with_standard((self.promises)(), &self.opts_out)
+        promises::with_standard(self.owed(), &self.opts_out)
     }
 
     /// The code of one process, ready to be polled.

@@ -52,7 +52,7 @@ fn the_lock_keeps_every_promise_under_faults_and_each_is_put_to_the_test() {
     assert_eq!(broken("lock", bounds), BTreeSet::new());
     let trial = &catalogue()[0];
     let tested: BTreeSet<_> = (0..SEEDS).flat_map(|seed| run(trial, bounds, seed).tested).collect();
-    let promised: BTreeSet<_> = (trial.promises)().iter().map(|promise| promise.name()).collect();
+    let promised: BTreeSet<_> = trial.owed().iter().map(|promise| promise.name()).collect();
     assert_eq!(tested, promised);
 }
 

@@ -193,7 +193,7 @@ fn p6_barriers_and_queues_and_groups_promise_that_nobody_is_stuck() {
     for name in ["barrier", "double-barrier", "queue", "membership", "configuration"] {
         let all = zk_trials::catalogue();
         let trial = all.iter().find(|trial| trial.about.name == name).expect("it is there");
-        let names: Vec<_> = (trial.promises)().iter().map(|promise| promise.name()).collect();
+        let names: Vec<_> = trial.owed().iter().map(|promise| promise.name()).collect();
         assert!(names.contains(&"no-waiter-stuck"), "{name}: {names:?}");
     }
 }

@@ -281,7 +281,7 @@ fn library(zoo: &Zoo, trial: &Trial) -> Promises {
     let root: &'static str = setup.first().map_or("/", |path| path.to_string().leak());
     Arc::new(move || {
         let mut all = promises::with_standard(promises::of_fenced_lock(root), &[]);
-        all.extend(alike.iter().flat_map(|trial| (trial.promises)()));
+        all.extend(alike.iter().flat_map(|trial| trial.owed()));
         all
     })
 }

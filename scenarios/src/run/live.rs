@@ -103,7 +103,7 @@ async fn on_ground(
     let mut ground = Ground::connect(&run.connect, asked, PATIENCE.min(run.time_limit)).await?;
     ground.prepare(&target.trial.setup).await?;
     let work = target.scenario.work_ms.map(|ms| Duration::from_millis(ms.into()));
-    let course = Course::new((target.trial.promises)(), &run.connect, asked, work, &ground);
+    let course = Course::new(target.trial.owed(), &run.connect, asked, work, &ground);
     let ran_out = rest::run(&course, &target.trial, run, &mut ground, progress).await;
     course.end().await;
     let left = ground.clean().await;

@@ -182,7 +182,7 @@ mod tests {
     fn a_replay_in_which_only_an_invariant_broke_is_broken() {
         let zoo = Zoo::default();
         let target = Target::resolve(&zoo, zoo.trials()[0].about.name, None, &[]).expect("it is there");
-        let names = (target.trial.promises)().into_iter().map(|promise| (promise.name(), 1));
+        let names = target.trial.owed().into_iter().map(|promise| (promise.name(), 1));
         let violation =
             RunViolation { promise: "no-panic", at_ns: 5, what: "p0 panics".into(), excuse: None };
         let run = Run {

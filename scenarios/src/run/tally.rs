@@ -127,7 +127,7 @@ impl Tally {
     /// Promises in the trial's order; whatever else there is are invariants.
     pub(super) fn results(&mut self, target: &Target) -> (Vec<PromiseResult>, Vec<PromiseResult>) {
         let mut promises = Vec::new();
-        for promise in (target.trial.promises)() {
+        for promise in target.trial.owed() {
             let entry = self.results.remove(promise.name()).unwrap_or_default();
             promises.push(result(promise.name().into(), promise.about(), entry));
         }

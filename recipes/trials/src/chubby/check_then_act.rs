@@ -4,7 +4,7 @@ use super::presents;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{LOCK, Stage};
 use crate::promises::ExclusionAtCheckedResource;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
@@ -15,7 +15,7 @@ use zk_recipes::Mode;
 /// Between the two, the holder's session ends, the next holder comes and writes, and the first one's write lands behind it
 /// (S-110). No check can help, only an order of sequencers that the resource remembers.
 pub fn trial() -> Trial {
-    lock("chubby/check-then-act", turn)
+    super::chubby("chubby/check-then-act", turn)
         .summary("The resource has the sequencer checked, and acts a little later.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("exclusion-at-checked-resource", "S-110", "session expiry")

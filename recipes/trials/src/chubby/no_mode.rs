@@ -3,7 +3,7 @@
 use super::{mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::shared_lock::of_reader;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
@@ -12,12 +12,11 @@ use zk_recipes::Mode;
 /// The lock is shared, and the sequencer does not tell in which mode it is held: that of a reader passes where somebody
 /// wants to write (S-115).
 pub fn trial() -> Trial {
-    lock("chubby/no-mode", turn)
+    super::chubby("chubby/no-mode", turn)
         .summary("A sequencer does not tell the mode, so that a reader may write with it.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-115", "none")
         .bounds(Bounds::clients(2))
-        .promises(super::promises)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

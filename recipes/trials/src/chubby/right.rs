@@ -2,7 +2,7 @@
 
 use super::{mode, presents};
 use crate::common::Stop;
-use crate::lock::{LOCK, Stage, lock};
+use crate::lock::{LOCK, Stage};
 use crate::promises::{ExclusionAtFencedResource, ExclusionAtUnfencedResource, TokensIncrease};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
@@ -12,7 +12,7 @@ use zk_recipes::{Mode, OnDisconnect};
 /// [`zk_recipes::chubby`]: opens the file, takes its lock, has its sequencer checked, comes to the resources with it,
 /// gives the lock back, and tries to write once more under the sequencer that is over.
 pub fn trial() -> Trial {
-    lock("chubby", turn)
+    super::chubby("chubby", turn)
         .summary("Files with locks and sequencers that order holders, know the mode, and can be checked.")
         .source("zk-recipes, after a wiki's mapping of Chubby's interface")
         .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })

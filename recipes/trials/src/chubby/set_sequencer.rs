@@ -3,7 +3,7 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -11,12 +11,11 @@ use zk_recipes::Mode;
 /// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
 /// versions. That the znode is gone is no other version: there is none to compare (S-114).
 pub fn trial() -> Trial {
-    lock("chubby/set-sequencer", turn)
+    super::chubby("chubby/set-sequencer", turn)
         .summary("A sequencer whose znode is deleted has no other version, and stays valid.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-114", "none")
         .bounds(Bounds::clients(1))
-        .promises(super::promises)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

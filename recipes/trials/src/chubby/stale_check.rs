@@ -3,7 +3,7 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, FoundBy, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -13,12 +13,11 @@ use zk_recipes::Mode;
 /// The holder's znode is gone, by an administrator's hand or with its session, and the server that is asked has not heard of
 /// it yet: whoever presents the sequencer is accepted, though it has not held the lock at any moment since (S-109).
 pub fn trial() -> Trial {
-    lock("chubby/stale-check", turn)
+    super::chubby("chubby/stale-check", turn)
         .summary("Checks a sequencer by a plain read, at a server that may not know of its end.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-109", "a server that lags")
         .bounds(Bounds { admin: 1, lag: 1, ..Bounds::clients(1) })
-        .promises(super::promises)
         // Seeds would need a znode that is deleted just as its holder asks, and a server that lags at that moment.
         .found_by(FoundBy::Model)
 }

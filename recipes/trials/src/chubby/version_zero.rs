@@ -3,7 +3,7 @@
 use super::presents;
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -12,12 +12,11 @@ use zk_recipes::Mode;
 ///
 /// A waiter has such a znode as well, and nothing says that whoever presents it holds the lock (S-108).
 pub fn trial() -> Trial {
-    lock("chubby/version-zero", turn)
+    super::chubby("chubby/version-zero", turn)
         .summary("The sequencer is the znode that was made first of all, which a waiter has as well.")
         .source("a wiki's mapping of Chubby's interface to ZooKeeper's")
         .breaks("sequencer-names-a-holder", "S-108", "none")
         .bounds(Bounds::clients(2))
-        .promises(super::promises)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

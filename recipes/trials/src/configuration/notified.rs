@@ -54,7 +54,7 @@ fn notified(name: &'static str, told: Told) -> Trial {
     let read = move |stage: Stage| async move { told.follow(&stage).await };
     configuration(name, write, read).scenario(&[("servers", "3"), ("rounds", "20")]).promises(|| {
         let mut all = promises();
-        all.insert(all.len() - 1, Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
+        all.push(Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
         all
     })
 }

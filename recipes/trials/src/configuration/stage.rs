@@ -6,7 +6,7 @@ use crate::event::{Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed, Undisturbed, Views, shown, telling,
+    DONE, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed, Undisturbed, Views, shown,
 };
 use crate::trial::{Part, Trial};
 use crate::words;
@@ -25,7 +25,7 @@ const LAST: char = '!';
 
 /// What every configuration promises to who follows it.
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
-    told(vec![
+    vec![
         Box::new(Views::committed(CONFIG, Of::Values)),
         Box::new(Views::untorn(CONFIG, Of::Values)),
         Box::new(Views::monotone(CONFIG, Of::Values)),
@@ -33,12 +33,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(SessionEndNoticed::default()),
         Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(CONFIG)),
-    ])
-}
-
-/// With what its actors tell, in their order.
-pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    telling(promises, WORDS)
+    ]
 }
 
 /// What its actors tell, in their order.
@@ -68,7 +63,7 @@ pub fn configuration(name: &'static str, write: impl Turn<Stage>, read: impl Tur
         let done = rounds(&zk, part, turn).await;
         ended(&probe, CONFIG, done)
     };
-    Trial::new(name, code).setup([CONFIG]).promises(promises)
+    Trial::new(name, code).setup([CONFIG]).promises(promises).tells(WORDS)
 }
 
 /// One round of an actor.

@@ -7,7 +7,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     BarrierOpens, DONE, EntersTogether, LeavesTogether, Measured, NoFailure, NoWaiterStuck,
-    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, Undisturbed, WokenWhenDue, telling,
+    NothingLeftBehind, OneWokenPerDeletion, Order, RoundsDoNotMix, START, Undisturbed, WokenWhenDue,
 };
 use crate::trial::{Part, Trial};
 use crate::words::{self, Word};
@@ -57,6 +57,7 @@ pub fn double_barrier(name: &'static str, size: Size, round: impl Turn<Stage, bo
     };
     Trial::new(name, code)
         .setup([BARRIER])
+        .tells(WORDS)
         .promises(move || promises(size, false, vec![Box::new(Measured(OneWokenPerDeletion::of(BARRIER)))]))
 }
 
@@ -82,7 +83,7 @@ fn promises(size: Size, is_single: bool, wakes: Vec<Box<dyn AnyPromise>>) -> Vec
     if !is_single {
         all.insert(2, Box::new(RoundsDoNotMix::of(BARRIER)));
     }
-    telling(all, WORDS)
+    all
 }
 
 /// One round of a member.

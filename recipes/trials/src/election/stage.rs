@@ -9,7 +9,7 @@ use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete,
     NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, Order, START, SessionEndNoticed, StopsAtLoss,
-    Undisturbed, telling,
+    Undisturbed,
 };
 use crate::trial::{Part, Trial};
 use crate::words;
@@ -23,7 +23,7 @@ pub const ELECTION: &str = "/election";
 
 /// What every election promises whose leaders have no epochs and are not announced.
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
-    told(vec![
+    vec![
         Box::new(ExclusionAmongLiveSessions::of(ELECTION)),
         Box::new(ExclusionAtUnfencedResource::of(ELECTION)),
         Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::KeepUntilExpired)),
@@ -34,12 +34,7 @@ pub fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(ELECTION)),
         Box::new(NoForeignDelete::of(ELECTION)),
         Box::new(Undisturbed::of(NoFailure).sparing(ELECTION)),
-    ])
-}
-
-/// With what an election's actors tell, in their order.
-pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    telling(promises, WORDS)
+    ]
 }
 
 /// What its actors tell, in their order.
@@ -62,7 +57,7 @@ pub fn election(name: &'static str, turn: impl Turn<Stage>) -> Trial {
         let turn = |zk, _| turn(Stage { zk, probe: probe.clone(), part });
         attempts(&zk, (&probe, part), ELECTION, turn).await
     };
-    Trial::new(name, code).setup([ELECTION]).promises(promises)
+    Trial::new(name, code).setup([ELECTION]).promises(promises).tells(WORDS)
 }
 
 /// One round of an actor.

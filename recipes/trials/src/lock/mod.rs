@@ -23,7 +23,7 @@ mod two_threads;
 mod watch_lost;
 
 pub use crate::common::{InRound, Stop};
-pub use stage::{LOCK, Stage, fair, fenced, lock, lock_of_threads, told};
+pub use stage::{LOCK, Stage, fair, fenced, lock, lock_of_threads};
 
 use crate::trial::Trial;
 

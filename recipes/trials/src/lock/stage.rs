@@ -5,7 +5,7 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn, Unmarked, both};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{OF_LOCKS, of_fair_lock, of_fenced_lock, telling};
+use crate::promises::{OF_LOCKS, of_fair_lock, of_fenced_lock};
 use crate::trial::{Part, Trial};
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -20,7 +20,7 @@ pub const LOCK: &str = "/lock";
 /// [`Stage::section`], and releases it. It promises what [`fair`] says.
 pub fn lock(name: &'static str, turn: impl Turn<Stage>) -> Trial {
     let code = move |zk, probe, part| async move { turns(turn, &zk, &probe, part).await };
-    Trial::new(name, code).setup([LOCK]).promises(fair)
+    Trial::new(name, code).setup([LOCK]).promises(fair).tells(OF_LOCKS)
 }
 
 /// The same, for which two threads of each process ask, each by itself, on the one session that they have. The second begins
@@ -44,17 +44,12 @@ pub fn lock_of_threads(name: &'static str, turn: impl Turn<Stage>) -> Trial {
 
 /// What a lock promises that is given to whoever has waited longest.
 pub fn fair() -> Vec<Box<dyn AnyPromise>> {
-    told(of_fair_lock(LOCK))
+    of_fair_lock(LOCK)
 }
 
 /// The same of one whose holders have tokens.
 pub fn fenced() -> Vec<Box<dyn AnyPromise>> {
-    told(of_fenced_lock(LOCK))
-}
-
-/// With what a lock's actors tell, in their order.
-pub fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    telling(promises, OF_LOCKS)
+    of_fenced_lock(LOCK)
 }
 
 async fn turns(turn: impl Turn<Stage>, zk: &AnyZooKeeper, probe: &AnyProbe, part: Part) -> End {

@@ -7,7 +7,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, LeaversUnlisted, LiveMembersListed, NoFailure, NoWaiterStuck, Of, Order, START, SessionEndNoticed,
-    Undisturbed, Views, shown, telling,
+    Undisturbed, Views, shown,
 };
 use crate::trial::{Part, Trial};
 use crate::words;
@@ -51,7 +51,7 @@ pub fn group(name: &'static str, watch: impl Turn<Stage>, belong: impl Turn<Stag
         let done = rounds(&zk, part, turn).await;
         ended(&probe, GROUP, done)
     };
-    Trial::new(name, code).setup([GROUP]).promises(|| promises(true))
+    Trial::new(name, code).setup([GROUP]).promises(|| promises(true)).tells(WORDS)
 }
 
 /// What a group promises; if its members leave again, that they are listed no more.
@@ -70,7 +70,7 @@ pub fn promises(leaves: bool) -> Vec<Box<dyn AnyPromise>> {
     if leaves {
         all.push(Box::new(LeaversUnlisted::of(GROUP)));
     }
-    telling(all, WORDS)
+    all
 }
 
 /// One round of an actor.

@@ -86,6 +86,7 @@ impl From<Mutated> for Trial {
         let mut trial = (*mutated.trial).clone();
         trial.promises = mutated.promises.clone();
         // What it is held to is all of it.
+        trial.tells = None;
         trial.opts_out = STANDARD.into();
         trial.counts_wakes = mutated.counts_wakes;
         trial.keeps = Vec::new();

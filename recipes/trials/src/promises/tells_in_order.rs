@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact, Observation};
-use crate::promise::{AnyPromise, Finding, Promise};
+use crate::promise::{Finding, Promise};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
 
@@ -24,15 +24,6 @@ pub const OF_LOCKS: Order = &[
     (words::RELEASED, &[words::LEAVES, words::GIVES_UP]),
     (DONE, &[words::RELEASED]),
 ];
-
-/// These promises, and that their words come in this order, unless an order is among them already.
-pub fn telling(mut all: Vec<Box<dyn AnyPromise>>, order: Order) -> Vec<Box<dyn AnyPromise>> {
-    let order: Box<dyn AnyPromise> = Box::new(TellsInOrder::of(order));
-    if all.iter().all(|promise| promise.name() != order.name()) {
-        all.push(order);
-    }
-    all
-}
 
 /// Every thread tells all that the other promises listen for, each thing once, and in order: one that they never hear of they
 /// cannot judge.

@@ -6,7 +6,7 @@ use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
     DONE, Measured, NoFailure, NoWaiterStuck, NothingLeftBehind, NothingLost, OneWokenPerDeletion, Order,
-    QueueProgress, START, TakenOnce, TakesInOrder, TellsInOrder, Undisturbed,
+    QueueProgress, START, TakenOnce, TakesInOrder, Undisturbed,
 };
 use crate::trial::{Part, Trial};
 use crate::words;
@@ -60,7 +60,7 @@ pub fn queue_of(
         }
     };
     let setup = [QUEUE, ITEMS, "/queue/takers", "/queue/putters"];
-    Trial::new(name, code).setup(setup).promises(move || promises(delivery, false))
+    Trial::new(name, code).setup(setup).promises(move || promises(delivery, false)).tells(WORDS)
 }
 
 /// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer at most.
@@ -75,7 +75,6 @@ pub fn promises(delivery: Delivery, wakes_one: bool) -> Vec<Box<dyn AnyPromise>>
         Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(ITEMS)),
         Box::new(Undisturbed::of(NothingLeftBehind::of(QUEUE)).sparing(ITEMS)),
-        Box::new(TellsInOrder::of(WORDS)),
     ]
 }
 

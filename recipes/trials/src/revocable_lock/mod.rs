@@ -4,7 +4,7 @@
 
 mod stage;
 
-use crate::lock::{LOCK, told};
+use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtFencedResource, ExclusionAtUnfencedResource, Fifo, Measured,
@@ -64,7 +64,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// What a shared lock promises that is given back by whoever is asked. Whoever asks watches the znodes as well, so that how
 /// many are woken says nothing.
 fn promises() -> Vec<Box<dyn AnyPromise>> {
-    told(vec![
+    vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),
         Box::new(ExclusionAtFencedResource::of(LOCK)),
         Box::new(ExclusionAtUnfencedResource::of(LOCK)),
@@ -76,12 +76,12 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK)),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
-    ])
+    ]
 }
 
 /// What is left of it where znodes are deleted under live holders.
 fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
-    told(vec![
+    vec![
         Box::new(Measured(ExclusionAmongLiveSessions::of(LOCK))),
         Box::new(ExclusionAtFencedResource::of(LOCK)),
         Box::new(Measured(ExclusionAtUnfencedResource::of(LOCK))),
@@ -90,5 +90,5 @@ fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(LOCK)),
         Box::new(NoForeignDelete::of(LOCK).but_of_asked()),
         Box::new(Undisturbed::of(NoFailure).sparing(LOCK)),
-    ])
+    ]
 }

@@ -3,6 +3,7 @@
 use crate::common::rounds::attempts;
 use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, plain};
 use crate::lock::{LOCK, Stage};
+use crate::promises::OF_LOCKS;
 use crate::trial::{Part, Trial};
 use std::pin::pin;
 use std::time::Duration;
@@ -69,7 +70,7 @@ pub fn revocable(name: &'static str, manner: Manner) -> Trial {
         let holds = |zk, round| holds(manner, Stage::new(zk, &probe, part, round));
         attempts(&zk, (&probe, part), LOCK, holds).await
     };
-    Trial::new(name, code).setup([LOCK, REVOKERS])
+    Trial::new(name, code).setup([LOCK, REVOKERS]).tells(OF_LOCKS)
 }
 
 /// The part of process 0.

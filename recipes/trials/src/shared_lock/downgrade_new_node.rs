@@ -1,9 +1,9 @@
 //! `shared-lock/downgrade-new-node`: a downgrade to the end of the line.
 
-use super::stage::promises_without_tokens;
+use super::stage::shared;
 use crate::common::plain;
 use crate::common::{InRound, Stop};
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::Mode;
 
@@ -12,12 +12,11 @@ use zk_recipes::Mode;
 /// A writer that has come meanwhile stands between the two numbers, waits for the first alone, and enters beside the reader
 /// (S-125, R-11).
 pub fn trial() -> Trial {
-    lock("shared-lock/downgrade-new-node", turn)
+    shared("shared-lock/downgrade-new-node", turn)
         .summary("Goes on as a reader with a znode at the end of the line.")
         .source("a client library (CURATOR-621); no published recipe has a rule for it")
         .breaks("exclusion-among-live-sessions", "S-125", "none")
         .bounds(Bounds::clients(2))
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

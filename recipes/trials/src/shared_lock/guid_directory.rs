@@ -1,10 +1,9 @@
 //! `shared-lock/guid-directory`: everybody stands alone in a directory.
 
-use super::stage::{Role, role};
-use super::stage::{of_reader, promises_without_tokens};
+use super::stage::{Role, of_reader, role, shared};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -12,12 +11,11 @@ use zk_recipes::Mode;
 /// The contender's path has a slash behind the guid: `GUID-/read-`. Whoever makes the directory that is missing then stands
 /// in a line of its own, and nobody waits for anybody (S-120).
 pub fn trial() -> Trial {
-    lock("shared-lock/guid-directory", turn)
+    shared("shared-lock/guid-directory", turn)
         .summary("Makes its znode below one that is named with its guid, where it is always the first.")
         .source("ZooKeeper's recipes page since ZOOKEEPER-1262, as it is printed")
         .breaks("exclusion-among-live-sessions", "S-120", "none")
         .bounds(Bounds::clients(2))
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

@@ -3,7 +3,7 @@
 use super::stage::{Role, role};
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, Stage, lock, told};
+use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{
     ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
@@ -30,13 +30,13 @@ pub fn trial() -> Trial {
         .setup([LOCK, "/lock/readers", "/lock/writers"])
         .keeps(&["exclusion-among-live-sessions", "no-foreign-delete"])
         .promises(|| {
-            told(vec![
+            vec![
                 Box::new(ExclusionAmongLiveSessions::of(LOCK)),
                 Box::new(ExclusionAtUnfencedResource::of(LOCK)),
                 Box::new(NoWaiterStuck),
                 Box::new(NoOrphanZnode::of(LOCK)),
                 Box::new(NoForeignDelete::of(LOCK)),
-            ])
+            ]
         })
 }
 

@@ -1,9 +1,9 @@
 //! `shared-lock/name-order`: names are compared, not numbers.
 
-use super::stage::{promises_without_tokens, round};
+use super::stage::{round, shared};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Text, ZPath};
 
@@ -12,12 +12,11 @@ use zk_api::{Text, ZPath};
 /// A reader never waits, not even for a writer that holds the lock; and a writer waits for readers that came later, one after
 /// the other (S-122).
 pub fn trial() -> Trial {
-    lock("shared-lock/name-order", turn)
+    shared("shared-lock/name-order", turn)
         .summary("Sorts read- and write- by name, so that every reader stands before every writer.")
         .source("ZooKeeper's recipes page, with names compared as texts")
         .breaks("exclusion-among-live-sessions", "S-122", "none")
         .bounds(Bounds::clients(2))
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

@@ -1,18 +1,17 @@
 //! `shared-lock/one-by-one`: readers wait for readers.
 
-use super::stage::{promises_without_tokens, round};
+use super::stage::{round, shared};
 use crate::common::{Stop, plain};
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 
 /// A reader waits for whoever stands before it, as a writer does: safe, and nothing is shared (S-126).
 pub fn trial() -> Trial {
-    lock("shared-lock/one-by-one", turn)
+    shared("shared-lock/one-by-one", turn)
         .summary("Readers wait for whoever stands before them, be it a reader.")
         .source("mutant of the recipe")
         .breaks("sharers-meet", "S-126", "none")
         .bounds(Bounds { rounds: 2, ..Bounds::clients(2) })
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

@@ -1,14 +1,14 @@
 //! `shared-lock`: the recipe of this project.
 
-use super::stage::{Role, promises, role};
+use super::stage::{Role, promises, role, shared};
 use crate::common::Stop;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_recipes::{Mode, OnDisconnect, RecipeError, SharedLock};
 
 /// [`zk_recipes::SharedLock`], with its downgrade.
 pub fn trial() -> Trial {
-    lock("shared-lock", turn)
+    shared("shared-lock", turn)
         .summary("Readers together or one writer, in order of arrival; a writer may go on as a reader.")
         .source("zk-recipes")
         .bounds(Bounds { expiries: 1, lag: 1, ..Bounds::clients(3) })

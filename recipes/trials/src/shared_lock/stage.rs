@@ -1,11 +1,12 @@
 //! What all shared locks on trial have in common: who reads and who writes.
 
-use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{LOCK, Stage};
+use crate::common::{Stop, Turn};
+use crate::lock::{LOCK, Stage, lock};
 use crate::promise::AnyPromise;
 use crate::promises;
 use crate::promises::{DONE, Order, START};
+use crate::trial::Trial;
 use crate::words;
 use zk_api::{Text, ZPath, sequence_of};
 use zk_recipes::Mode;
@@ -41,13 +42,18 @@ const WORDS: Order = &[
     (DONE, &[words::RELEASED]),
 ];
 
+/// A shared lock on trial that gives no tokens.
+pub(super) fn shared(name: &'static str, turn: impl Turn<Stage>) -> Trial {
+    lock(name, turn).promises(promises_without_tokens).tells(WORDS)
+}
+
 /// What a shared lock with tokens promises.
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
-    promises::telling(promises::of_shared_lock(LOCK, "-write-"), WORDS)
+    promises::of_shared_lock(LOCK, "-write-")
 }
 
 /// The same for those that give no tokens.
-pub(super) fn promises_without_tokens() -> Vec<Box<dyn AnyPromise>> {
+fn promises_without_tokens() -> Vec<Box<dyn AnyPromise>> {
     let mut all = promises();
     all.retain(|promise| !["exclusion-at-fenced-resource", "tokens-increase"].contains(&promise.name()));
     all

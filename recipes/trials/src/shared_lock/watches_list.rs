@@ -1,9 +1,9 @@
 //! `shared-lock/watches-list`: whoever waits watches the list.
 
-use super::stage::{Role, of_reader, promises_without_tokens, role};
+use super::stage::{Role, of_reader, role, shared};
 use crate::common::Stop;
 use crate::common::plain::{self, Place};
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 use zk_recipes::Mode;
@@ -12,12 +12,11 @@ use zk_recipes::Mode;
 ///
 /// Every edition warns of it: the list is to be read without a watch.
 pub fn trial() -> Trial {
-    lock("shared-lock/watches-list", turn)
+    shared("shared-lock/watches-list", turn)
         .summary("Whoever waits watches the list of contenders, so that each change wakes all who wait.")
         .source("ZooKeeper's recipes page, which warns of it")
         .breaks("sharers-wake-together", "S-124", "none")
         .bounds(Bounds::clients(1))
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

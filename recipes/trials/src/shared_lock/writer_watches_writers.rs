@@ -1,18 +1,17 @@
 //! `shared-lock/writer-watches-writers`: writers wait for writers alone.
 
-use super::stage::{of_reader, promises_without_tokens, round};
+use super::stage::{of_reader, round, shared};
 use crate::common::Stop;
-use crate::lock::{Stage, lock};
+use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
 
 /// A writer waits for the next lower writer, as a reader does, and enters beside readers that came before it (S-123).
 pub fn trial() -> Trial {
-    lock("shared-lock/writer-watches-writers", turn)
+    shared("shared-lock/writer-watches-writers", turn)
         .summary("Writers wait for the writers before them, and not for readers.")
         .source("mutant of the recipe")
         .breaks("exclusion-among-live-sessions", "S-123", "none")
         .bounds(Bounds::clients(2))
-        .promises(promises_without_tokens)
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {

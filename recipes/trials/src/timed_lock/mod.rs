@@ -4,7 +4,7 @@
 mod abandons_node;
 mod right;
 
-use crate::lock::{LOCK, told};
+use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{Measured, OneWokenPerDeletion};
 use crate::trial::Trial;
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_millis(400);
 fn promises(all: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
     let owed = all.into_iter().filter(|promise| promise.name() != "one-woken-per-deletion");
     let measured: Box<dyn AnyPromise> = Box::new(Measured(OneWokenPerDeletion::of(LOCK)));
-    told(owed.chain([measured]).collect())
+    owed.chain([measured]).collect()
 }
 
 /// All of them, the right one first.

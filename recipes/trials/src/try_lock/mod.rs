@@ -5,7 +5,7 @@ mod orphan;
 mod right;
 mod waits;
 
-use crate::lock::{LOCK, told};
+use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{TrySucceedsUncontended, of_fenced_lock};
 use crate::trial::Trial;
@@ -20,5 +20,5 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
     let mut all = of_fenced_lock(LOCK);
     all.retain(|promise| promise.name() != "one-woken-per-deletion");
     all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
-    told(all)
+    all
 }

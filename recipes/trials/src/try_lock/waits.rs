@@ -2,7 +2,7 @@
 
 use crate::common::Stop;
 use crate::common::plain;
-use crate::lock::{LOCK, Stage, lock, told};
+use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{TrySucceedsUncontended, of_fair_lock};
 use crate::trial::{Bounds, Trial};
 
@@ -16,7 +16,7 @@ pub fn trial() -> Trial {
         .promises(|| {
             let mut all = of_fair_lock(LOCK);
             all.push(Box::new(TrySucceedsUncontended::of(LOCK)));
-            told(all)
+            all
         })
 }
 

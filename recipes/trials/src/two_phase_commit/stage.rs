@@ -4,7 +4,7 @@ use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn};
 use crate::event::Observation;
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
-use crate::promises::{self, DONE, Order, START, telling};
+use crate::promises::{self, DONE, Order, START};
 use crate::trial::{Part, Trial};
 use crate::words::{self, Word};
 use std::time::Duration;
@@ -100,18 +100,14 @@ pub fn commit(name: &'static str, sites: Sites, turn: impl Turn<Stage>) -> Trial
     };
     Trial::new(name, code)
         .setup([TRANSACTIONS, SITES])
-        .promises(|| told(promises::of_commitment(TRANSACTIONS, SITES)))
+        .promises(|| promises::of_commitment(TRANSACTIONS, SITES))
+        .tells(WORDS)
         .counts_wakes(false)
 }
 
 /// What the published steps promise.
 pub fn published() -> Vec<Box<dyn AnyPromise>> {
-    told(promises::of_published_commitment(TRANSACTIONS, SITES))
-}
-
-/// With what the sites tell, in their order.
-fn told(promises: Vec<Box<dyn AnyPromise>>) -> Vec<Box<dyn AnyPromise>> {
-    telling(promises, WORDS)
+    promises::of_published_commitment(TRANSACTIONS, SITES)
 }
 
 async fn life(

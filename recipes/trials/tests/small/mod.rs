@@ -111,7 +111,7 @@ impl Run {
         Run {
             actors: actors.collect(),
             outside,
-            promises: (trial.promises)(),
+            promises: trial.owed(),
             outcome: Outcome::default(),
             random: seed,
             expiries: bounds.expiries,
