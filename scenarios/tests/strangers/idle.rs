@@ -149,3 +149,9 @@ fn who_stops_at_any_request_of_a_run_is_green_nowhere() {
 fn who_is_deaf_to_the_end_of_its_session_is_green_nowhere() {
     assert_eq!(goes_on_green(&[Kind::DeafToEnd], true), [] as [String; 0]);
 }
+
+/// It asks ten times a second where it is to wait, at each occasion in turn.
+#[test]
+fn who_polls_instead_of_waiting_is_green_nowhere() {
+    assert_eq!(goes_on_green(&[Kind::Polls], false), [] as [String; 0]);
+}

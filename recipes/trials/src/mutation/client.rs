@@ -13,7 +13,7 @@ use zk_api::{
 };
 
 /// How long who polls sleeps.
-const POLLS_EVERY: Duration = Duration::from_secs(1);
+const POLLS_EVERY: Duration = Duration::from_millis(100);
 
 /// A session that does what its process would do if it were wrong.
 pub struct Client {
