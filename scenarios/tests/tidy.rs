@@ -5,19 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates, by directory and name, and which of the workspace's crates each may know.
-const ARROWS: [(&str, &str, &[&str]); 14] = [
+const ARROWS: [(&str, &str, &[&str]); 15] = [
     ("sim/api", "zk-api", &[]),
     ("sim/proto", "zk-proto", &["zk-api"]),
     ("sim/wire", "zk-wire", &["zk-api", "zk-proto"]),
     ("sim/watched", "zk-watched", &["zk-api", "zk-proto"]),
-    ("sim/world", "zk-world", &["zk-api", "zk-proto", "zk-trials", "zk-watched", "zk-wire"]),
-    ("sim/serve", "zk-serve", &["zk-api", "zk-proto", "zk-watched", "zk-wire"]),
+    ("sim/cluster", "zk-cluster", &["zk-api", "zk-proto"]),
+    ("sim/world", "zk-world", &["zk-api", "zk-cluster", "zk-proto", "zk-trials", "zk-watched", "zk-wire"]),
+    ("sim/serve", "zk-serve", &["zk-api", "zk-cluster", "zk-proto", "zk-watched", "zk-wire"]),
     ("sim/conform", "zk-conform", &["zk-api"]),
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
     ("recipes/live", "zk-live", &["zk-api"]),
     ("recipes/hosted", "zk-hosted", &["zk-api", "zk-trials"]),
-    ("model", "zk-model", &["zk-api", "zk-proto", "zk-trials"]),
+    ("model", "zk-model", &["zk-api", "zk-cluster", "zk-proto", "zk-trials"]),
     ("reports", "zk-reports", &[]),
     (
         "scenarios",
@@ -38,7 +39,8 @@ const ARROWS: [(&str, &str, &[&str]); 14] = [
 ];
 
 /// Crates whose code must be a function of its arguments.
-const PURE: [&str; 6] = ["sim/api", "sim/proto", "sim/wire", "sim/watched", "recipes", "recipes/trials"];
+const PURE: [&str; 7] =
+    ["sim/api", "sim/proto", "sim/wire", "sim/watched", "sim/cluster", "recipes", "recipes/trials"];
 
 /// What would make it something else.
 const IMPURE: [&str; 12] = [

@@ -25,7 +25,6 @@ mod action;
 mod client;
 mod config;
 mod describe;
-mod disk;
 mod merge;
 mod model;
 mod network;

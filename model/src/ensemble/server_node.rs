@@ -3,7 +3,6 @@
 //! No time passes for it: its clock stands still, sessions do not expire by silence, and nobody looks for containers.
 
 use super::config::Setup;
-use super::disk::Disk;
 use super::node::{Effect, Event, Node};
 use super::state::State;
 use super::whole;
@@ -11,6 +10,7 @@ use super::work::{self, request};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
+use zk_cluster::disk::Disk;
 use zk_proto::disk::{FileId, Files};
 use zk_proto::log;
 use zk_proto::message::{ConnectRequest, ToPeer, ToServer, WatchList, Xid};
@@ -53,7 +53,7 @@ impl Node for ServerNode {
         ServerNode {
             setup: Arc::new(setup),
             server: None,
-            disk: Disk::new(files(&disk)),
+            disk: Disk::with(files(&disk)),
             timers: BTreeSet::new(),
             is_snapshotting: false,
             is_spoiled: false,
@@ -80,7 +80,7 @@ impl Node for ServerNode {
     }
 
     fn crash(&mut self, outcome: usize) {
-        self.disk.crash(outcome);
+        self.disk.crash_to(outcome);
         self.down();
     }
 
@@ -89,7 +89,7 @@ impl Node for ServerNode {
     }
 
     fn is_writing(&self) -> bool {
-        self.disk.is_awaited()
+        self.disk.awaited().is_some()
     }
 
     fn is_set(&self, timer: Timer) -> bool {
@@ -106,7 +106,7 @@ impl Node for ServerNode {
     }
 
     fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
-        let found = recover(&self.disk.files());
+        let found = recover(&self.disk.durable());
         found.is_ok_and(|found| txn.zxid <= found.tree.last_zxid() || found.log.contains(txn))
     }
 
@@ -195,7 +195,8 @@ impl ServerNode {
                 server::Event::Timer(server::Timer::Zab(*timer))
             }
             Event::Written => {
-                let (file, ticket) = self.disk.done().expect("a write is under way");
+                let (file, ticket) = self.disk.awaited().expect("a write is under way");
+                self.disk.done(file, ticket);
                 server::Event::Synced { file, ticket }
             }
             Event::Connecting { conn, last } => {
@@ -234,7 +235,8 @@ impl ServerNode {
     /// A sync of what is durable already is done at once.
     fn rest(&mut self, out: &mut Vec<Effect<ToPeer>>) {
         while self.disk.is_clean() {
-            let Some((file, ticket)) = self.disk.done() else { break };
+            let Some((file, ticket)) = self.disk.awaited() else { break };
+            self.disk.done(file, ticket);
             self.take(server::Event::Synced { file, ticket }, out);
         }
         let is_idle = self.disk.is_idle();
@@ -256,7 +258,7 @@ impl ServerNode {
                 Output::Hang { link } => out.push(Effect::Hang { link }),
                 Output::Send { conn, message } => out.push(Effect::Tell { conn, message }),
                 Output::Close { conn } => out.push(Effect::Close { conn }),
-                Output::Disk(op) => self.disk.ask(op),
+                Output::Disk(op) => self.disk.ask_in_order(op),
                 Output::SetTimer { timer, .. } => self.set(timer),
                 Output::Note(note) => out.extend(self.note(note).map(Effect::Told)),
                 // Who wants a link is seen from outside.

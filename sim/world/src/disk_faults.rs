@@ -111,7 +111,8 @@ impl World<'_> {
         let Some(down_ms) = host.fails_next_ms.take().or(full_ms) else { return false };
         host.stops_ms = Some(down_ms);
         if let DiskOp::Append { file, bytes } = op {
-            host.disk.append(*file, &bytes[..bytes.len() / 2]);
+            let bytes = bytes[..bytes.len() / 2].to_vec();
+            host.disk.ask(DiskOp::Append { file: *file, bytes });
         }
         self.once(if full_ms.is_some() {
             "server stopped: its disk was full"

@@ -50,7 +50,6 @@ mod clients;
 mod clock;
 pub mod course;
 pub mod crossing;
-mod disk;
 mod disk_faults;
 mod ensemble;
 mod executor;

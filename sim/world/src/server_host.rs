@@ -3,7 +3,6 @@
 use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
 use crate::crossing::{Carried, Way};
-use crate::disk::Disk;
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
 use crate::network::Arrival;
@@ -13,6 +12,7 @@ use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zk_cluster::disk::Disk;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::order::NameOrder;
@@ -30,6 +30,8 @@ pub struct ServerHost {
     /// Counts starts: what belongs to a former one is void.
     pub incarnation: u32,
     pub disk: Disk,
+    /// When the last operation that was asked for will be done: the disk does them in order.
+    disk_busy_until_ns: u64,
     pub clock: Clock,
     timers: BTreeMap<Timer, u32>,
     /// Whether it has served since it started or last stopped.
@@ -97,6 +99,7 @@ impl ServerHost {
             server: None,
             incarnation: 0,
             disk: Disk::default(),
+            disk_busy_until_ns: 0,
             clock: Clock::new(offset_ms),
             timers: BTreeMap::new(),
             is_serving: false,
@@ -173,6 +176,7 @@ impl World<'_> {
             None => host.disk.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
         };
         host.takes_epoch = false;
+        host.disk_busy_until_ns = 0;
         host.timers.values_mut().for_each(|count| *count += 1);
         host.is_serving = false;
         host.held_back = None;
@@ -400,26 +404,20 @@ impl World<'_> {
         if self.disk_refuses(id, &op) {
             return;
         }
-        let disk = &mut self.servers[usize::from(id)].disk;
-        match op {
+        match &op {
             DiskOp::Append { file, bytes } => {
-                let end = disk.append(file, &bytes);
-                watch!(self.watched, appended(id, file, end, &bytes));
-            }
-            DiskOp::Sync { file, ticket } => {
-                disk.begin_sync(file, ticket);
-                self.disk_busy(id, file, ticket);
+                let end = self.host(id).disk.length(*file) + bytes.len();
+                watch!(self.watched, appended(id, *file, end, bytes));
             }
             DiskOp::Truncate { file, len } => {
-                disk.truncate(file, len);
-                watch!(self.watched, truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX)));
+                watch!(self.watched, truncated(id, *file, usize::try_from(*len).unwrap_or(usize::MAX)));
             }
-            DiskOp::Replace { file, bytes, ticket } => {
-                disk.begin_replace(file, ticket, bytes);
-                self.disk_busy(id, file, ticket);
+            DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => {
+                self.disk_busy(id, *file, *ticket);
             }
-            DiskOp::Remove { file } => disk.remove(file),
+            DiskOp::Remove { .. } => {}
         }
+        self.host(id).disk.ask(op);
         self.disk_op_done(id);
     }
 
@@ -429,8 +427,8 @@ impl World<'_> {
         let now = self.now;
         let host = self.host(id);
         let takes = host.slow_sync_ns.unwrap_or(usual);
-        let done = host.disk.busy_until_ns.max(now) + takes;
-        host.disk.busy_until_ns = done;
+        let done = host.disk_busy_until_ns.max(now) + takes;
+        host.disk_busy_until_ns = done;
         let incarnation = host.incarnation;
         if matches!(file, FileId::Log(_))
             && let Some(down_ms) = host.crash_at_sync_ms.take()

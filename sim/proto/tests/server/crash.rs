@@ -45,15 +45,15 @@ fn work(rig: &mut Rig) -> Vec<String> {
 fn acknowledged_writes_survive_a_crash_at_every_disk_operation() {
     let mut whole = Rig::new(busy());
     assert_eq!(work(&mut whole).len(), WRITES);
-    let operations = whole.disk.done;
+    let operations = whole.done;
     assert!(operations > 50, "the run has snapshots and purges");
     for limit in 0..=operations {
         for kept in [0, 1, 30, usize::MAX] {
             let mut rig = Rig::new(busy());
-            rig.disk.limit = Some(limit);
+            rig.limit = limit;
             let acknowledged = work(&mut rig);
             rig.crash(kept);
-            rig.disk.limit = None;
+            rig.limit = usize::MAX;
             rig.start().unwrap_or_else(|e| panic!("after {limit} operations: {e}"));
             rig.settle();
             let tree = rig.server.as_ref().unwrap().tree();
@@ -75,19 +75,19 @@ fn recovery_itself_may_crash_at_every_disk_operation() {
     let mut tails = 0;
     for stop in 40..60 {
         let mut torn = Rig::new(busy());
-        torn.disk.limit = Some(stop);
+        torn.limit = stop;
         let acknowledged = work(&mut torn);
         torn.crash(30);
         let repairs = recover(&torn.disk.files()).unwrap().repairs;
         tails += usize::from(repairs.iter().any(|op| matches!(op, DiskOp::Truncate { .. })));
         for limit in 0..8 {
             let mut rig = torn.clone();
-            rig.disk.done = 0;
-            rig.disk.limit = Some(limit);
+            rig.done = 0;
+            rig.limit = limit;
             rig.start().unwrap();
             rig.settle();
             rig.crash(0);
-            rig.disk.limit = None;
+            rig.limit = usize::MAX;
             rig.start().unwrap_or_else(|e| panic!("after {limit} operations: {e}"));
             rig.settle();
             for path in &acknowledged {
@@ -150,7 +150,7 @@ fn old_snapshots_and_logs_are_purged_and_those_needed_are_kept() {
     let expected = rig.server.as_ref().unwrap().tree().clone();
     let newest = **snapshots.last().unwrap();
     rig.crash(0);
-    rig.disk.flip(newest, 20);
+    rig.spoil(|files| files.get_mut(&newest).unwrap()[20] ^= 1);
     rig.start().unwrap();
     rig.settle();
     assert_eq!(*rig.server.as_ref().unwrap().tree(), expected);
@@ -226,7 +226,7 @@ proptest! {
         let config = ServerConfig { snapshot_every: 5, snapshot_step: step, snapshots_kept: 1, ..config() };
         let run = |limit: Option<usize>| {
             let mut rig = Rig::new(config.clone());
-            rig.disk.limit = limit;
+            rig.limit = limit.unwrap_or(usize::MAX);
             rig.start().unwrap();
             rig.settle();
             let client = rig.client(10_000);
@@ -245,7 +245,7 @@ proptest! {
         let (mut rig, _) = run(Some(limit));
         let applied = rig.applied.last().copied().unwrap_or_default();
         rig.crash(kept);
-        rig.disk.limit = None;
+        rig.limit = usize::MAX;
         rig.start().unwrap();
         rig.settle();
         let tree = rig.server.as_ref().unwrap().tree();

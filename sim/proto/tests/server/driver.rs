@@ -16,7 +16,6 @@
 //! files | tree                        what is on the disk; what is in the tree
 //! ```
 
-use crate::disk::Disk;
 use crate::rig::{Line, Rig, config};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -98,7 +97,9 @@ impl Driver {
             }
             ("attach", [name, whose, options @ ..]) => self.attach(name, whose, options),
             ("crash", kept) => self.rig.crash(kept.first().map_or(0, |n| number(n))),
-            ("flip", [file, at]) => self.rig.disk.flip(file_id(file), number(at)),
+            ("flip", [file, at]) => self.rig.spoil(|files| {
+                files.get_mut(&file_id(file)).expect("the file exists")[number::<usize>(at)] ^= 1
+            }),
             ("cut", [file, bytes]) => self.cut(file_id(file), number(bytes)),
             ("lose", [file]) => self.rig.disk.remove(file_id(file)),
             ("files", []) => {
@@ -147,10 +148,10 @@ impl Driver {
     }
 
     fn cut(&mut self, file: FileId, bytes: usize) {
-        let mut files = self.rig.disk.files();
-        let contents = files.get_mut(&file).expect("the file exists");
-        contents.truncate(contents.len() - bytes);
-        self.rig.disk = Disk::with(files);
+        self.rig.spoil(|files| {
+            let contents = files.get_mut(&file).expect("the file exists");
+            contents.truncate(contents.len() - bytes);
+        });
     }
 
     fn tree(&self, out: &mut String) {

@@ -1,10 +1,10 @@
 //! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each disk.
 
-use crate::disk::Disk;
 use crate::facts::{again, create, exists, new_session};
 use crate::rig::{TICK_MS, config};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{CreateMode, Request, Response, SessionId};
+use zk_cluster::disk::Disk;
 use zk_proto::message::{Ask, ConnId, ConnectRequest, ConnectResponse, ToClient, ToPeer, ToServer, Xid};
 use zk_proto::server::{Event, Input, Output, Server, ServerConfig, ServerId, Timer};
 use zk_proto::zab::message::{LinkId, Packet};
@@ -85,7 +85,7 @@ impl Several {
         for output in out {
             match output {
                 Output::Send { conn, message } => self.sent.push((conn, message)),
-                Output::Disk(op) => self.servers[who].1.submit(op),
+                Output::Disk(op) => self.servers[who].1.ask(op),
                 Output::Notify { to, notification } => {
                     self.step(usize::from(to.0), Event::Notified { from, notification });
                 }
@@ -119,7 +119,9 @@ impl Several {
     }
 
     fn sync(&mut self, who: usize) -> bool {
-        let Some((file, ticket)) = self.servers[who].1.complete() else { return false };
+        let disk = &mut self.servers[who].1;
+        let Some((file, ticket)) = disk.tickets().next() else { return false };
+        disk.done(file, ticket);
         self.step(who, Event::Synced { file, ticket });
         true
     }

@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `disk` | a disk that forgets what was not synced |
+//! | `disk` | what is on a disk, as a server would read it |
 //! | `rig` | server, clients, connections and clock, and the steps they take |
 //! | `driver` | the commands of the scripts under `testdata/session` and `testdata/recovery` |
 //! | `facts` | what a real ZooKeeper was measured to do, a test for each fact about sessions |

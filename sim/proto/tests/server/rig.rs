@@ -1,11 +1,12 @@
 //! A server, its clients and its disk on one table, with a hand on every step.
 
-use crate::disk::Disk;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{KeeperState, Request, Response, SessionId, WatchedEvent, Zxid};
+use zk_cluster::disk::Disk;
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer, WatchId,
 };
+use zk_proto::disk::{DiskOp, Files};
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
@@ -95,6 +96,10 @@ pub struct Rig {
     pub now_ms: i64,
     pub server: Option<Server>,
     pub disk: Disk,
+    /// How many operations the disk has done.
+    pub done: usize,
+    /// It stops here: no operation after so many is done.
+    pub limit: usize,
     pub clients: Vec<Client>,
     pub conns: BTreeMap<ConnId, Conn>,
     alarms: BTreeMap<Alarm, i64>,
@@ -114,6 +119,8 @@ impl Rig {
             now_ms: 1_000_000,
             server: None,
             disk: Disk::default(),
+            done: 0,
+            limit: usize::MAX,
             clients: Vec::new(),
             conns: BTreeMap::new(),
             alarms: BTreeMap::new(),
@@ -139,10 +146,26 @@ impl Rig {
         Ok(())
     }
 
-    /// The server dies, and its machine with it.
+    /// The server dies, and its machine with it: of what was appended to a file since its last sync, the first `kept`
+    /// bytes survive; a truncation that was not synced is undone.
     pub fn crash(&mut self, kept: usize) {
         self.die();
-        self.disk.crash(kept);
+        let mut durable = self.disk.durable();
+        for (file, written) in self.disk.files() {
+            let durable = durable.entry(file).or_default();
+            if let Some(unsynced) = written.strip_prefix(&**durable) {
+                durable.extend(unsynced.iter().take(kept));
+            }
+        }
+        durable.retain(|_, bytes| !bytes.is_empty());
+        self.disk = Disk::with(durable);
+    }
+
+    /// Something happens to what is on the disk.
+    pub fn spoil(&mut self, what: impl FnOnce(&mut Files)) {
+        let mut files = self.disk.files();
+        what(&mut files);
+        self.disk = Disk::with(files);
     }
 
     /// Only the server's process dies: what it has written stays, for the time being.
@@ -263,7 +286,11 @@ impl Rig {
 
     /// The disk does the sync that is due. False if there is none.
     pub fn sync(&mut self) -> bool {
-        let Some((file, ticket)) = self.disk.complete() else { return false };
+        let Some((file, ticket)) = self.disk.tickets().next().filter(|_| self.done < self.limit) else {
+            return false;
+        };
+        self.done += 1;
+        self.disk.done(file, ticket);
         self.serve(Event::Synced { file, ticket });
         true
     }
@@ -353,7 +380,11 @@ impl Rig {
                     self.gone.insert(conn);
                     self.down(conn, None);
                 }
-                Output::Disk(op) => self.disk.submit(op),
+                Output::Disk(_) if self.done >= self.limit => {}
+                Output::Disk(op) => {
+                    self.done += usize::from(!matches!(op, DiskOp::Sync { .. } | DiskOp::Replace { .. }));
+                    self.disk.ask(op);
+                }
                 Output::SetTimer { timer, after_ms } => {
                     self.alarms.insert(Alarm::Server(timer), self.now_ms + i64::from(after_ms));
                 }

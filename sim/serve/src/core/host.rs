@@ -1,7 +1,6 @@
 //! One of the servers and the machine it runs on: its disk, its timers, its clock.
 
 use super::conns::Latency;
-use super::disk::Disk;
 use super::later::Held;
 use super::{Nanos, SNAPSHOT_BYTES, SNAPSHOT_EVERY, SNAPSHOT_STEP, steady_ms};
 use crate::Options;
@@ -10,6 +9,7 @@ use crate::words::Counts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_api::Zxid;
+use zk_cluster::disk::Disk;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::zab::{PeerConfig, Role};

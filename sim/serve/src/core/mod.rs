@@ -12,11 +12,9 @@
 //! | `sending` | messages become frames; connections end |
 //! | `faults` | faults strike |
 //! | `later` | what happens at its time, and what waits while a process stands still |
-//! | `disk` | a disk in memory |
 //! | `show` | what is told of all this |
 
 mod conns;
-mod disk;
 mod ensemble;
 mod faults;
 mod host;
@@ -167,7 +165,7 @@ impl Core {
     /// Starts a server from its disk.
     fn start(&mut self, now: Nanos, id: u8) {
         let host = &mut self.hosts[usize::from(id)];
-        match Server::start(host.config.clone(), host.disk.files(), host.now_ms(now)) {
+        match Server::start(host.config.clone(), &host.disk.files(), host.now_ms(now)) {
             Ok((server, mut out)) => {
                 self.watched.started(id, server.tree().last_zxid(), server.tree());
                 if host.config.zab.voters.len() > 1 {
@@ -344,29 +342,22 @@ impl Core {
 
     fn disk_op(&mut self, now: Nanos, id: u8, op: DiskOp) {
         let host = &mut self.hosts[usize::from(id)];
-        match op {
+        match &op {
             DiskOp::Append { file, bytes } => {
-                let end = host.disk.append(file, &bytes);
-                self.watched.appended(id, file, end, &bytes);
-            }
-            DiskOp::Sync { file, ticket } => {
-                host.disk.begin_sync(file, ticket);
-                if matches!(file, FileId::Log(_)) && host.crash_at_sync_ms.is_some() {
-                    host.crash_now = true;
-                } else {
-                    self.disk_busy(now, id, file, ticket);
-                }
+                self.watched.appended(id, *file, host.disk.length(*file) + bytes.len(), bytes);
             }
             DiskOp::Truncate { file, len } => {
-                host.disk.truncate(file, len);
-                self.watched.truncated(id, file, usize::try_from(len).unwrap_or(usize::MAX));
+                self.watched.truncated(id, *file, usize::try_from(*len).unwrap_or(usize::MAX));
             }
-            DiskOp::Replace { file, bytes, ticket } => {
-                host.disk.begin_replace(file, ticket, bytes);
-                self.disk_busy(now, id, file, ticket);
+            DiskOp::Sync { file: FileId::Log(_), .. } if host.crash_at_sync_ms.is_some() => {
+                host.crash_now = true
             }
-            DiskOp::Remove { file } => host.disk.remove(file),
+            DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => {
+                self.disk_busy(now, id, *file, *ticket);
+            }
+            DiskOp::Remove { .. } => {}
         }
+        self.host(id).disk.ask(op);
     }
 
     /// A disk does one thing after the other: at once, unless it is slow.
@@ -396,7 +387,8 @@ impl Core {
         host.paused_until = None;
         host.crash_at_sync_ms = None;
         host.slow_disk.busy_until = 0;
-        host.disk.crash();
+        // Torn and corrupt ends are the simulated world's business; here they are cut clean.
+        host.disk.crash(false, &mut |_| 0);
         host.is_serving = false;
         self.record.add_server(now, name, What::Down);
         self.events.retain(|happening| happening.to != id);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Zxid};
+use zk_proto::disk::FileId;
 use zk_proto::message::ConnId;
 use zk_proto::server::Server;
 use zk_proto::watch::WatchKind;
@@ -153,7 +154,13 @@ impl Core {
             conns: conns().map(|conn| self.conn_status(now, conn)).collect(),
             ..Status::default()
         };
-        (status.snapshot_bytes, status.log_bytes) = host.disk.sizes();
+        for (file, bytes) in host.disk.sizes() {
+            match file {
+                FileId::Snapshot(_) => status.snapshot_bytes += bytes,
+                FileId::Log(_) => status.log_bytes += bytes,
+                FileId::AcceptedEpoch | FileId::CurrentEpoch => {}
+            }
+        }
         let Some(server) = &host.server else { return status };
         let tree = server.tree();
         let begun = match host.role() {

@@ -370,9 +370,11 @@ fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
         table.ask(&mut client, create("/a", CreateMode::Persistent));
         let crash = Fault::ServerCrash { server: 0, down_ms: 10, mid_sync: false };
         table.core.fault(table.now, &crash).expect("it can be done");
-        let logs = table.core.hosts[0].disk.files().iter().filter(|(file, _)| matches!(file, FileId::Log(_)));
-        let (file, length) = logs.map(|(file, bytes)| (*file, bytes.len())).next_back().expect("a log");
-        table.core.hosts[0].disk.truncate(file, length as u64 - bytes_lost);
+        let disk = &mut table.core.hosts[0].disk;
+        let mut files = disk.files();
+        let (_, log) = files.iter_mut().rfind(|(file, _)| matches!(file, FileId::Log(_))).expect("a log");
+        log.truncate(log.len() - bytes_lost);
+        *disk = zk_cluster::disk::Disk::with(files);
         table.advance(10);
         assert!(table.core.up().all(|up| up.is_some()));
         let expected: &[&str] =

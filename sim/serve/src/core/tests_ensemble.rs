@@ -338,7 +338,7 @@ fn an_ensemble_whose_disks_forget_is_caught() {
         table.fault(&Fault::ServerCrash { server, down_ms: 10, mid_sync: false });
     }
     for host in &mut table.core.hosts {
-        host.disk = super::disk::Disk::default();
+        host.disk = zk_cluster::disk::Disk::default();
     }
     table.settle();
     // By Zab's own: what began again with the first epoch is no leader of a later one, which is what

@@ -1,0 +1,7 @@
+//! What servers stand on, pure and without a clock: whoever drives them owns latencies and the times of timers.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | [`disk`] | what is durable, what was asked for since, and what a crash leaves of that |
+
+pub mod disk;
