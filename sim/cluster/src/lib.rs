@@ -3,5 +3,7 @@
 //! | module | what is in it |
 //! |---|---|
 //! | [`disk`] | what is durable, what was asked for since, and what a crash leaves of that |
+//! | [`links`] | links that break, dials, and what is cut off from what |
 
 pub mod disk;
+pub mod links;

@@ -32,9 +32,14 @@ impl World<'_> {
         (least + share(spread, x, self.latency_power)) * u64::from(factor)
     }
 
+    /// Whether nothing gets from one server to another.
+    fn is_cut(&self, from: u8, to: u8) -> bool {
+        self.partitions.is_cut(ServerId(from), ServerId(to))
+    }
+
     /// A datagram of the election.
     pub fn send_notification(&mut self, from: u8, to: u8, notification: Notification) {
-        if self.links.is_cut(from, to) || self.host(to).server.is_none() {
+        if self.is_cut(from, to) || self.host(to).server.is_none() {
             return;
         }
         let at = self.now + self.peer_latency(from, to);
@@ -57,7 +62,7 @@ impl World<'_> {
 
     /// It arrives.
     pub fn notified(&mut self, from: u8, to: u8, notification: Notification) {
-        if self.links.is_cut(from, to) || self.host(to).server.is_none() {
+        if self.is_cut(from, to) || self.host(to).server.is_none() {
             return;
         }
         self.messages += 1;
@@ -67,7 +72,7 @@ impl World<'_> {
 
     /// A server wants a link to another.
     pub fn dial(&mut self, from: u8, to: u8) {
-        if self.links.dials(from, to) {
+        if self.links.dials(ServerId(from), ServerId(to)) {
             let at = self.now + self.peer_latency(from, to) + self.peer_latency(to, from);
             let incarnation = self.host(from).incarnation;
             self.queue.push(at, Happening::Linked { from, to, incarnation });
@@ -76,8 +81,8 @@ impl World<'_> {
 
     /// It gets it, or not.
     pub fn linked(&mut self, from: u8, to: u8, incarnation: u32) {
-        self.links.dialled(from, to);
-        let is_cut = self.links.is_cut(from, to) || self.links.is_cut(to, from);
+        self.links.dialled(ServerId(from), ServerId(to));
+        let is_cut = self.is_cut(from, to) || self.is_cut(to, from);
         let is_there = |host: &crate::server_host::ServerHost| host.server.is_some();
         // Who stands still takes no calls.
         let takes_calls = is_there(self.host(to)) && self.host(to).held_back.is_none();
@@ -85,10 +90,10 @@ impl World<'_> {
         if is_cut || !takes_calls || !waits {
             return;
         }
-        let link = self.links.open(from, to);
+        let link = self.links.open(ServerId(from), ServerId(to));
         self.note(Place::World, &What::Linked { link, from, to });
         self.server_event(to, Event::Accepted { link, from: ServerId(from) });
-        if self.links.link(link).is_some_and(|link| link.open[0]) {
+        if self.links.has(ServerId(from), link) {
             self.server_event(from, Event::Dialled { link, to: ServerId(to) });
         }
     }
@@ -101,11 +106,11 @@ impl World<'_> {
         }
         watch!(self.watched, peer_sends(from, id, &message));
         let Some(link) = self.links.link(id) else { return };
-        let end = 1 - link.end_of(from);
+        let end = 1 - link.end_of(ServerId(from));
         if !link.open[1 - end] {
             return;
         }
-        let (from, to) = link.way_to(end);
+        let to = link.ends[end].0;
         let at = self.now + self.peer_latency(from, to);
         let Some(link) = self.links.link(id) else { return };
         let (number, at) = link.to[end].send(at);
@@ -133,15 +138,11 @@ impl World<'_> {
     /// It arrives.
     pub fn at_peer(&mut self, id: LinkId, end: usize, number: u64, message: ToPeer) {
         let now = self.now;
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
         let (from, to) = link.way_to(end);
-        if !link.open[end] {
-            return;
+        if self.partitions.is_cut(from, to) {
+            return self.partitions.stall(from, to, Happening::AtPeer { link: id, end, number, message });
         }
-        if self.links.is_cut(from, to) {
-            return self.links.stall(from, to, Happening::AtPeer { link: id, end, number, message });
-        }
-        let Some(link) = self.links.link(id) else { return };
         match link.to[end].arrive(number, now) {
             Arrival::Here => {}
             Arrival::Lost => return,
@@ -157,7 +158,7 @@ impl World<'_> {
     pub fn peer_reads(&mut self, id: LinkId, end: usize, message: ToPeer) {
         let now = self.now;
         let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
-        let (from, to) = link.way_to(end);
+        let (ServerId(from), ServerId(to)) = link.way_to(end);
         self.messages += 1;
         self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
         let now_ms = self.host(to).clock.steady_ms(now);
@@ -168,18 +169,14 @@ impl World<'_> {
     /// A server hangs up; the other end hears of it behind all that was sent.
     pub fn hang(&mut self, from: u8, id: LinkId) {
         let Some(link) = self.links.link(id) else { return };
-        let end = link.end_of(from);
-        link.open[end] = false;
-        self.end_of_link(id, 1 - end);
-        self.links.forget_closed(id);
+        let end = 1 - link.end_of(ServerId(from));
+        self.links.close(ServerId(from), id);
+        self.end_of_link(id, end);
     }
 
     fn end_of_link(&mut self, id: LinkId, end: usize) {
-        let Some(link) = self.links.link(id) else { return };
-        if !link.open[end] {
-            return;
-        }
-        let (from, to) = link.way_to(end);
+        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let (ServerId(from), ServerId(to)) = link.way_to(end);
         let at = self.now + self.peer_latency(from, to);
         let Some(link) = self.links.link(id) else { return };
         let at = link.to[end].end(at);
@@ -188,40 +185,33 @@ impl World<'_> {
 
     /// The news that a link is gone arrives at an end.
     pub fn link_gone(&mut self, id: LinkId, end: usize) {
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
         let (from, to) = link.way_to(end);
-        if !link.open[end] {
-            return;
-        }
-        if self.links.is_cut(from, to) {
-            return self.links.stall(from, to, Happening::LinkGone { link: id, end });
+        if self.partitions.is_cut(from, to) {
+            return self.partitions.stall(from, to, Happening::LinkGone { link: id, end });
         }
         self.happen(Happening::PeerReadsEnd { link: id, end });
     }
 
     /// A server reads that a link is gone.
     pub fn peer_reads_end(&mut self, id: LinkId, end: usize) {
-        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
-        let (_, to) = link.way_to(end);
-        link.open[end] = false;
-        self.links.forget_closed(id);
-        self.note(Place::Server(to), &What::Unlinked { link: id });
-        self.server_event(to, Event::Unlinked { link: id });
+        let Some(server) = self.links.reader(id, end) else { return };
+        self.links.close(server, id);
+        self.note(Place::Server(server.0), &What::Unlinked { link: id });
+        self.server_event(server.0, Event::Unlinked { link: id });
     }
 
     /// A server's machine is gone: of what it had sent to others, some may still arrive.
     pub fn break_links_of(&mut self, server: u8) {
-        self.links.forget_dials(server);
-        for id in self.links.of(server) {
+        self.links.forget_dials(ServerId(server));
+        for id in self.links.of(ServerId(server)) {
             let Some(link) = self.links.link(id) else { continue };
-            let end = link.end_of(server);
-            link.open[end] = false;
-            let in_flight = link.to[1 - end].in_flight();
+            let end = 1 - link.end_of(ServerId(server));
+            let in_flight = link.to[end].in_flight();
             let kept = self.choices.below(Stream::CrashLoss, 256 + u64::from(server), in_flight + 1);
-            let Some(link) = self.links.link(id) else { continue };
-            link.to[1 - end].cut(kept);
-            self.end_of_link(id, 1 - end);
-            self.links.forget_closed(id);
+            link.to[end].cut(kept);
+            self.links.close(ServerId(server), id);
+            self.end_of_link(id, end);
         }
     }
 
@@ -370,7 +360,7 @@ impl World<'_> {
     /// Nothing gets through from one server to another for a while.
     pub fn partition(&mut self, cut: &[[u8; 2]], for_ms: u64) {
         for [from, to] in cut {
-            self.links.cut(*from, *to);
+            self.partitions.cut(ServerId(*from), ServerId(*to));
         }
         self.once("servers were partitioned");
         let cut = cut.to_vec();
@@ -380,7 +370,7 @@ impl World<'_> {
     /// That is over: what has waited arrives.
     pub fn partition_ends(&mut self, cut: &[[u8; 2]]) {
         for [from, to] in cut {
-            for happening in self.links.mend(*from, *to) {
+            for happening in self.partitions.mend(ServerId(*from), ServerId(*to)) {
                 self.queue.push(self.now, happening);
             }
         }
@@ -422,7 +412,7 @@ impl World<'_> {
                 self.network.conn(*conn).map(|conn| conn.server)
             }
             Happening::PeerReads { link, end, .. } | Happening::PeerReadsEnd { link, end } => {
-                self.links.link(*link).map(|link| link.ends[*end])
+                self.links.link(*link).map(|link| link.ends[*end].0)
             }
             Happening::Notified { to, .. } => Some(*to),
             Happening::Linked { from, .. } => Some(*from),

@@ -58,7 +58,6 @@ mod hosted;
 mod judge;
 mod knowledge;
 mod limits;
-mod links;
 mod lives;
 mod mailbox;
 mod nemesis;

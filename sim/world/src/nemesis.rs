@@ -12,7 +12,7 @@ use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
-use zk_proto::server::{Event, Server};
+use zk_proto::server::{Event, Server, ServerId};
 use zk_trials::event::{ActorId, Fact};
 
 impl World<'_> {
@@ -73,8 +73,8 @@ impl World<'_> {
             }
             Fault::Stranger { client, server } => self.stranger(client, server),
             Fault::LinkBreak { between: [a, b] } => {
-                for link in self.links.of(a) {
-                    if self.links.link(link).is_some_and(|link| link.ends.contains(&b)) {
+                for link in self.links.of(ServerId(a)) {
+                    if self.links.other_end(ServerId(a), link) == Some(ServerId(b)) {
                         self.once("link between servers broke");
                         self.break_link(link);
                     }
@@ -334,9 +334,9 @@ impl World<'_> {
                 self.server_up(server, incarnation);
             }
         }
-        for (from, to) in self.links.cuts() {
-            while self.links.is_cut(from, to) {
-                self.partition_ends(&[[from, to]]);
+        for (from, to) in self.partitions.cuts() {
+            while self.partitions.is_cut(from, to) {
+                self.partition_ends(&[[from.0, to.0]]);
             }
         }
         for client in 0..self.scenario.clients {

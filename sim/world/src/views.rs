@@ -9,6 +9,7 @@ use crate::course::Step;
 use crate::world::{Happening, World};
 use zk_api::Zxid;
 use zk_proto::message::{ToClient, ToPeer, ToServer};
+use zk_proto::server::ServerId;
 use zk_proto::txn::{Txn, TxnBody};
 use zk_proto::zab::message::{LinkId, Packet};
 use zk_trials::course::CourseStep;
@@ -84,7 +85,7 @@ impl World<'_> {
     fn informs<'h>(&self, happening: &'h Happening, server: u8) -> Option<&'h Txn> {
         match happening {
             Happening::AtPeer { link, end, message: ToPeer::Zab(Packet::Inform(txn)), .. }
-                if self.links.reader(*link, *end) == Some(server) =>
+                if self.links.reader(*link, *end) == Some(ServerId(server)) =>
             {
                 Some(txn)
             }

@@ -7,8 +7,7 @@ use crate::executor::{Executor, TaskId};
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
-use crate::links::Links;
-use crate::network::Network;
+use crate::network::{Direction, Network};
 use crate::order::{Order, Ordered};
 use crate::process::{Armed, Process};
 use crate::pulse::{Pulse, watch};
@@ -27,6 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Completer, Text, Zxid};
+use zk_cluster::links::{Links, Partitions};
 use zk_proto::client::{ClientOutput, ClientTimer};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
@@ -219,7 +219,8 @@ pub struct World<'a> {
     /// What clients see, if it is kept.
     pub visible: Option<Vec<Step>>,
     pub network: Network,
-    pub links: Links<Happening>,
+    pub links: Links<Direction>,
+    pub partitions: Partitions<Happening>,
     /// Steps to be taken, whatever comes next by time.
     pub course: Option<&'a Course>,
     /// What it holds back among the servers, while it is taken.
@@ -327,7 +328,8 @@ impl<'a> World<'a> {
             trace: Trace::new(options.trace, options.log),
             visible: options.visible.then(Vec::new),
             network: Network::default(),
-            links: Links::new(),
+            links: Links::default(),
+            partitions: Partitions::default(),
             course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
             views: None,
             astray: None,

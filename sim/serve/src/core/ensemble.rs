@@ -54,17 +54,17 @@ impl Core {
             | Event::Accepted { link, .. } => Some(*link),
             _ => None,
         };
-        if link.is_some_and(|link| !self.links.has(to, link)) {
+        if link.is_some_and(|link| !self.links.has(ServerId(to), link)) {
             return None;
         }
         let from = match &happening.event {
             Event::Notified { from, .. } => Some(from.0),
-            Event::FromPeer { link, .. } | Event::Unlinked { link } => self.links.other_end(to, *link),
+            Event::FromPeer { link, .. } | Event::Unlinked { link } => self.other_end(to, *link),
             _ => None,
         };
-        if let Some(from) = from.filter(|from| !happening.is_here && self.links.is_cut(*from, to)) {
+        if let Some(from) = from.filter(|from| !happening.is_here && self.is_cut(*from, to)) {
             if link.is_some() {
-                self.links.stall(from, to, happening);
+                self.partitions.stall(ServerId(from), ServerId(to), happening);
             }
             return None;
         }
@@ -78,10 +78,10 @@ impl Core {
         }
         match &happening.event {
             Event::FromPeer { link, message } => {
-                let from = self.links.other_end(to, *link).unwrap_or(to);
+                let from = self.other_end(to, *link).unwrap_or(to);
                 self.watched.peer_reads(to, from, *link, message, steady_ms(now));
             }
-            Event::Unlinked { link } => self.links.close(to, *link),
+            Event::Unlinked { link } => self.links.close(ServerId(to), *link),
             _ => {}
         }
         Some(happening)
@@ -90,12 +90,21 @@ impl Core {
     /// When what goes from one server to another now is there. `None` if that is at once.
     fn due_at(&mut self, now: Nanos, from: u8, to: u8) -> Option<Nanos> {
         let delay = self.host(from).delay(now).max(self.host(to).delay(now));
-        self.links.sent(from, to, now, now + delay)
+        self.late.sent(from, to, now, now + delay)
+    }
+
+    /// Whether nothing gets from one server to another.
+    fn is_cut(&self, from: u8, to: u8) -> bool {
+        self.partitions.is_cut(ServerId(from), ServerId(to))
+    }
+
+    fn other_end(&self, server: u8, link: LinkId) -> Option<u8> {
+        self.links.other_end(ServerId(server), link).map(|ServerId(to)| to)
     }
 
     /// A datagram of the election.
     pub(super) fn notify(&mut self, now: Nanos, from: u8, to: u8, notification: Notification) {
-        if self.links.is_cut(from, to) {
+        if self.is_cut(from, to) {
             return;
         }
         self.go(now, from, to, Event::Notified { from: ServerId(from), notification });
@@ -114,7 +123,8 @@ impl Core {
         if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.hosts[usize::from(from)].server) {
             self.zab.ghost.sent(server.peer(), packet);
         }
-        if let Some(to) = self.links.other_end(from, link).filter(|_| self.links.carries(from, link)) {
+        let to = self.other_end(from, link).filter(|to| self.links.has(ServerId(*to), link));
+        if let Some(to) = to.filter(|_| self.links.link(link).is_some_and(|link| link.to == [false; 2])) {
             self.watched.peer_sends(from, link, &message);
             self.go(now, from, to, Event::FromPeer { link, message });
         }
@@ -122,16 +132,16 @@ impl Core {
 
     /// A server hangs up; the other end hears of it behind all that was sent.
     pub(super) fn hang(&mut self, now: Nanos, from: u8, link: LinkId) {
-        let Some(to) = self.links.other_end(from, link) else { return };
-        self.links.close(from, link);
-        if self.links.has(to, link) {
+        let Some(to) = self.other_end(from, link) else { return };
+        self.links.close(ServerId(from), link);
+        if self.links.has(ServerId(to), link) {
             self.go(now, from, to, Event::Unlinked { link });
         }
     }
 
     /// A server's process is gone: what it had sent still arrives.
     pub(super) fn break_links_of(&mut self, now: Nanos, server: u8) {
-        for link in self.links.of(server) {
+        for link in self.links.of(ServerId(server)) {
             self.hang(now, server, link);
         }
     }
@@ -149,10 +159,10 @@ impl Core {
 
     /// It gets it, or nothing comes of it.
     pub(super) fn dialled(&mut self, from: u8, to: u8) {
-        let is_cut = self.links.is_cut(from, to) || self.links.is_cut(to, from);
+        let is_cut = self.is_cut(from, to) || self.is_cut(to, from);
         let takes_calls = self.is_up(to) && self.host(to).paused_until.is_none();
         if !is_cut && takes_calls && self.is_up(from) {
-            let link = self.links.open(from, to);
+            let link = self.links.open(ServerId(from), ServerId(to));
             self.next(to, Event::Accepted { link, from: ServerId(from) });
             self.next(from, Event::Dialled { link, to: ServerId(to) });
         }
@@ -160,29 +170,29 @@ impl Core {
 
     /// The links between two servers break under them, with what is on its way.
     pub(super) fn break_links(&mut self, now: Nanos, [a, b]: [u8; 2]) {
-        for link in self.links.of(a) {
-            if self.links.other_end(a, link) != Some(b) {
+        for link in self.links.of(ServerId(a)) {
+            let Some(at) = self.links.link(link).filter(|at| at.ends.contains(&ServerId(b))) else {
                 continue;
-            }
-            self.links.breaks(link);
+            };
+            at.to = [true; 2];
             let is_lost = |event: &Event| match event {
                 Event::FromPeer { link: over, .. } | Event::Unlinked { link: over } => *over == link,
                 _ => false,
             };
-            let links = &mut self.links;
+            let late_between = &mut self.late;
             self.later.retain(|_, (_, late)| match late {
                 Later::FromPeer { from, to, event } if is_lost(event) => {
-                    links.landed(*from, *to);
+                    late_between.landed(*from, *to);
                     false
                 }
                 _ => true,
             });
-            links.retain_stalled(|happening| !is_lost(&happening.event));
+            self.partitions.retain_stalled(|happening| !is_lost(&happening.event));
             for host in &mut self.hosts {
                 host.held.retain(|held| !matches!(held, Held::Happening(held) if is_lost(&held.event)));
             }
             for (from, to) in [(a, b), (b, a)] {
-                if self.links.has(to, link) {
+                if self.links.has(ServerId(to), link) {
                     self.go(now, from, to, Event::Unlinked { link });
                 }
             }
@@ -191,14 +201,14 @@ impl Core {
 
     /// Nothing gets through from one server to another for a while.
     pub(super) fn partition(&mut self, now: Nanos, cut: &[[u8; 2]], for_ms: u64) {
-        cut.iter().for_each(|[from, to]| self.links.cut(*from, *to));
+        cut.iter().for_each(|[from, to]| self.partitions.cut(ServerId(*from), ServerId(*to)));
         self.later(now + for_ms * MS, None, Later::PartitionEnds { cut: cut.to_vec() });
     }
 
     /// That is over: what has waited arrives.
     pub(super) fn partition_ends(&mut self, now: Nanos, cut: &[[u8; 2]]) {
         for [from, to] in cut {
-            let stalled = self.links.mend(*from, *to);
+            let stalled = self.partitions.mend(ServerId(*from), ServerId(*to));
             self.events.extend(stalled);
         }
         self.run(now);

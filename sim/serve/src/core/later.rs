@@ -94,7 +94,7 @@ impl Core {
                 self.run(now);
             }
             Later::FromPeer { from, to, event } => {
-                self.links.landed(from, to);
+                self.late.landed(from, to);
                 self.next(to, event);
                 self.run(now);
             }

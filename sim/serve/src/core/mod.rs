@@ -7,7 +7,7 @@
 //! | `mod` | [`Core`]: steps of the servers, and what they want done |
 //! | `host` | one server and its machine |
 //! | `ensemble` | what goes from server to server, who leads, and what always holds among them |
-//! | `links` | the links between servers, and what is cut off from what |
+//! | `late` | what is late between two servers |
 //! | `conns` | connections: frames become events |
 //! | `sending` | messages become frames; connections end |
 //! | `faults` | faults strike |
@@ -18,8 +18,8 @@ mod conns;
 mod ensemble;
 mod faults;
 mod host;
+mod late;
 mod later;
-mod links;
 mod sending;
 mod show;
 #[cfg(test)]
@@ -37,13 +37,14 @@ use conns::{Conn, Session};
 use ensemble::ZabWatch;
 use faults::Armed;
 use host::{Host, Totals};
+use late::Late;
 use later::Later;
-use links::Links;
 pub use show::{Leadership, ServerInfo, SessionInfo};
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
+use zk_cluster::links::{Links, Partitions};
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
 use zk_proto::server::{Event, Input, Note, Output, Server, Timer};
@@ -73,7 +74,10 @@ pub(crate) struct Core {
     tick_ms: u32,
     /// By their numbers.
     hosts: Vec<Host>,
-    links: Links<Happening>,
+    /// Whether they are broken: what goes there is lost, though an end may not have heard of it.
+    links: Links<bool>,
+    partitions: Partitions<Happening>,
+    late: Late,
     /// What happens when, and in which order if at once; and to which server, whose crash undoes it.
     later: BTreeMap<(Nanos, u64), (Option<u8>, Later)>,
     laters: u64,
@@ -131,7 +135,9 @@ impl Core {
             limits: options.limits,
             tick_ms: options.tick_ms,
             hosts: hosts.collect(),
-            links: Links::new(),
+            links: Links::default(),
+            partitions: Partitions::default(),
+            late: Late::default(),
             later: BTreeMap::new(),
             laters: 0,
             armed: BTreeMap::new(),
