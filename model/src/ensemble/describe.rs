@@ -47,7 +47,7 @@ fn describe<N: Node>(state: &State<N>, action: Action) -> String {
         Action::Packet { link, end } => arrival(state, link, end),
         Action::Lose { link, end } => {
             let [me, other] = ends(state, link, end);
-            let lost = state.links[&link].inbox[end].len();
+            let lost = state.links[&link].to[end].packets.len();
             format!("server {me} loses {lost} packets from {other}, and hears that the link is gone")
         }
         Action::Written { server } => format!("server {}'s write is durable", server.0),
@@ -80,7 +80,7 @@ fn ends<N: Node>(state: &State<N>, link: LinkId, end: usize) -> [u8; 2] {
 
 fn arrival<N: Node>(state: &State<N>, link: LinkId, end: usize) -> String {
     let [me, other] = ends(state, link, end);
-    match state.links[&link].inbox[end].front() {
+    match state.links[&link].to[end].packets.front() {
         Some(packet) => {
             let packet = format!("{packet:?}");
             let short: String = packet.chars().take(120).collect();

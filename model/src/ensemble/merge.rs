@@ -24,7 +24,7 @@ impl<N: Node> EnsembleModel<N> {
         for server in state.servers() {
             let Some((link, end)) = reads(state, server) else { continue };
             let node = state.node(server);
-            let Some(packet) = state.links[&link].inbox[end].front().cloned() else { continue };
+            let Some(packet) = state.links[&link].to[end].packets.front().cloned() else { continue };
             if !is_local(node, &self.stepped(node, &Event::Received { link, packet }), link) {
                 continue;
             }
@@ -66,8 +66,7 @@ fn reads<N: Node>(state: &State<N>, server: ServerId) -> Option<(LinkId, usize)>
     }
     let link = peer.leader_link()?;
     let at = state.links.get(&link)?;
-    let whole = at.open == [true; 2] && at.gone == [false; 2] && !at.torn;
-    whole.then_some((link, usize::from(at.ends[1] == server)))
+    at.is_whole().then_some((link, at.end_of(server)))
 }
 
 /// Whether a step only adds: to its history, to what it has delivered, to what its leader reads. What it would say to

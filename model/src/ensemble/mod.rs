@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `node` | what the model needs of a server: the boundary |
 //! | `peer_node` | a bare Zab peer behind it, with an abstract disk |
-//! | `server_node`, `disk` | a whole server behind it, with the files that it writes |
+//! | `server_node` | a whole server behind it, with the files that it writes |
 //! | `client`, `work` | the client of whole servers: what it asks for, and what it was told |
 //! | `whole` | the invariants of whole servers |
 //! | `config` | bounds, levels, what is merged |

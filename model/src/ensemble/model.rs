@@ -3,13 +3,12 @@
 use super::action::Action;
 use super::client::{Client, Says};
 use super::config::{EnsembleConfig, Merges};
-use super::network::{change, crash, free_link, hang, hear, is_news, send};
+use super::network::{change, crash, free_link, hang, hear, send};
 use super::node::{Effect, Event, Node};
 use super::starts;
 use super::state::{Datagrams, Kind, Link, Part, State};
 use crate::digest::{Digest, Digester, digest_of};
 use crate::memo::Memo;
-use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 use zk_proto::message::ConnId;
@@ -103,7 +102,7 @@ impl<N: Node> EnsembleModel<N> {
         }
         for (link, at) in &state.links {
             for end in [0, 1] {
-                if is_news(at, end) && !state.is_cut(at.ends[0], at.ends[1]) {
+                if at.is_news(end) && !state.is_cut(at.ends[0], at.ends[1]) {
                     out.push(Action::Packet { link: *link, end });
                 }
             }
@@ -148,7 +147,7 @@ impl<N: Node> EnsembleModel<N> {
         let left = state.left;
         for (link, at) in &state.links {
             for end in [0, 1] {
-                if at.torn && at.open[end] && at.gone[end] && !at.inbox[end].is_empty() {
+                if at.to[end].torn && at.open[end] && !at.to[end].packets.is_empty() {
                     out.push(Action::Lose { link: *link, end });
                 }
             }
@@ -171,8 +170,7 @@ impl<N: Node> EnsembleModel<N> {
             }
         }
         if left.breaks > 0 {
-            let whole = |at: &Link<N::Packet>| at.open == [true; 2] && at.gone == [false; 2];
-            let links = state.links.iter().filter(|(_, at)| whole(at));
+            let links = state.links.iter().filter(|(_, at)| at.is_whole());
             out.extend(links.map(|(link, _)| Action::Break { link: *link }));
         }
         if left.partitions > 0 {
@@ -241,7 +239,7 @@ impl<N: Node> EnsembleModel<N> {
             Action::Link { from, to } => self.link(&mut next, from, to),
             Action::Packet { link, end } => self.arrive(&mut next, link, end),
             Action::Lose { link, end } => {
-                change(&mut next, link, |at| at.inbox[end].clear());
+                change(&mut next, link, |at| at.to[end].packets.clear());
                 self.arrive(&mut next, link, end);
             }
             Action::Written { server } => self.take(&mut next, server, &Event::Written),
@@ -254,7 +252,7 @@ impl<N: Node> EnsembleModel<N> {
             Action::Early { server, timer: Timer::Tick } => self.lose_patience(&mut next, server),
             Action::Early { server, timer } => self.take(&mut next, server, &Event::Timer(timer)),
             Action::Crash { server, outcome } => crash(&mut next, server, outcome),
-            Action::Break { link } => change(&mut next, link, |at| (at.gone, at.torn) = ([true; 2], true)),
+            Action::Break { link } => change(&mut next, link, Link::breaks),
             Action::Cut { a, b } => {
                 next.cut.insert((a, b));
             }
@@ -303,9 +301,7 @@ impl<N: Node> EnsembleModel<N> {
 
     fn link(&self, next: &mut State<N>, from: ServerId, to: ServerId) {
         let link = free_link(next, from, to);
-        let inbox = [VecDeque::new(), VecDeque::new()];
-        let at = Link { ends: [from, to], open: [true; 2], inbox, gone: [false; 2], torn: false };
-        next.links.insert(link, Part::new(Kind::Link, at));
+        next.links.insert(link, Part::new(Kind::Link, Link::new(from, to)));
         self.take(next, to, &Event::Accepted { link, from });
         self.take(next, from, &Event::Dialled { link, to });
     }
@@ -315,8 +311,7 @@ impl<N: Node> EnsembleModel<N> {
         let mut packet = None;
         let server = next.links[&link].ends[end];
         change(next, link, |at| {
-            packet = at.inbox[end].pop_front();
-            at.open[end] = packet.is_some();
+            packet = at.arrive(end);
         });
         match packet {
             Some(packet) => self.take(next, server, &Event::Received { link, packet }),

@@ -15,11 +15,6 @@ pub(super) fn free_link<N: Node>(state: &State<N>, from: ServerId, to: ServerId)
     ids.find(|id| !state.links.contains_key(id)).expect("there are always more")
 }
 
-/// Whether something has come for an end of a link.
-pub(super) fn is_news<P>(at: &Link<P>, end: usize) -> bool {
-    at.open[end] && (at.gone[end] || !at.inbox[end].is_empty())
-}
-
 /// Changes a link.
 pub(super) fn change<N: Node>(next: &mut State<N>, link: LinkId, what: impl FnOnce(&mut Link<N::Packet>)) {
     let place = next.links.get_mut(&link).expect("a link that is there");
@@ -31,25 +26,18 @@ pub(super) fn change<N: Node>(next: &mut State<N>, link: LinkId, what: impl FnOn
 /// Puts a packet on its way. On a link that is gone it goes nowhere.
 pub(super) fn send<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId, packet: &N::Packet) {
     let Some(at) = next.links.get(&link) else { return };
-    let other = usize::from(at.ends[0] == server);
-    // A broken link takes nothing more, whoever knows of it.
-    if at.open[other] && !at.gone[other] {
-        change(next, link, |at| at.inbox[other].push_back(packet.clone()));
+    let other = 1 - at.end_of(server);
+    if at.takes(other) {
+        change(next, link, |at| at.to[other].packets.push_back(packet.clone()));
     }
 }
 
 /// One end will hear no more; the other will, when it has heard everything.
 pub(super) fn hang<N: Node>(next: &mut State<N>, server: ServerId, link: LinkId, torn: bool) {
     let Some(at) = next.links.get(&link) else { return };
-    let end = usize::from(at.ends[1] == server);
+    let end = at.end_of(server);
     if at.open[1 - end] {
-        change(next, link, |at| {
-            at.open[end] = false;
-            at.inbox[end].clear();
-            // What this end needs to know no more is the same as if it had known.
-            at.gone = [end == 1, end == 0];
-            at.torn |= torn;
-        });
+        change(next, link, |at| at.hang(end, torn));
     } else {
         next.links.remove(&link);
     }

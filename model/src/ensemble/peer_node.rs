@@ -1,139 +1,79 @@
-//! A bare Zab peer with an abstract disk, and for a state the list of what was delivered.
+//! A bare Zab peer with an abstract disk, as a member of an ensemble.
 
 use super::config::Setup;
 use super::node::{Effect, Event, Node};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zk_api::{SessionId, Zxid};
+use zk_cluster::peer::{BarePeer, entry};
 use zk_proto::message::Xid;
 use zk_proto::txn::{Txn, TxnBody};
-use zk_proto::zab::message::{LinkId, Packet, Snapshot};
-use zk_proto::zab::{self, Draft, Output, Peer, PeerConfig, RecoveredHistory, Timer, Write};
-
-/// A transaction as the state shows it: its zxid, and the number that tells writes apart.
-type Entry = (Zxid, i64);
+use zk_proto::zab::message::{LinkId, Packet};
+use zk_proto::zab::{self, Draft, Output, Peer, RecoveredHistory, Timer};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PeerNode {
-    config: Arc<PeerConfig>,
-    /// None while it is down.
-    peer: Option<Peer>,
-    /// What is durable.
-    disk: RecoveredHistory,
-    /// The state within the snapshot that the log goes on from.
-    base: Vec<Entry>,
-    /// The write under way.
-    writing: Option<Write>,
-    timers: BTreeSet<Timer>,
-    imaging: BTreeSet<LinkId>,
-    /// Everything delivered.
-    state: Vec<Entry>,
-}
+pub struct PeerNode(BarePeer);
 
 impl Node for PeerNode {
     type Packet = Packet;
 
     fn off(setup: Setup, disk: RecoveredHistory) -> PeerNode {
-        PeerNode {
-            config: Arc::new(setup.peer),
-            peer: None,
-            disk,
-            base: Vec::new(),
-            writing: None,
-            timers: BTreeSet::new(),
-            imaging: BTreeSet::new(),
-            state: Vec::new(),
-        }
+        PeerNode(BarePeer::off(setup.peer, disk))
     }
 
     fn start(&mut self, out: &mut Vec<Effect<Packet>>) {
-        // What is logged twice is passed over the second time, as ZooKeeper's replay does: a planted bug may do that.
-        let mut last = self.disk.base;
-        self.disk.log.retain(|txn| {
-            let goes_on = txn.zxid > last;
-            last = last.max(txn.zxid);
-            goes_on
-        });
-        let (peer, outputs) = Peer::start(PeerConfig::clone(&self.config), self.disk.clone());
-        self.peer = Some(peer);
-        self.writing = None;
-        self.timers.clear();
-        self.imaging.clear();
-        self.state = self.base.clone();
-        self.follow(outputs, out);
+        let mut outputs = Vec::new();
+        self.0.start(&mut outputs);
+        follow(&mut self.0, outputs, out);
     }
 
     fn step(&mut self, event: &Event<Packet>, out: &mut Vec<Effect<Packet>>) {
-        let event = self.in_zab(event);
+        let event = in_zab(&mut self.0, event);
         let mut outputs = Vec::new();
-        self.peer.as_mut().expect("only a server that is up takes steps").step(event, &mut outputs);
-        self.follow(outputs, out);
+        self.0.step(event, &mut outputs);
+        follow(&mut self.0, outputs, out);
     }
 
     fn outcomes(&self) -> usize {
-        match &self.writing {
-            None => 1,
-            Some(Write::Append(txns)) => txns.len() + 1,
-            Some(Write::Truncate { to }) => self.behind(*to) + 1,
-            Some(Write::Restart(_) | Write::AcceptedEpoch(_) | Write::CurrentEpoch(_)) => 2,
-        }
+        self.0.outcomes()
     }
 
     fn crash(&mut self, outcome: usize) {
-        match self.writing.take() {
-            Some(Write::Append(mut txns)) => {
-                txns.truncate(outcome);
-                self.write(&Write::Append(txns));
-            }
-            Some(Write::Truncate { .. }) => {
-                let left = self.disk.log.len() - outcome;
-                self.disk.log.truncate(left);
-            }
-            Some(write @ (Write::Restart(_) | Write::AcceptedEpoch(_) | Write::CurrentEpoch(_)))
-                if outcome > 0 =>
-            {
-                self.write(&write);
-            }
-            Some(Write::Restart(_) | Write::AcceptedEpoch(_) | Write::CurrentEpoch(_)) | None => {}
-        }
-        self.peer = None;
-        self.timers.clear();
-        self.imaging.clear();
-        self.state.clear();
+        self.0.crash(outcome);
     }
 
     fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref()
+        self.0.peer.as_ref()
     }
 
     fn is_writing(&self) -> bool {
-        self.writing.is_some()
+        self.0.writing.is_some()
     }
 
     fn is_set(&self, timer: Timer) -> bool {
-        self.timers.contains(&timer)
+        self.0.timers.contains(&timer)
     }
 
     fn forget(&mut self, timer: Timer) {
-        self.timers.remove(&timer);
+        self.0.timers.remove(&timer);
     }
 
     fn imaging(&self) -> Vec<LinkId> {
-        self.imaging.iter().copied().collect()
+        self.0.imaging.iter().copied().collect()
     }
 
     fn has_on_disk(&self, txn: &Arc<Txn>) -> bool {
-        self.disk.log.contains(txn) || self.base.contains(&entry(txn))
+        self.0.has_on_disk(txn)
     }
 
     fn takes_writes(&self) -> bool {
-        self.peer.as_ref().is_some_and(Peer::may_propose)
+        self.0.peer.as_ref().is_some_and(Peer::may_propose)
     }
 
     fn agrees(&self, stands: &BTreeMap<Zxid, Arc<Txn>>) -> Result<(), String> {
         let mut stands = stands.values().map(|txn| entry(txn));
-        match self.state.iter().find(|entry| stands.next() != Some(**entry)) {
+        match self.0.state.iter().find(|entry| stands.next() != Some(**entry)) {
             Some((zxid, _)) => Err(format!("it shows {zxid}, which does not stand there")),
             None => Ok(()),
         }
@@ -143,102 +83,63 @@ impl Node for PeerNode {
 impl PeerNode {
     /// What is durable.
     pub fn disk(&self) -> &RecoveredHistory {
-        &self.disk
+        &self.0.disk
     }
+}
 
-    fn in_zab(&mut self, event: &Event<Packet>) -> zab::Event {
-        match event {
-            Event::Notified { from, notification } => {
-                zab::Event::Notified { from: *from, notification: *notification }
-            }
-            Event::Dialled { link, to } => zab::Event::Dialled { link: *link, to: *to },
-            Event::Accepted { link, from } => zab::Event::Accepted { link: *link, from: *from },
-            Event::Received { link, packet } => zab::Event::Received { link: *link, packet: packet.clone() },
-            Event::Unlinked { link } => {
-                // Nobody is there any more to be sent it.
-                self.imaging.remove(link);
-                zab::Event::Unlinked { link: *link }
-            }
-            Event::Timer(timer) => {
-                self.timers.remove(timer);
-                zab::Event::Timer(*timer)
-            }
-            Event::Written => {
-                let write = self.writing.take().expect("a write is under way");
-                self.write(&write);
-                zab::Event::Written
-            }
-            Event::Imaged { link } => {
-                self.imaging.remove(link);
-                let zxid = self.state.last().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
-                let snapshot = Snapshot { zxid, image: encode(&self.state) };
-                zab::Event::Snapshot { link: *link, snapshot }
-            }
-            Event::Propose { number } => {
-                let (session, xid, time_ms) = (SessionId::NONE, Xid(0), *number);
-                let body = TxnBody::Delete { path: "/".into() };
-                zab::Event::Propose(Draft { session, xid, time_ms, body })
-            }
-            Event::Connecting { .. }
-            | Event::Asked { .. }
-            | Event::Watches { .. }
-            | Event::Dropped { .. }
-            | Event::Piece => unreachable!("a bare peer has neither clients nor snapshots of its own"),
+fn in_zab(node: &mut BarePeer, event: &Event<Packet>) -> zab::Event {
+    match event {
+        Event::Notified { from, notification } => {
+            zab::Event::Notified { from: *from, notification: *notification }
         }
-    }
-
-    fn follow(&mut self, outputs: Vec<Output>, out: &mut Vec<Effect<Packet>>) {
-        for output in outputs {
-            match &output {
-                Output::Notify { to, notification } => {
-                    out.push(Effect::Notify { to: *to, notification: *notification });
-                }
-                Output::Send { link, packet } => {
-                    out.push(Effect::Send { link: *link, packet: packet.clone() });
-                }
-                Output::Hang { link } => {
-                    self.imaging.remove(link);
-                    out.push(Effect::Hang { link: *link });
-                }
-                Output::Write(write) => {
-                    assert!(self.writing.is_none(), "one write at a time");
-                    self.writing = Some(write.clone());
-                }
-                Output::SetTimer { timer, .. } => {
-                    self.timers.insert(*timer);
-                }
-                Output::NeedSnapshot { link } => {
-                    self.imaging.insert(*link);
-                }
-                Output::Restore(snapshot) => self.state = decode(&snapshot.image),
-                Output::Deliver(txn) => self.state.push(entry(txn)),
-                // Who wants a link is seen from outside, and so is what it is.
-                Output::Dial { .. } | Output::Role(_) | Output::Note(_) => {}
-            }
-            if is_history(&output) {
-                out.push(Effect::Told(output));
-            }
+        Event::Dialled { link, to } => zab::Event::Dialled { link: *link, to: *to },
+        Event::Accepted { link, from } => zab::Event::Accepted { link: *link, from: *from },
+        Event::Received { link, packet } => zab::Event::Received { link: *link, packet: packet.clone() },
+        Event::Unlinked { link } => {
+            // Nobody is there any more to be sent it.
+            node.imaging.remove(link);
+            zab::Event::Unlinked { link: *link }
         }
-    }
-
-    /// Does a write to its end.
-    fn write(&mut self, write: &Write) {
-        match write {
-            Write::Append(txns) => self.disk.log.extend(txns.iter().cloned()),
-            Write::Truncate { to } => self.disk.log.truncate(self.disk.log.len() - self.behind(*to)),
-            Write::Restart(snapshot) => {
-                self.disk.base = snapshot.zxid;
-                self.disk.log.clear();
-                self.base = decode(&snapshot.image);
-            }
-            Write::AcceptedEpoch(epoch) => self.disk.accepted_epoch = *epoch,
-            Write::CurrentEpoch(epoch) => self.disk.current_epoch = *epoch,
+        Event::Timer(timer) => zab::Event::Timer(*timer),
+        Event::Written => zab::Event::Written,
+        Event::Imaged { link } => node.image(*link),
+        Event::Propose { number } => {
+            let (session, xid, time_ms) = (SessionId::NONE, Xid(0), *number);
+            let body = TxnBody::Delete { path: "/".into() };
+            zab::Event::Propose(Draft { session, xid, time_ms, body })
         }
+        Event::Connecting { .. }
+        | Event::Asked { .. }
+        | Event::Watches { .. }
+        | Event::Dropped { .. }
+        | Event::Piece => unreachable!("a bare peer has neither clients nor snapshots of its own"),
     }
+}
 
-    /// How many transactions the log on the disk has behind this one.
-    fn behind(&self, zxid: Zxid) -> usize {
-        self.disk.log.iter().filter(|txn| txn.zxid > zxid).count()
+/// What is to be done outside its machine, and what is told of it.
+fn follow(node: &mut BarePeer, outputs: Vec<Output>, out: &mut Vec<Effect<Packet>>) {
+    for output in outputs {
+        match &output {
+            Output::Notify { to, notification } => {
+                out.push(Effect::Notify { to: *to, notification: *notification });
+            }
+            Output::Send { link, packet } => out.push(Effect::Send { link: *link, packet: packet.clone() }),
+            Output::Hang { link } => {
+                node.imaging.remove(link);
+                out.push(Effect::Hang { link: *link });
+            }
+            Output::Write(_)
+            | Output::SetTimer { .. }
+            | Output::NeedSnapshot { .. }
+            | Output::Restore(_)
+            | Output::Deliver(_)
+            | Output::Dial { .. }
+            | Output::Role(_)
+            | Output::Note(_) => {}
+        }
+        if is_history(&output) {
+            out.push(Effect::Told(output));
+        }
     }
 }
 
@@ -257,19 +158,4 @@ fn is_history(output: &Output) -> bool {
         | Output::Dial { .. }
         | Output::Role(_) => false,
     }
-}
-
-fn entry(txn: &Txn) -> Entry {
-    (txn.zxid, txn.time_ms)
-}
-
-fn encode(state: &[Entry]) -> Arc<[u8]> {
-    let words = state.iter().flat_map(|(zxid, number)| [zxid.to_i64(), *number]);
-    words.flat_map(i64::to_be_bytes).collect()
-}
-
-fn decode(image: &[u8]) -> Vec<Entry> {
-    let word = |bytes: &[u8]| i64::from_be_bytes(bytes.try_into().expect("eight bytes"));
-    let entries = image.chunks_exact(16);
-    entries.map(|bytes| (Zxid::from_i64(word(&bytes[..8])), word(&bytes[8..]))).collect()
 }

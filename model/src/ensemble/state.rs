@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
+use zk_cluster::links::{self, Inbox};
 use zk_proto::server::ServerId;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
@@ -49,19 +50,7 @@ pub enum Kind {
 }
 
 /// A link between a learner and its leader.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Link<P> {
-    /// Who has dialled, and whom.
-    pub ends: [ServerId; 2],
-    /// An end that hung up, heard of the end, or crashed is closed.
-    pub open: [bool; 2],
-    /// What is on its way to each end.
-    pub inbox: [VecDeque<P>; 2],
-    /// Behind that, the news that the link is gone.
-    pub gone: [bool; 2],
-    /// It broke, or one end crashed: what is on its way may be lost.
-    pub torn: bool,
-}
+pub type Link<P> = links::Link<Inbox<P>>;
 
 /// What is on its way between two servers, by sender and receiver. No queue is empty.
 pub type Datagrams = BTreeMap<(ServerId, ServerId), VecDeque<Notification>>;

@@ -116,12 +116,12 @@ impl<N: Node> EnsembleModel<N> {
     /// Delivers what is on its way to a server over a link.
     fn deliver_all(&self, next: &mut State<N>, link: LinkId, to: ServerId) {
         while let Some(at) = next.links.get(&link) {
-            let end = usize::from(at.ends[1] == to);
-            if !at.open[end] || at.inbox[end].is_empty() {
+            let end = at.end_of(to);
+            if !at.open[end] || at.to[end].packets.is_empty() {
                 return;
             }
             let mut packet = None;
-            change(next, link, |at| packet = at.inbox[end].pop_front());
+            change(next, link, |at| packet = at.to[end].packets.pop_front());
             let packet = packet.expect("something was on its way");
             self.take(next, to, &Event::Received { link, packet });
         }
@@ -130,7 +130,7 @@ impl<N: Node> EnsembleModel<N> {
     /// The links on which a server and another can hear each other, though nothing is on its way.
     fn quiet_links(&self, state: &State<N>, server: ServerId) -> Vec<(LinkId, ServerId)> {
         let mut links = self.links_of(state, server);
-        links.retain(|(link, _)| state.links[link].inbox.iter().all(|inbox| inbox.is_empty()));
+        links.retain(|(link, _)| state.links[link].to.iter().all(|inbox| inbox.packets.is_empty()));
         links
     }
 
@@ -138,8 +138,7 @@ impl<N: Node> EnsembleModel<N> {
         let mut links = Vec::new();
         for (link, at) in &state.links {
             let [a, b] = at.ends;
-            let whole = at.open == [true; 2] && at.gone == [false; 2] && !state.is_cut(a, b);
-            if whole && (a == server || b == server) {
+            if at.is_whole() && !state.is_cut(a, b) && (a == server || b == server) {
                 links.push((*link, if a == server { b } else { a }));
             }
         }

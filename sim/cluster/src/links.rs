@@ -1,6 +1,6 @@
 //! Links between servers, first in, first out in each direction, until they break; and what is cut off from what.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::LinkId;
 
@@ -31,6 +31,59 @@ impl<W> Link<W> {
     /// From whom to whom what arrives at an end goes.
     pub fn way_to(&self, end: usize) -> (ServerId, ServerId) {
         (self.ends[1 - end], self.ends[end])
+    }
+}
+
+/// What is on its way to an end, where that may arrive at any time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Inbox<P> {
+    pub packets: VecDeque<P>,
+    /// Behind them, the news that the link is gone.
+    pub gone: bool,
+    /// It broke, or the other end crashed: the packets may be lost.
+    pub torn: bool,
+}
+
+impl<P> Default for Inbox<P> {
+    fn default() -> Inbox<P> {
+        Inbox { packets: VecDeque::new(), gone: false, torn: false }
+    }
+}
+
+impl<P> Link<Inbox<P>> {
+    /// Whether both ends have it and it is not broken.
+    pub fn is_whole(&self) -> bool {
+        self.open == [true; 2] && !self.to.iter().any(|inbox| inbox.gone)
+    }
+
+    /// Whether something has come for an end.
+    pub fn is_news(&self, end: usize) -> bool {
+        self.open[end] && (self.to[end].gone || !self.to[end].packets.is_empty())
+    }
+
+    /// Whether what is sent to an end gets on its way. A broken link takes nothing more, whoever knows of it.
+    pub fn takes(&self, end: usize) -> bool {
+        self.open[end] && !self.to[end].gone
+    }
+
+    /// The next packet gets to an end; `None` is the news that the link is gone, behind all of them.
+    pub fn arrive(&mut self, end: usize) -> Option<P> {
+        let packet = self.to[end].packets.pop_front();
+        self.open[end] = packet.is_some();
+        packet
+    }
+
+    /// One end will hear no more; the other will, when it has heard everything that is not lost.
+    pub fn hang(&mut self, end: usize, torn: bool) {
+        // What this end needs to know no more is the same as if it had known.
+        (self.open[end], self.to[end]) = (false, Inbox::default());
+        let other = &mut self.to[1 - end];
+        (other.gone, other.torn) = (true, other.torn || torn);
+    }
+
+    /// It breaks under both ends.
+    pub fn breaks(&mut self) {
+        self.to.iter_mut().for_each(|inbox| (inbox.gone, inbox.torn) = (true, true));
     }
 }
 
@@ -205,5 +258,29 @@ mod tests {
         links.close(callee, id);
         assert!(links.of(callee).is_empty() && links.other_end(callee, id).is_none());
         assert!(links.open(caller, callee) != id);
+    }
+
+    #[test]
+    fn who_hears_that_a_link_is_gone_has_heard_all_that_was_sent_before() {
+        let [a, b, _] = IDS;
+        let mut link = Link::<Inbox<char>>::new(a, b);
+        link.to[1].packets.push_back('a');
+        link.to[0].packets.push_back('b');
+        assert!(link.is_whole() && link.is_news(0) && link.is_news(1));
+        link.hang(0, false);
+        assert!(!link.is_whole() && !link.is_news(0) && !link.takes(0) && !link.takes(1));
+        assert_eq!((link.arrive(1), link.open), (Some('a'), [false, true]));
+        assert!(link.is_news(1));
+        assert_eq!((link.arrive(1), link.open), (None, [false; 2]));
+    }
+
+    #[test]
+    fn a_broken_link_carries_what_is_on_its_way_and_nothing_more() {
+        let [a, b, _] = IDS;
+        let mut link = Link::<Inbox<char>>::new(a, b);
+        link.to[1].packets.push_back('a');
+        link.breaks();
+        assert!(!link.takes(0) && !link.takes(1) && link.to[1].torn);
+        assert_eq!((link.arrive(1), link.arrive(1), link.open), (Some('a'), None, [true, false]));
     }
 }

@@ -109,9 +109,9 @@ impl Rig {
             self.serve()?;
         }
         let stands = self.ghost.committed.len();
-        match self.nodes.iter().find(|(_, node)| node.machine.len() != stands) {
+        match self.nodes.iter().find(|(_, node)| node.state.len() != stands) {
             Some((server, node)) => {
-                Err(format!("{server:?} has {} of {stands} transactions", node.machine.len()))
+                Err(format!("{server:?} has {} of {stands} transactions", node.state.len()))
             }
             None => Ok(()),
         }

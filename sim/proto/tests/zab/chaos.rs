@@ -142,7 +142,7 @@ fn choices(rig: &Rig, weights: &Weights, dice: &mut Dice) -> Vec<(Action, u64)> 
         if peer.delivered() > peer.history().base() {
             choices.push((Action::Trim { server }, weights.trim));
         }
-        let outcomes = node.writing.as_ref().map_or(1, |write| node.disk.outcomes(write));
+        let outcomes = node.outcomes();
         let (outcome, mute) = (dice.roll(outcomes as u64) as usize, dice.roll(2) == 0);
         let crash = if peer.leads().is_some() { weights.leader_crash } else { weights.crash };
         choices.push((Action::Crash { server, outcome, mute }, crash));

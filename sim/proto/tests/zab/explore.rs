@@ -75,7 +75,7 @@ pub fn actions(rig: &Rig) -> Vec<Action> {
         if peer.may_propose() {
             actions.push(Action::Propose { server });
         }
-        let outcomes = node.writing.as_ref().map_or(1, |write| node.disk.outcomes(write));
+        let outcomes = node.outcomes();
         for outcome in 0..outcomes {
             actions.extend([false, true].map(|mute| Action::Crash { server, outcome, mute }));
         }

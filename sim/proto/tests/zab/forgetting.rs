@@ -1,10 +1,11 @@
 //! A ghost history that forgets what nobody needs any more judges as one that keeps everything.
 
 use crate::chaos::Run;
-use crate::rig::{Node, Rig};
+use crate::rig::Rig;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use zk_api::Zxid;
+use zk_cluster::peer::BarePeer;
 use zk_proto::mutant::Mutant;
 use zk_proto::zab::Peer;
 use zk_proto::zab::invariants;
@@ -17,9 +18,9 @@ fn broken(rig: &Rig) -> BTreeSet<&'static str> {
 
 /// The least that any peer's state shows, or will when it starts. A snapshot that is being written is not there yet.
 fn shown_everywhere(rig: &Rig) -> Option<Zxid> {
-    let shows = |node: &Node| match &node.peer {
+    let shows = |node: &BarePeer| match &node.peer {
         Some(peer) => Some(peer.history().base()).filter(|base| *base <= peer.durable()),
-        None => Some(node.disk.recover().0.base),
+        None => Some(node.disk.base),
     };
     rig.nodes.values().map(shows).min().flatten()
 }

@@ -2,7 +2,6 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `disk` | a disk that may lose what was not synced, and an owner's state |
 //! | `rig` | peers, disks, timers, datagrams and links; every action is a choice |
 //! | `calm` | the rig when faults are over |
 //! | `chaos` | thousands of seeded runs, invariants checked after every step, progress demanded at the end |
@@ -16,7 +15,6 @@
 
 mod calm;
 mod chaos;
-mod disk;
 mod explore;
 mod forgetting;
 mod growing;

@@ -3,16 +3,22 @@
 use crate::rig::{Action, Rig};
 use crate::scenes::{between, rivals};
 use zk_api::Zxid;
+use zk_cluster::peer::BarePeer;
 use zk_proto::server::ServerId;
 use zk_proto::zab::message::Packet;
 use zk_proto::zab::{Output, Role, Timer, Write};
+
+/// What is on its disk, from the beginning.
+fn logged(node: &BarePeer) -> Vec<Zxid> {
+    node.entries().into_iter().map(|(zxid, _)| zxid).collect()
+}
 
 fn zxids(zxids: &[(u32, u32)]) -> Vec<Zxid> {
     zxids.iter().map(|(epoch, counter)| Zxid::new(*epoch, *counter)).collect()
 }
 
 fn machine(rig: &Rig, server: u8) -> Vec<Zxid> {
-    rig.nodes[&ServerId(server)].machine.iter().map(|(zxid, _)| *zxid).collect()
+    rig.nodes[&ServerId(server)].state.iter().map(|(zxid, _)| *zxid).collect()
 }
 
 fn role(rig: &Rig, server: u8) -> Role {
@@ -63,11 +69,11 @@ fn who_has_lost_its_history_votes_for_nobody() {
     rig.quiet().unwrap();
     (1..=3).for_each(|server| rig.kill(server));
     for server in 1..=3 {
-        rig.node(ServerId(server)).disk.write(&Write::AcceptedEpoch(2));
+        rig.node(ServerId(server)).write(Write::AcceptedEpoch(2));
     }
     // As a new leader dies that has taken its epoch, and nobody else has.
-    rig.node(ServerId(3)).disk.write(&Write::CurrentEpoch(2));
-    rig.node(ServerId(3)).disk.lose();
+    rig.node(ServerId(3)).write(Write::CurrentEpoch(2));
+    rig.node(ServerId(3)).lose();
     rig.ghost.spoil(ServerId(3));
     (1..=3).for_each(|server| rig.revive(server));
     rig.serve().unwrap();
@@ -179,7 +185,7 @@ fn deposed() -> Rig {
     rig.isolate(3);
     rig.propose(2);
     rig.wait(|rig| leads_alone(rig, 2) && role(rig, 3) == Role::Looking);
-    assert_eq!(rig.nodes[&ServerId(3)].disk.zxids(), zxids(&[(1, 1), (1, 2), (1, 3)]));
+    assert_eq!(logged(&rig.nodes[&ServerId(3)]), zxids(&[(1, 1), (1, 2), (1, 3)]));
     rig
 }
 
@@ -189,7 +195,7 @@ fn what_a_deposed_leader_logged_alone_is_cut() {
     rig.cut.clear();
     let plans = plans_sent(&mut rig, 3);
     assert_eq!(plans, [Packet::Trunc { to: Zxid::new(1, 1) }]);
-    assert_eq!(rig.nodes[&ServerId(3)].disk.zxids(), zxids(&[(1, 1)]));
+    assert_eq!(logged(&rig.nodes[&ServerId(3)]), zxids(&[(1, 1)]));
 }
 
 #[test]
@@ -245,13 +251,12 @@ fn no_crash_while_catching_up_leaves_an_epoch_without_its_history() {
                 }
             }
             let node = &rig.nodes[&ServerId(3)];
-            let outcomes = node.writing.as_ref().map_or(1, |write| node.disk.outcomes(write));
+            let outcomes = node.outcomes();
             rig.act(Action::Crash { server: ServerId(3), outcome: outcome.min(outcomes - 1), mute: true });
-            let disk = &rig.nodes[&ServerId(3)].disk;
-            let (accepted, current) = disk.epochs();
-            assert!(current <= accepted);
-            if current == 2 {
-                assert_eq!(disk.zxids(), zxids(&[(1, 1), (2, 1), (2, 2)]), "moment {moment}");
+            let node = &rig.nodes[&ServerId(3)];
+            assert!(node.disk.current_epoch <= node.disk.accepted_epoch);
+            if node.disk.current_epoch == 2 {
+                assert_eq!(logged(node), zxids(&[(1, 1), (2, 1), (2, 2)]), "moment {moment}");
             }
             rig.heal().unwrap();
         }

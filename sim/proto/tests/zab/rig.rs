@@ -1,40 +1,19 @@
 //! An ensemble of peers with their disks, timers, datagrams and links, of which every action is a choice.
 
-use crate::disk::{Disk, Entry, Machine, decode, encode, entry};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{SessionId, Zxid};
+use zk_cluster::links::{self, Inbox};
+use zk_cluster::peer::{BarePeer, Entry, entry};
 use zk_proto::message::Xid;
 use zk_proto::server::ServerId;
 use zk_proto::txn::TxnBody;
 use zk_proto::zab::ghost::Ghost;
-use zk_proto::zab::message::{LinkId, Notification, Packet, Snapshot, Stand, Vote};
-use zk_proto::zab::{Draft, Event, Output, Peer, PeerConfig, Role, Timer, Write, invariants};
+use zk_proto::zab::message::{LinkId, Notification, Packet, Stand, Vote};
+use zk_proto::zab::{
+    Doubt, Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Role, Timer, invariants,
+};
 
-/// A peer and what belongs to its machine.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Node {
-    pub config: PeerConfig,
-    /// None while it is down.
-    pub peer: Option<Peer>,
-    pub disk: Disk,
-    pub writing: Option<Write>,
-    pub timers: BTreeSet<Timer>,
-    pub machine: Machine,
-    /// Learners that wait for a snapshot.
-    pub imaging: BTreeSet<LinkId>,
-}
-
-/// A link; end 0 has dialled.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Link {
-    pub ends: [ServerId; 2],
-    /// An end that hung up or heard of it is closed.
-    open: [bool; 2],
-    /// What is on its way to each end.
-    inbox: [VecDeque<Packet>; 2],
-    /// Behind it, the news that the other end is gone.
-    gone: [bool; 2],
-}
+pub type Link = links::Link<Inbox<Packet>>;
 
 /// Something that can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,7 +87,7 @@ pub enum Action {
 /// The ensemble.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Rig {
-    pub nodes: BTreeMap<ServerId, Node>,
+    pub nodes: BTreeMap<ServerId, BarePeer>,
     pub links: BTreeMap<LinkId, Link>,
     pub datagrams: BTreeMap<(ServerId, ServerId), VecDeque<Notification>>,
     pub dials: BTreeSet<(ServerId, ServerId)>,
@@ -143,9 +122,7 @@ impl Rig {
             let mut config = PeerConfig::new(*id, voting.clone(), observing.clone());
             (config.init_limit_ticks, config.sync_limit_ticks) = (4, 3);
             tune(&mut config);
-            let (disk, timers, imaging) = (Disk::empty(), BTreeSet::new(), BTreeSet::new());
-            let node = Node { config, peer: None, disk, writing: None, timers, machine: Vec::new(), imaging };
-            rig.nodes.insert(*id, node);
+            rig.nodes.insert(*id, BarePeer::off(config, empty()));
         }
         for id in voting.into_iter().chain(observing) {
             rig.restart(id);
@@ -167,8 +144,7 @@ impl Rig {
         for (link, state) in &self.links {
             for end in [0, 1] {
                 let is_cut = self.cut.contains(&(state.ends[1 - end], state.ends[end]));
-                let news = !state.inbox[end].is_empty() || state.gone[end];
-                if state.open[end] && news && !is_cut {
+                if state.is_news(end) && !is_cut {
                     actions.push(Action::Packet { link: *link, end });
                 }
             }
@@ -190,23 +166,12 @@ impl Rig {
             Action::Datagram { from, to, lost } => self.datagram(from, to, lost),
             Action::Dialled { from, to, lost } => self.dialled(from, to, lost),
             Action::Packet { link, end } => self.packet(link, end),
-            Action::Fire { server, timer } => {
-                self.node(server).timers.remove(&timer);
-                self.step(server, Event::Timer(timer))
-            }
+            Action::Fire { server, timer } => self.step(server, Event::Timer(timer)),
             Action::Mislead { server, leader } => self.mislead(server, leader),
-            Action::Written { server } => {
-                let node = self.node(server);
-                let write = node.writing.take().expect("a write is under way");
-                node.disk.write(&write);
-                self.step(server, Event::Written)
-            }
+            Action::Written { server } => self.step(server, Event::Written),
             Action::Image { server, link } => {
-                let node = self.node(server);
-                node.imaging.remove(&link);
-                let zxid = node.machine.last().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
-                let snapshot = Snapshot { zxid, image: encode(&node.machine) };
-                self.step(server, Event::Snapshot { link, snapshot })
+                let event = self.node(server).image(link);
+                self.step(server, event)
             }
             Action::Propose { server } => {
                 self.drafts += 1;
@@ -215,10 +180,7 @@ impl Rig {
                 self.step(server, Event::Propose(draft))
             }
             Action::Trim { server } => {
-                let node = self.node(server);
-                let machine = node.machine.clone();
-                node.disk.snapshot(&machine);
-                let to = machine.last().map_or(Zxid::ZERO, |(zxid, _)| *zxid);
+                let to = self.node(server).trim();
                 self.step(server, Event::Trimmed { to })
             }
             Action::Crash { server, outcome, mute } => self.crash(server, outcome, mute),
@@ -234,15 +196,15 @@ impl Rig {
             Action::Break { link, arrives } => {
                 let state = self.links.get_mut(&link).expect("a link");
                 for end in [0, 1] {
-                    state.inbox[end].truncate(arrives[end]);
-                    state.gone[end] = true;
+                    state.to[end].packets.truncate(arrives[end]);
                 }
+                state.breaks();
                 Vec::new()
             }
         }
     }
 
-    pub fn node(&mut self, server: ServerId) -> &mut Node {
+    pub fn node(&mut self, server: ServerId) -> &mut BarePeer {
         self.nodes.get_mut(&server).expect("a server of the ensemble")
     }
 
@@ -290,8 +252,7 @@ impl Rig {
         }
         self.next_link += 1;
         let link = LinkId(self.next_link);
-        let inbox = [VecDeque::new(), VecDeque::new()];
-        self.links.insert(link, Link { ends: [from, to], open: [true; 2], inbox, gone: [false; 2] });
+        self.links.insert(link, Link::new(from, to));
         let mut out = self.step(to, Event::Accepted { link, from });
         out.extend(self.step(from, Event::Dialled { link, to }));
         out
@@ -300,10 +261,9 @@ impl Rig {
     fn packet(&mut self, link: LinkId, end: usize) -> Vec<Output> {
         let state = self.links.get_mut(&link).expect("a link");
         let server = state.ends[end];
-        if let Some(packet) = state.inbox[end].pop_front() {
+        if let Some(packet) = state.arrive(end) {
             return self.step(server, Event::Received { link, packet });
         }
-        state.open[end] = false;
         self.sweep();
         self.step(server, Event::Unlinked { link })
     }
@@ -311,9 +271,7 @@ impl Rig {
     /// One end will hear no more; the other will, when it has heard everything.
     fn close(&mut self, link: LinkId, end: usize) {
         if let Some(state) = self.links.get_mut(&link) {
-            state.open[end] = false;
-            state.inbox[end].clear();
-            state.gone[1 - end] = true;
+            state.hang(end, false);
         }
         self.sweep();
     }
@@ -324,14 +282,8 @@ impl Rig {
 
     fn crash(&mut self, server: ServerId, outcome: usize, mute: bool) -> Vec<Output> {
         let node = self.node(server);
-        node.peer = None;
-        if let Some(write) = node.writing.take() {
-            node.disk.tear(&write, outcome);
-        }
-        node.timers.clear();
-        node.imaging.clear();
-        node.machine.clear();
-        let (found, _) = node.disk.recover();
+        node.crash(outcome);
+        let found = node.finds();
         self.ghost.stopped(server, &found);
         self.dials.retain(|(from, _)| *from != server);
         self.datagrams.retain(|(_, to), _| *to != server);
@@ -339,7 +291,7 @@ impl Rig {
         for (link, ends) in links {
             for end in (0..2).filter(|end| ends[*end] == server) {
                 if mute && let Some(state) = self.links.get_mut(&link) {
-                    state.inbox[1 - end].clear();
+                    state.to[1 - end].packets.clear();
                 }
                 self.close(link, end);
             }
@@ -348,12 +300,9 @@ impl Rig {
     }
 
     fn restart(&mut self, server: ServerId) -> Vec<Output> {
-        let node = self.node(server);
-        let (recovered, machine) = node.disk.recover();
-        node.machine = machine;
-        let (peer, out) = Peer::start(node.config.clone(), recovered);
-        self.ghost.started(&peer);
-        self.node(server).peer = Some(peer);
+        let mut out = Vec::new();
+        self.node(server).start(&mut out);
+        self.ghost.started(self.nodes[&server].peer.as_ref().expect("it is up"));
         self.settle(server, &out);
         // Its writes begin with the first step; there are none before.
         out
@@ -362,9 +311,7 @@ impl Rig {
     /// Takes one step of a peer; nothing happens to one that is down.
     pub fn step(&mut self, server: ServerId, event: Event) -> Vec<Output> {
         let mut out = Vec::new();
-        if let Some(peer) = &mut self.node(server).peer {
-            peer.step(event, &mut out);
-        }
+        self.node(server).step(event, &mut out);
         self.settle(server, &out);
         out
     }
@@ -394,19 +341,15 @@ impl Rig {
                         self.close(*link, end);
                     }
                 }
-                Output::Write(write) => {
-                    let before = self.node(server).writing.replace(write.clone());
-                    assert!(before.is_none(), "one write at a time");
-                }
-                Output::SetTimer { timer, .. } => {
-                    self.node(server).timers.insert(*timer);
-                }
-                Output::NeedSnapshot { link } => {
-                    self.node(server).imaging.insert(*link);
-                }
-                Output::Restore(snapshot) => self.node(server).machine = decode(&snapshot.image),
-                Output::Deliver(txn) => self.node(server).machine.push(entry(txn)),
-                Output::Notify { .. } | Output::Role(_) | Output::Note(_) => {}
+                // Done, or of no concern.
+                Output::Notify { .. }
+                | Output::Write(_)
+                | Output::SetTimer { .. }
+                | Output::NeedSnapshot { .. }
+                | Output::Restore(_)
+                | Output::Deliver(_)
+                | Output::Role(_)
+                | Output::Note(_) => {}
             }
         }
     }
@@ -416,8 +359,8 @@ impl Rig {
             let from = state.ends.iter().position(|end| *end == server).expect("an end of its own link");
             assert!(state.open[from], "nothing is sent on a link that this end gave up");
             // On a broken link it goes nowhere.
-            if state.open[1 - from] && !state.gone[1 - from] {
-                state.inbox[1 - from].push_back(packet.clone());
+            if state.takes(1 - from) {
+                state.to[1 - from].packets.push_back(packet.clone());
             }
         }
     }
@@ -442,8 +385,8 @@ impl Rig {
     /// What owners made of what was delivered is what stands, from the beginning.
     fn machines_agree(&self) -> Result<(), String> {
         let stands: Vec<Entry> = self.ghost.committed.values().map(|txn| entry(txn)).collect();
-        match self.nodes.iter().find(|(_, node)| !stands.starts_with(&node.machine)) {
-            Some((server, node)) => Err(format!("{server:?} made {:?} of {stands:?}", node.machine)),
+        match self.nodes.iter().find(|(_, node)| !stands.starts_with(&node.state)) {
+            Some((server, node)) => Err(format!("{server:?} made {:?} of {stands:?}", node.state)),
             None => Ok(()),
         }
     }
@@ -451,13 +394,13 @@ impl Rig {
     fn what_stands_is_on_a_quorum(&self) -> Result<(), String> {
         let config = &self.nodes[&ServerId(1)].config;
         let stands: Vec<Entry> = self.ghost.committed.values().map(|txn| entry(txn)).collect();
-        let have = self.nodes.iter().filter(|(_, node)| node.disk.entries().starts_with(&stands));
+        let have = self.nodes.iter().filter(|(_, node)| node.entries().starts_with(&stands));
         if config.is_quorum(&have.map(|(server, _)| *server).collect()) {
             return Ok(());
         }
         // Not one quorum has it all; then each has to be on some quorum's.
         for entry in stands {
-            let have = self.nodes.iter().filter(|(_, node)| node.disk.entries().contains(&entry));
+            let have = self.nodes.iter().filter(|(_, node)| node.entries().contains(&entry));
             if !config.is_quorum(&have.map(|(server, _)| *server).collect()) {
                 return Err(format!("{} stands and is on no quorum's disks", entry.0));
             }
@@ -467,10 +410,16 @@ impl Rig {
 
     /// The established leader of the newest epoch.
     pub fn leader(&self) -> Option<ServerId> {
-        let leads = |node: &Node| match node.peer.as_ref()?.role() {
+        let leads = |node: &BarePeer| match node.peer.as_ref()?.role() {
             Role::Leading { epoch } => Some((epoch, node.config.id)),
             Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
         };
         self.nodes.values().filter_map(leads).max().map(|(_, server)| server)
     }
+}
+
+/// The disk of a server that is switched on for the first time.
+fn empty() -> RecoveredHistory {
+    let (base, log, doubt) = (Zxid::ZERO, Vec::new(), Doubt::Nothing);
+    RecoveredHistory { accepted_epoch: 0, current_epoch: 0, base, log, doubt }
 }
