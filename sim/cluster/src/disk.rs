@@ -70,7 +70,7 @@ impl Disk {
 
     /// How long each file is as it was written.
     pub fn sizes(&self) -> BTreeMap<FileId, usize> {
-        let pending = self.pending.iter().filter(|op| matches!(op, DiskOp::Append { .. })).map(file_of);
+        let pending = self.pending.iter().filter(|op| matches!(op, DiskOp::Append { .. })).map(DiskOp::file);
         let files: BTreeSet<FileId> = self.files.keys().copied().chain(pending).collect();
         files.into_iter().map(|file| (file, self.length(file))).collect()
     }
@@ -78,7 +78,7 @@ impl Disk {
     /// How long a file is as it was written.
     pub fn length(&self, file: FileId) -> usize {
         let durable = self.files.get(&file).map_or(0, |bytes| bytes.len());
-        self.pending.iter().filter(|op| file_of(op) == file).fold(durable, |length, op| match op {
+        self.pending.iter().filter(|op| op.file() == file).fold(durable, |length, op| match op {
             DiskOp::Append { bytes, .. } => length + bytes.len(),
             DiskOp::Truncate { len, .. } => length.min(bytes_of(*len)),
             DiskOp::Sync { .. } | DiskOp::Replace { .. } | DiskOp::Remove { .. } => length,
@@ -102,7 +102,7 @@ impl Disk {
 
     /// Removes a file at once, and for good.
     pub fn remove(&mut self, file: FileId) {
-        self.pending.retain(|op| file_of(op) != file);
+        self.pending.retain(|op| op.file() != file);
         self.apply(DiskOp::Remove { file });
     }
 
@@ -118,7 +118,7 @@ impl Disk {
 
     /// What it will say is done, in order: the file, and the ticket. Nobody waits for number zero.
     pub fn tickets(&self) -> impl Iterator<Item = (FileId, u64)> {
-        self.pending.iter().filter_map(ticket)
+        self.pending.iter().filter_map(DiskOp::ticket)
     }
 
     /// The first of that for which a server waits.
@@ -131,7 +131,7 @@ impl Disk {
     /// It makes its own file durable, and whatever went before that needs no sync: removals, and replacements that
     /// nobody waits for. What was added to another file waits for its own.
     pub fn done(&mut self, file: FileId, number: u64) -> usize {
-        if let Some(at) = self.pending.iter().position(|op| ticket(op) == Some((file, number))) {
+        if let Some(at) = self.pending.iter().position(|op| op.ticket() == Some((file, number))) {
             let later = self.pending.split_off(at + 1);
             for op in std::mem::take(&mut self.pending) {
                 let needs_none = match &op {
@@ -139,7 +139,7 @@ impl Disk {
                     DiskOp::Replace { ticket, .. } => *ticket == 0,
                     DiskOp::Append { .. } | DiskOp::Truncate { .. } | DiskOp::Sync { .. } => false,
                 };
-                if needs_none || file_of(&op) == file {
+                if needs_none || op.file() == file {
                     self.apply(op);
                 } else {
                     self.pending.push_back(op);
@@ -154,7 +154,7 @@ impl Disk {
     /// `nth`, going round. Gives the file, if there is any.
     pub fn rot(&mut self, nth: u32, at_permille: u32, bytes: u32) -> Option<FileId> {
         let stands = |file: FileId, bytes: usize| {
-            let cuts = self.pending.iter().filter(|op| file_of(op) == file).filter_map(|op| match op {
+            let cuts = self.pending.iter().filter(|op| op.file() == file).filter_map(|op| match op {
                 DiskOp::Truncate { len, .. } => Some(bytes_of(*len)),
                 _ => None,
             });
@@ -179,7 +179,7 @@ impl Disk {
     /// The process is gone, and its machine is not: nobody waits any more, and what was written stays for the time
     /// being.
     pub fn abandon(&mut self) {
-        self.pending.retain(|op| ticket(op).is_none());
+        self.pending.retain(|op| op.ticket().is_none());
     }
 
     /// The machine crashes. `pick(n)` chooses from 0 to n - 1: how many of the unsynced bytes survive, and
@@ -190,7 +190,7 @@ impl Disk {
         // Of each file so much of what is durable stands, and behind it comes this.
         let mut ends: BTreeMap<FileId, (usize, Vec<u8>)> = BTreeMap::new();
         for op in std::mem::take(&mut self.pending) {
-            let file = file_of(&op);
+            let file = op.file();
             let durable = self.files.get(&file).map_or(0, |bytes| bytes.len());
             match op {
                 DiskOp::Append { bytes, .. } => {
@@ -340,27 +340,9 @@ fn bytes_of(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
 
-fn file_of(op: &DiskOp) -> FileId {
-    match op {
-        DiskOp::Append { file, .. }
-        | DiskOp::Sync { file, .. }
-        | DiskOp::Truncate { file, .. }
-        | DiskOp::Replace { file, .. }
-        | DiskOp::Remove { file } => *file,
-    }
-}
-
 /// Whether it changes what is there.
 fn is_change(op: &DiskOp) -> bool {
     !matches!(op, DiskOp::Sync { .. })
-}
-
-/// What the disk says when it is done, where it says so.
-fn ticket(op: &DiskOp) -> Option<(FileId, u64)> {
-    match op {
-        DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => Some((*file, *ticket)),
-        DiskOp::Append { .. } | DiskOp::Truncate { .. } | DiskOp::Remove { .. } => None,
-    }
 }
 
 #[cfg(test)]

@@ -32,5 +32,26 @@ pub enum DiskOp {
     Remove { file: FileId },
 }
 
+impl DiskOp {
+    /// The file that it is about.
+    pub fn file(&self) -> FileId {
+        match self {
+            DiskOp::Append { file, .. }
+            | DiskOp::Sync { file, .. }
+            | DiskOp::Truncate { file, .. }
+            | DiskOp::Replace { file, .. }
+            | DiskOp::Remove { file } => *file,
+        }
+    }
+
+    /// What the disk says when it is done, where it says so.
+    pub fn ticket(&self) -> Option<(FileId, u64)> {
+        match self {
+            DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => Some((*file, *ticket)),
+            DiskOp::Append { .. } | DiskOp::Truncate { .. } | DiskOp::Remove { .. } => None,
+        }
+    }
+}
+
 /// What a server finds on its disk when it starts.
 pub type Files = BTreeMap<FileId, Vec<u8>>;

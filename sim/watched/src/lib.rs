@@ -62,7 +62,7 @@ use syncs::Syncs;
 use trees::Round;
 use watches::{Private, Watches};
 use zk_api::{AclList, ErrorCode, Identity, Request, SessionId, Text, Zxid};
-use zk_proto::disk::FileId;
+use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, ConnectRequest, ConnectResponse, Password, ToClient, ToServer, Xid};
 use zk_proto::sessions::grant_timeout;
 use zk_proto::tree::DataTree;
@@ -343,19 +343,22 @@ impl Watched {
         }
     }
 
-    /// A server appends bytes to a file, which is so long then.
-    pub fn appended(&mut self, server: u8, file: FileId, end: usize, bytes: &[u8]) {
-        self.survive.appended(server, file, end, bytes);
+    /// A server asks its disk for something. `length` is what its file has before.
+    pub fn asked(&mut self, server: u8, op: &DiskOp, length: usize) {
+        match op {
+            DiskOp::Append { file, bytes } => {
+                self.survive.appended(server, *file, length + bytes.len(), bytes);
+            }
+            DiskOp::Truncate { file, len } => {
+                self.survive.truncated(server, *file, usize::try_from(*len).unwrap_or(usize::MAX));
+            }
+            DiskOp::Sync { .. } | DiskOp::Replace { .. } | DiskOp::Remove { .. } => {}
+        }
     }
 
     /// A server's file is durable up to this length.
     pub fn synced(&mut self, server: u8, file: FileId, length: usize) {
         self.survive.synced(server, file, length);
-    }
-
-    /// A server's file is cut to this length.
-    pub fn truncated(&mut self, server: u8, file: FileId, length: usize) {
-        self.survive.truncated(server, file, length);
     }
 
     /// A transaction is committed: by a quorum, or by having been found in the history of a leader.

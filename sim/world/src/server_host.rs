@@ -404,18 +404,10 @@ impl World<'_> {
         if self.disk_refuses(id, &op) {
             return;
         }
-        match &op {
-            DiskOp::Append { file, bytes } => {
-                let end = self.host(id).disk.length(*file) + bytes.len();
-                watch!(self.watched, appended(id, *file, end, bytes));
-            }
-            DiskOp::Truncate { file, len } => {
-                watch!(self.watched, truncated(id, *file, usize::try_from(*len).unwrap_or(usize::MAX)));
-            }
-            DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => {
-                self.disk_busy(id, *file, *ticket);
-            }
-            DiskOp::Remove { .. } => {}
+        let length = self.host(id).disk.length(op.file());
+        watch!(self.watched, asked(id, &op, length));
+        if let Some((file, ticket)) = op.ticket() {
+            self.disk_busy(id, file, ticket);
         }
         self.host(id).disk.ask(op);
         self.disk_op_done(id);

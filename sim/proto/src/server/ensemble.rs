@@ -25,9 +25,7 @@ impl Mending {
     /// Does this, and waits for what of it has to be waited for.
     pub(super) fn awaits(&mut self, ops: Vec<DiskOp>, out: &mut Vec<Output>) {
         for op in ops {
-            if let DiskOp::Sync { ticket, .. } | DiskOp::Replace { ticket, .. } = op {
-                self.awaited.insert(ticket);
-            }
+            self.awaited.extend(op.ticket().map(|(_, ticket)| ticket));
             out.push(Output::Disk(op));
         }
     }

@@ -6,7 +6,7 @@ use zk_cluster::disk::Disk;
 use zk_proto::client::{
     CallId, ClientConfig, ClientEvent, ClientInput, ClientOutput, ClientSession, ClientTimer, WatchId,
 };
-use zk_proto::disk::{DiskOp, Files};
+use zk_proto::disk::Files;
 use zk_proto::message::{ConnId, ConnectRequest, ToClient, ToServer};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
@@ -382,7 +382,7 @@ impl Rig {
                 }
                 Output::Disk(_) if self.done >= self.limit => {}
                 Output::Disk(op) => {
-                    self.done += usize::from(!matches!(op, DiskOp::Sync { .. } | DiskOp::Replace { .. }));
+                    self.done += usize::from(op.ticket().is_none());
                     self.disk.ask(op);
                 }
                 Output::SetTimer { timer, after_ms } => {

@@ -348,20 +348,11 @@ impl Core {
 
     fn disk_op(&mut self, now: Nanos, id: u8, op: DiskOp) {
         let host = &mut self.hosts[usize::from(id)];
-        match &op {
-            DiskOp::Append { file, bytes } => {
-                self.watched.appended(id, *file, host.disk.length(*file) + bytes.len(), bytes);
-            }
-            DiskOp::Truncate { file, len } => {
-                self.watched.truncated(id, *file, usize::try_from(*len).unwrap_or(usize::MAX));
-            }
-            DiskOp::Sync { file: FileId::Log(_), .. } if host.crash_at_sync_ms.is_some() => {
-                host.crash_now = true
-            }
-            DiskOp::Sync { file, ticket } | DiskOp::Replace { file, ticket, .. } => {
-                self.disk_busy(now, id, *file, *ticket);
-            }
-            DiskOp::Remove { .. } => {}
+        self.watched.asked(id, &op, host.disk.length(op.file()));
+        match op.ticket() {
+            Some((FileId::Log(_), _)) if host.crash_at_sync_ms.is_some() => host.crash_now = true,
+            Some((file, ticket)) => self.disk_busy(now, id, file, ticket),
+            None => {}
         }
         self.host(id).disk.ask(op);
     }
