@@ -2,10 +2,12 @@
 //!
 //! | module | what is in it |
 //! |---|---|
+//! | [`cluster`] | servers on their machines, and what is between them |
 //! | [`disk`] | what is durable, what was asked for since, and what a crash leaves of that |
 //! | [`peer`] | a bare Zab peer and its machine |
 //! | [`links`] | links that break, dials, and what is cut off from what |
 
+pub mod cluster;
 pub mod disk;
 pub mod links;
 pub mod peer;

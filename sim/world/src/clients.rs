@@ -89,7 +89,7 @@ impl World<'_> {
                 return;
             }
         }
-        if self.servers[usize::from(server)].server.is_none() {
+        if self.cluster.server(server).is_none() {
             self.once("answer arrived after its server's crash");
         }
         self.messages += 1;
@@ -119,7 +119,7 @@ impl World<'_> {
         }
         let (actor, server) = (conn.actor, conn.server);
         self.processes[usize::from(actor.process)].opening = None;
-        if self.servers[usize::from(server)].server.is_some() {
+        if self.cluster.server(server).is_some() {
             self.note(Place::Client(actor), &What::Opened { conn: id });
             self.client_event(actor.process, ClientEvent::Opened { conn: id });
             return;

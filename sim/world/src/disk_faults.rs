@@ -33,7 +33,7 @@ impl World<'_> {
     /// Bits of a disk rot. False if it is spared.
     pub fn rot(&mut self, id: u8, rot: Rot) -> bool {
         let voters = self.scenario.servers;
-        let spoiled = (0..voters).filter(|voter| *voter == id || self.host(*voter).spoiled).count();
+        let spoiled = (0..voters).filter(|voter| *voter == id || self.host(*voter).own.spoiled).count();
         let is_too_much = id < voters && 2 * (usize::from(voters) - spoiled) <= usize::from(voters);
         if is_too_much && rot.spares {
             self.once("a disk was spared, or less than a quorum would have been whole");
@@ -41,7 +41,7 @@ impl World<'_> {
         }
         let host = self.host(id);
         let Some(file) = host.disk.rot(rot.file, rot.at_permille, rot.bytes) else { return false };
-        host.spoiled = true;
+        host.own.spoiled = true;
         self.note(Place::Server(id), &What::Rotten { file });
         self.once("bits of a disk rotted");
         if is_too_much {
@@ -54,7 +54,7 @@ impl World<'_> {
 
     /// A server is about to start from a disk that was spoiled.
     pub fn starts_spoiled(&mut self, id: u8) {
-        if self.host(id).spoiled {
+        if self.host(id).own.spoiled {
             watch!(self.ghost, spoil(ServerId(id)));
         }
     }
@@ -69,22 +69,22 @@ impl World<'_> {
     /// A server does not start: it stays out, which is right if its disk was spoiled.
     pub fn stays_out(&mut self, id: u8, error: &RecoveryError) {
         self.note(Place::Server(id), &What::Spoiled { error });
-        self.host(id).stays_out = true;
+        self.host(id).own.stays_out = true;
         self.blame(id, || format!("s{id} does not start: {error}"));
-        if self.host(id).spoiled {
+        if self.host(id).own.spoiled {
             self.once("a server stayed out, as its disk was spoiled");
         }
     }
 
     fn blame(&mut self, id: u8, what: impl FnOnce() -> String) {
-        if !self.host(id).spoiled {
+        if !self.host(id).own.spoiled {
             self.watched.report.broken(Invariant::AcknowledgedWritesSurvive, what());
         }
     }
 
     /// A server's peer begins to write.
     pub fn peer_writes(&mut self, id: u8, write: &Write) {
-        self.host(id).takes_epoch = matches!(write, Write::CurrentEpoch(_));
+        self.host(id).own.takes_epoch = matches!(write, Write::CurrentEpoch(_));
         watch!(self.ghost, writes(ServerId(id), write));
     }
 
@@ -92,8 +92,8 @@ impl World<'_> {
     pub fn peer_written(&mut self, id: u8) {
         watch!(self.ghost, written(ServerId(id)));
         let host = self.host(id);
-        if std::mem::take(&mut host.takes_epoch) && host.spoiled && !host.disk.is_rotten() {
-            host.spoiled = false;
+        if std::mem::take(&mut host.own.takes_epoch) && host.own.spoiled && !host.disk.is_rotten() {
+            host.own.spoiled = false;
             self.once("a server whose disk was spoiled had its history again");
         }
     }
@@ -107,9 +107,9 @@ impl World<'_> {
         };
         let now = self.now;
         let host = self.host(id);
-        let full_ms = (writes && now < host.full_until_ns).then_some(host.full_down_ms);
-        let Some(down_ms) = host.fails_next_ms.take().or(full_ms) else { return false };
-        host.stops_ms = Some(down_ms);
+        let full_ms = (writes && now < host.own.full_until_ns).then_some(host.own.full_down_ms);
+        let Some(down_ms) = host.own.fails_next_ms.take().or(full_ms) else { return false };
+        host.own.stops_ms = Some(down_ms);
         if let DiskOp::Append { file, bytes } = op {
             let bytes = bytes[..bytes.len() / 2].to_vec();
             host.disk.ask(DiskOp::Append { file: *file, bytes });
@@ -128,7 +128,7 @@ impl World<'_> {
         if let Some(crash) = self.crash_at.filter(|crash| crash.after == self.disk_ops) {
             self.once("crashed at an operation of the disk");
             let host = self.host(id);
-            (host.stops_ms, host.crash_way) = (Some(200), Some(crash.way));
+            (host.own.stops_ms, host.own.crash_way) = (Some(200), Some(crash.way));
         }
     }
 

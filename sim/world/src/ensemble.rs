@@ -10,7 +10,7 @@ use zk_api::Zxid;
 use zk_proto::message::ToPeer;
 use zk_proto::server::{Event, ServerId};
 use zk_proto::zab::message::{LinkId, Notification, Packet};
-use zk_proto::zab::{Note, Peer, Role, invariants};
+use zk_proto::zab::{Note, invariants};
 
 /// A datagram that arrives once.
 const OF_NO_NOTE: u64 = u64::MAX;
@@ -28,18 +28,13 @@ impl World<'_> {
         let link = 1 << 16 | u64::from(from) << 8 | u64::from(to);
         let x = self.choices.below(Stream::Latency, link, 1 << 16);
         let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
-        let factor = self.host(from).lag_factor.max(self.host(to).lag_factor);
+        let factor = self.host(from).own.lag_factor.max(self.host(to).own.lag_factor);
         (least + share(spread, x, self.latency_power)) * u64::from(factor)
-    }
-
-    /// Whether nothing gets from one server to another.
-    fn is_cut(&self, from: u8, to: u8) -> bool {
-        self.partitions.is_cut(ServerId(from), ServerId(to))
     }
 
     /// A datagram of the election.
     pub fn send_notification(&mut self, from: u8, to: u8, notification: Notification) {
-        if self.is_cut(from, to) || self.host(to).server.is_none() {
+        if self.cluster.is_cut(from, to) || self.host(to).server.is_none() {
             return;
         }
         let at = self.now + self.peer_latency(from, to);
@@ -62,7 +57,7 @@ impl World<'_> {
 
     /// It arrives.
     pub fn notified(&mut self, from: u8, to: u8, notification: Notification) {
-        if self.is_cut(from, to) || self.host(to).server.is_none() {
+        if self.cluster.is_cut(from, to) || self.host(to).server.is_none() {
             return;
         }
         self.messages += 1;
@@ -72,47 +67,43 @@ impl World<'_> {
 
     /// A server wants a link to another.
     pub fn dial(&mut self, from: u8, to: u8) {
-        if self.links.dials(ServerId(from), ServerId(to)) {
+        if self.cluster.links.dials(ServerId(from), ServerId(to)) {
             let at = self.now + self.peer_latency(from, to) + self.peer_latency(to, from);
-            let incarnation = self.host(from).incarnation;
+            let incarnation = self.host(from).starts;
             self.queue.push(at, Happening::Linked { from, to, incarnation });
         }
     }
 
     /// It gets it, or not.
     pub fn linked(&mut self, from: u8, to: u8, incarnation: u32) {
-        self.links.dialled(ServerId(from), ServerId(to));
-        let is_cut = self.is_cut(from, to) || self.is_cut(to, from);
-        let is_there = |host: &crate::server_host::ServerHost| host.server.is_some();
+        self.cluster.links.dialled(ServerId(from), ServerId(to));
         // Who stands still takes no calls.
-        let takes_calls = is_there(self.host(to)) && self.host(to).held_back.is_none();
-        let waits = is_there(self.host(from)) && self.host(from).incarnation == incarnation;
-        if is_cut || !takes_calls || !waits {
+        if self.host(to).own.held_back.is_some() || self.host(from).starts != incarnation {
             return;
         }
-        let link = self.links.open(ServerId(from), ServerId(to));
+        let Some(link) = self.cluster.dialled(from, to) else { return };
         self.note(Place::World, &What::Linked { link, from, to });
         self.server_event(to, Event::Accepted { link, from: ServerId(from) });
-        if self.links.has(ServerId(from), link) {
+        if self.cluster.links.has(ServerId(from), link) {
             self.server_event(from, Event::Dialled { link, to: ServerId(to) });
         }
     }
 
     /// A server says something over a link.
     pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
-        if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.servers[usize::from(from)].server) {
+        if let (ToPeer::Zab(packet), Some(server)) = (&message, self.cluster.server(from)) {
             watch!(self.ghost, sent(server.peer(), packet));
             self.checked();
         }
         watch!(self.watched, peer_sends(from, id, &message));
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.cluster.links.link(id) else { return };
         let end = 1 - link.end_of(ServerId(from));
         if !link.open[1 - end] {
             return;
         }
         let to = link.ends[end].0;
         let at = self.now + self.peer_latency(from, to);
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.cluster.links.link(id) else { return };
         let (number, at) = link.to[end].send(at);
         let ends = [Place::Server(from), Place::Server(to)];
         let way = Way::ToPeer(id, end, number);
@@ -138,10 +129,14 @@ impl World<'_> {
     /// It arrives.
     pub fn at_peer(&mut self, id: LinkId, end: usize, number: u64, message: ToPeer) {
         let now = self.now;
-        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let Some(link) = self.cluster.links.link(id).filter(|link| link.open[end]) else { return };
         let (from, to) = link.way_to(end);
-        if self.partitions.is_cut(from, to) {
-            return self.partitions.stall(from, to, Happening::AtPeer { link: id, end, number, message });
+        if self.cluster.partitions.is_cut(from, to) {
+            return self.cluster.partitions.stall(
+                from,
+                to,
+                Happening::AtPeer { link: id, end, number, message },
+            );
         }
         match link.to[end].arrive(number, now) {
             Arrival::Here => {}
@@ -157,67 +152,67 @@ impl World<'_> {
     /// A server reads what has arrived: at once, unless its process stands still.
     pub fn peer_reads(&mut self, id: LinkId, end: usize, message: ToPeer) {
         let now = self.now;
-        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let Some(link) = self.cluster.links.link(id).filter(|link| link.open[end]) else { return };
         let (ServerId(from), ServerId(to)) = link.way_to(end);
         self.messages += 1;
         self.note(Place::Server(to), &What::FromPeer { link: id, message: &message });
-        let now_ms = self.host(to).clock.steady_ms(now);
+        let now_ms = self.host(to).own.clock.steady_ms(now);
         watch!(self.watched, peer_reads(to, from, id, &message, now_ms));
         self.server_event(to, Event::FromPeer { link: id, message });
     }
 
     /// A server hangs up; the other end hears of it behind all that was sent.
     pub fn hang(&mut self, from: u8, id: LinkId) {
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.cluster.links.link(id) else { return };
         let end = 1 - link.end_of(ServerId(from));
-        self.links.close(ServerId(from), id);
+        self.cluster.links.close(ServerId(from), id);
         self.end_of_link(id, end);
     }
 
     fn end_of_link(&mut self, id: LinkId, end: usize) {
-        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let Some(link) = self.cluster.links.link(id).filter(|link| link.open[end]) else { return };
         let (ServerId(from), ServerId(to)) = link.way_to(end);
         let at = self.now + self.peer_latency(from, to);
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.cluster.links.link(id) else { return };
         let at = link.to[end].end(at);
         self.queue.push(at, Happening::LinkGone { link: id, end });
     }
 
     /// The news that a link is gone arrives at an end.
     pub fn link_gone(&mut self, id: LinkId, end: usize) {
-        let Some(link) = self.links.link(id).filter(|link| link.open[end]) else { return };
+        let Some(link) = self.cluster.links.link(id).filter(|link| link.open[end]) else { return };
         let (from, to) = link.way_to(end);
-        if self.partitions.is_cut(from, to) {
-            return self.partitions.stall(from, to, Happening::LinkGone { link: id, end });
+        if self.cluster.partitions.is_cut(from, to) {
+            return self.cluster.partitions.stall(from, to, Happening::LinkGone { link: id, end });
         }
         self.happen(Happening::PeerReadsEnd { link: id, end });
     }
 
     /// A server reads that a link is gone.
     pub fn peer_reads_end(&mut self, id: LinkId, end: usize) {
-        let Some(server) = self.links.reader(id, end) else { return };
-        self.links.close(server, id);
+        let Some(server) = self.cluster.links.reader(id, end) else { return };
+        self.cluster.links.close(server, id);
         self.note(Place::Server(server.0), &What::Unlinked { link: id });
         self.server_event(server.0, Event::Unlinked { link: id });
     }
 
     /// A server's machine is gone: of what it had sent to others, some may still arrive.
     pub fn break_links_of(&mut self, server: u8) {
-        self.links.forget_dials(ServerId(server));
-        for id in self.links.of(ServerId(server)) {
-            let Some(link) = self.links.link(id) else { continue };
+        self.cluster.links.forget_dials(ServerId(server));
+        for id in self.cluster.links.of(ServerId(server)) {
+            let Some(link) = self.cluster.links.link(id) else { continue };
             let end = 1 - link.end_of(ServerId(server));
             let in_flight = link.to[end].in_flight();
             let kept = self.choices.below(Stream::CrashLoss, 256 + u64::from(server), in_flight + 1);
             link.to[end].cut(kept);
-            self.links.close(ServerId(server), id);
+            self.cluster.links.close(ServerId(server), id);
             self.end_of_link(id, end);
         }
     }
 
     /// A link breaks under both ends, and takes along what is on its way.
     pub fn break_link(&mut self, id: LinkId) {
-        let Some(link) = self.links.link(id) else { return };
+        let Some(link) = self.cluster.links.link(id) else { return };
         link.to.iter_mut().for_each(|direction| direction.cut(0));
         self.end_of_link(id, 0);
         self.end_of_link(id, 1);
@@ -225,27 +220,19 @@ impl World<'_> {
 
     /// The server that leads the newest epoch, as far as it knows itself.
     pub fn leader(&self) -> Option<u8> {
-        let leads = |peer: &Peer| match peer.role() {
-            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
-            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
-        };
-        self.peers().into_iter().filter_map(leads).max().map(|(_, server)| server)
-    }
-
-    fn peers(&self) -> Vec<&Peer> {
-        self.servers.iter().filter_map(|host| host.server.as_ref()).map(|server| server.peer()).collect()
+        self.cluster.leader().map(|(server, _)| server)
     }
 
     /// A server's peer notes something.
     pub fn peer_notes(&mut self, id: u8, note: Note) {
-        if let Some(server) = &self.servers[usize::from(id)].server {
+        if let Some(server) = self.cluster.server(id) {
             watch!(self.ghost, note(server.peer(), &note));
         }
         self.checked();
         match note {
             Note::Proposed(txn) => {
                 self.note(Place::Server(id), &What::Propose(&txn));
-                let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+                let now_ms = self.cluster.hosts[usize::from(id)].own.clock.steady_ms(self.now);
                 watch!(self.watched, proposed(id, &txn, now_ms));
                 self.expires_calmly(&txn);
                 self.knowledge.proposed(txn);
@@ -271,8 +258,8 @@ impl World<'_> {
 
     /// A server begins to lead an epoch. What is in its history stands, and nothing else of what was proposed.
     fn established(&mut self, id: u8, epoch: u32) {
-        let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
-        let Some(server) = &self.servers[usize::from(id)].server else { return };
+        let now_ms = self.cluster.hosts[usize::from(id)].own.clock.steady_ms(self.now);
+        let Some(server) = self.cluster.server(id) else { return };
         let history = server.peer().history();
         let last = history.last();
         // What came later is not lost because a leader of a past epoch does not know it.
@@ -303,19 +290,15 @@ impl World<'_> {
         self.once("server caught up by a snapshot");
         watch!(self.ghost, show(ServerId(id), zxid));
         self.note(Place::Server(id), &What::Restored { zxid });
-        if let Some(server) = &self.servers[usize::from(id)].server {
+        if let Some(server) = self.cluster.server(id) {
             watch!(self.watched, started(id, zxid, server.tree()));
         }
     }
 
     /// Whether a server has begun to serve, or has stopped.
     pub fn is_it_serving(&mut self, id: u8) {
-        let host = &mut self.servers[usize::from(id)];
-        let Some(server) = &host.server else { return };
-        let serves = server.is_serving();
-        if std::mem::replace(&mut host.is_serving, serves) == serves {
-            return;
-        }
+        let Some(serves) = self.host(id).serves_anew() else { return };
+        let Some(server) = self.cluster.server(id) else { return };
         if serves {
             watch!(self.watched, serves(id, server.tree()));
         } else {
@@ -333,13 +316,13 @@ impl World<'_> {
         }
         self.zab_checks += 1;
         let mut checker = std::mem::take(&mut self.checker);
-        let is_right = checker.check(&self.peers(), &self.ghost).is_ok();
+        let is_right = checker.check(&self.cluster.peers(), &self.ghost).is_ok();
         self.checker = checker;
         if is_right {
             return;
         }
         let broken: Vec<_> = {
-            let peers = self.peers();
+            let peers = self.cluster.peers();
             let results = invariants::ALL.iter().map(|(name, holds)| (*name, holds(&peers, &self.ghost)));
             results.filter_map(|(name, result)| Some((name, result.err()?))).collect()
         };
@@ -359,9 +342,7 @@ impl World<'_> {
 
     /// Nothing gets through from one server to another for a while.
     pub fn partition(&mut self, cut: &[[u8; 2]], for_ms: u64) {
-        for [from, to] in cut {
-            self.partitions.cut(ServerId(*from), ServerId(*to));
-        }
+        self.cluster.cut(cut);
         self.once("servers were partitioned");
         let cut = cut.to_vec();
         self.queue.push(self.now + for_ms * MS, Happening::PartitionEnds { cut });
@@ -369,22 +350,20 @@ impl World<'_> {
 
     /// That is over: what has waited arrives.
     pub fn partition_ends(&mut self, cut: &[[u8; 2]]) {
-        for [from, to] in cut {
-            for happening in self.partitions.mend(ServerId(*from), ServerId(*to)) {
-                self.queue.push(self.now, happening);
-            }
+        for happening in self.cluster.mend(cut) {
+            self.queue.push(self.now, happening);
         }
     }
 
     /// The process of a server stands still, and goes on as if nothing had been.
     pub fn pause_server(&mut self, id: u8, for_ms: u64) {
-        let Some(host) = self.servers.get_mut(usize::from(id)) else { return };
-        if host.server.is_none() || host.held_back.is_some() {
+        let Some(host) = self.cluster.hosts.get_mut(usize::from(id)) else { return };
+        if host.server.is_none() || host.own.held_back.is_some() {
             return;
         }
-        host.held_back = Some(Vec::new());
-        host.pauses += 1;
-        let pause = host.pauses;
+        host.own.held_back = Some(Vec::new());
+        host.own.pauses += 1;
+        let pause = host.own.pauses;
         let led = self.leader() == Some(id);
         self.once(if led { "leader paused" } else { "server paused" });
         self.queue.push(self.now + for_ms * MS, Happening::ServerResumes { server: id, pause });
@@ -393,10 +372,10 @@ impl World<'_> {
     /// It goes on: its timers fire first, then it sees what the network and the disk have brought.
     pub fn server_resumes(&mut self, id: u8, pause: u32) {
         let host = self.host(id);
-        if host.pauses != pause {
+        if host.own.pauses != pause {
             return;
         }
-        let Some(held_back) = host.held_back.take() else { return };
+        let Some(held_back) = host.own.held_back.take() else { return };
         let is_timer = |happening: &Happening| matches!(happening, Happening::ServerTimer { .. });
         let (timers, others): (Vec<_>, Vec<_>) = held_back.into_iter().partition(is_timer);
         for happening in timers.into_iter().chain(others) {
@@ -412,14 +391,15 @@ impl World<'_> {
                 self.network.conn(*conn).map(|conn| conn.server)
             }
             Happening::PeerReads { link, end, .. } | Happening::PeerReadsEnd { link, end } => {
-                self.links.link(*link).map(|link| link.ends[*end].0)
+                self.cluster.links.link(*link).map(|link| link.ends[*end].0)
             }
             Happening::Notified { to, .. } => Some(*to),
             Happening::Linked { from, .. } => Some(*from),
             Happening::ServerTimer { server, .. } | Happening::DiskDone { server, .. } => Some(*server),
             _ => None,
         };
-        let held_back = server.and_then(|server| self.servers[usize::from(server)].held_back.as_mut());
+        let held_back =
+            server.and_then(|server| self.cluster.hosts[usize::from(server)].own.held_back.as_mut());
         match held_back {
             Some(held_back) => {
                 held_back.push(happening);
@@ -432,17 +412,17 @@ impl World<'_> {
     /// For a while, what goes from and to a server takes longer.
     pub fn lag(&mut self, id: u8, factor: u32, for_ms: u64) {
         let until_ns = self.now + for_ms * MS;
-        let Some(host) = self.servers.get_mut(usize::from(id)) else { return };
-        host.lag_factor = factor.max(1);
-        host.lag_until_ns = until_ns;
+        let Some(host) = self.cluster.hosts.get_mut(usize::from(id)) else { return };
+        host.own.lag_factor = factor.max(1);
+        host.own.lag_until_ns = until_ns;
         self.queue.push(until_ns, Happening::LagEnds { server: id, until_ns });
     }
 
     /// That is over, unless another one has begun.
     pub fn lag_ends(&mut self, id: u8, until_ns: u64) {
         let host = self.host(id);
-        if host.lag_until_ns == until_ns {
-            host.lag_factor = 1;
+        if host.own.lag_until_ns == until_ns {
+            host.own.lag_factor = 1;
         }
     }
 }

@@ -43,7 +43,7 @@ impl World<'_> {
             Fault::LeaderCrash { down_ms, mid_sync } => {
                 if let Some(server) = self.leader() {
                     self.once("leader crashed");
-                    if self.servers[usize::from(server)].server.as_ref().is_some_and(is_proposing) {
+                    if self.cluster.server(server).is_some_and(is_proposing) {
                         self.once("leader crashed with a proposal in flight");
                     }
                     self.crash(server, down_ms, mid_sync);
@@ -73,8 +73,8 @@ impl World<'_> {
             }
             Fault::Stranger { client, server } => self.stranger(client, server),
             Fault::LinkBreak { between: [a, b] } => {
-                for link in self.links.of(ServerId(a)) {
-                    if self.links.other_end(ServerId(a), link) == Some(ServerId(b)) {
+                for link in self.cluster.links.of(ServerId(a)) {
+                    if self.cluster.links.other_end(ServerId(a), link) == Some(ServerId(b)) {
                         self.once("link between servers broke");
                         self.break_link(link);
                     }
@@ -92,14 +92,14 @@ impl World<'_> {
                 }
             }
             Fault::DiskError { server, down_ms } => {
-                if let Some(host) = self.servers.get_mut(usize::from(server)) {
-                    host.fails_next_ms = Some(down_ms);
+                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
+                    host.own.fails_next_ms = Some(down_ms);
                 }
             }
             Fault::DiskFull { server, for_ms, down_ms } => {
                 let until_ns = self.now + for_ms * MS;
-                if let Some(host) = self.servers.get_mut(usize::from(server)) {
-                    (host.full_until_ns, host.full_down_ms) = (until_ns, down_ms);
+                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
+                    (host.own.full_until_ns, host.own.full_down_ms) = (until_ns, down_ms);
                 }
             }
             _ => {}
@@ -111,7 +111,7 @@ impl World<'_> {
         let victim = self.processes.get(usize::from(client)).and_then(|process| process.client.as_ref());
         let session = victim.map(Client::session).unwrap_or_default();
         let is_up = |host: &ServerHost| host.server.is_some();
-        if session == SessionId::NONE || !self.servers.get(usize::from(server)).is_some_and(is_up) {
+        if session == SessionId::NONE || !self.cluster.hosts.get(usize::from(server)).is_some_and(is_up) {
             return;
         }
         self.once("a stranger asked for a session");
@@ -124,7 +124,7 @@ impl World<'_> {
     }
 
     fn crash(&mut self, server: u8, down_ms: u64, mid_sync: bool) {
-        match self.servers.get_mut(usize::from(server)) {
+        match self.cluster.hosts.get_mut(usize::from(server)) {
             Some(host) if mid_sync => host.crash_at_sync_ms = Some(down_ms),
             Some(_) => self.crash_server(server, down_ms),
             None => {}
@@ -176,8 +176,8 @@ impl World<'_> {
     fn jump(&mut self, node: Node, by_ms: i64) {
         match node {
             Node::Server(server) => {
-                if let Some(host) = self.servers.get_mut(usize::from(server)) {
-                    host.clock.jump(by_ms);
+                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
+                    host.own.clock.jump(by_ms);
                     self.server_event(server, Event::ClockSet { by_ms });
                 }
             }
@@ -192,18 +192,18 @@ impl World<'_> {
 
     fn slow_sync(&mut self, server: u8, sync_ms: u64, for_ms: u64) {
         let until_ns = self.now + for_ms * MS;
-        if let Some(host) = self.servers.get_mut(usize::from(server)) {
-            host.slow_sync_ns = Some(sync_ms * MS);
-            host.slow_until_ns = until_ns;
+        if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
+            host.own.slow_sync_ns = Some(sync_ms * MS);
+            host.own.slow_until_ns = until_ns;
             self.queue.push(until_ns, Happening::SlowSyncEnds { server, until_ns });
         }
     }
 
     /// A while of slow syncs ends, unless another one has begun.
     pub fn slow_sync_ends(&mut self, server: u8, until_ns: u64) {
-        let host = &mut self.servers[usize::from(server)];
-        if host.slow_until_ns == until_ns {
-            host.slow_sync_ns = None;
+        let host = &mut self.cluster.hosts[usize::from(server)];
+        if host.own.slow_until_ns == until_ns {
+            host.own.slow_sync_ns = None;
         }
     }
 
@@ -239,7 +239,7 @@ impl World<'_> {
     pub fn expire_session(&mut self, session: SessionId) {
         watch!(self.watched, forces(Some(session)));
         for server in 0..self.scenario.machines() {
-            if self.host(server).held_back.is_none() {
+            if self.host(server).own.held_back.is_none() {
                 self.server_event(server, Event::Expire { session });
             }
         }
@@ -296,8 +296,8 @@ impl World<'_> {
         let now = self.now;
         match node {
             Node::Server(server) => {
-                if let Some(host) = self.servers.get_mut(usize::from(server)) {
-                    let changed_permille = host.clock.skew(now, permille);
+                if let Some(host) = self.cluster.hosts.get_mut(usize::from(server)) {
+                    let changed_permille = host.own.clock.skew(now, permille);
                     watch!(self.watched, skewed(self.scenario.tick_ms, changed_permille));
                 }
             }
@@ -320,22 +320,22 @@ impl World<'_> {
         self.owed.healed_ns = self.now;
         self.deadline = self.now + self.scenario.heal_ns();
         for server in 0..self.scenario.machines() {
-            let host = &mut self.servers[usize::from(server)];
-            host.slow_sync_ns = None;
+            let host = &mut self.cluster.hosts[usize::from(server)];
+            host.own.slow_sync_ns = None;
             host.crash_at_sync_ms = None;
-            host.fails_next_ms = None;
-            host.full_until_ns = 0;
-            host.lag_factor = 1;
-            let pause = host.pauses;
+            host.own.fails_next_ms = None;
+            host.own.full_until_ns = 0;
+            host.own.lag_factor = 1;
+            let pause = host.own.pauses;
             self.server_resumes(server, pause);
             let host = self.host(server);
             if host.server.is_none() {
-                let incarnation = host.incarnation;
+                let incarnation = host.starts;
                 self.server_up(server, incarnation);
             }
         }
-        for (from, to) in self.partitions.cuts() {
-            while self.partitions.is_cut(from, to) {
+        for (from, to) in self.cluster.partitions.cuts() {
+            while self.cluster.partitions.is_cut(from, to) {
                 self.partition_ends(&[[from.0, to.0]]);
             }
         }

@@ -43,7 +43,7 @@ impl World<'_> {
             return false;
         }
         // A server that does not serve is given all the time there is.
-        if !self.servers.iter().all(|host| host.is_serving || host.stays_out) {
+        if !self.cluster.hosts.iter().all(|host| host.is_serving || host.own.stays_out) {
             return false;
         }
         let since = *self.done_since.get_or_insert(self.now);
@@ -112,8 +112,8 @@ impl World<'_> {
 
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
-        let is_missing = self.servers.iter().any(|host| host.stays_out);
-        if is_missing && self.servers.iter().any(|host| !host.stays_out && !host.is_serving) {
+        let is_missing = self.cluster.hosts.iter().any(|host| host.own.stays_out);
+        if is_missing && self.cluster.hosts.iter().any(|host| !host.own.stays_out && !host.is_serving) {
             // It cannot say that it is the one that has lost something, and nobody else can know.
             return self.once("a server that stayed out kept others, in doubt themselves, from serving");
         }
@@ -130,7 +130,7 @@ impl World<'_> {
             actor.process < clients && self.knowledge.is_known(*session)
         };
         rest.sessions = self.knowledge.sessions().filter(known).collect();
-        let leads = self.leader().and_then(|leader| self.servers[usize::from(leader)].server.as_ref());
+        let leads = self.leader().and_then(|leader| self.cluster.server(leader));
         if let Some(server) = leads {
             for (path, node) in server.tree().nodes() {
                 if self.is_below_setup(path) {
@@ -144,7 +144,7 @@ impl World<'_> {
             self.trace.add(self.now, Place::World, &What::End { tree: server.tree() });
         }
         let committed = self.knowledge.committed;
-        for (id, host) in (0..).zip(&self.servers) {
+        for (id, host) in (0..).zip(&self.cluster.hosts) {
             // One that is a little behind has what ended last.
             let is_there = |server: &&Server| server.is_serving() && server.tree().last_zxid() >= committed;
             if let Some(server) = host.server.as_ref().filter(is_there) {
@@ -168,14 +168,15 @@ impl World<'_> {
         }
         self.judge_answers();
         let sick: Vec<u8> = (0..)
-            .zip(&self.servers)
-            .filter(|(_, h)| !h.is_serving && !h.stays_out)
+            .zip(&self.cluster.hosts)
+            .filter(|(_, h)| !h.is_serving && !h.own.stays_out)
             .map(|(id, _)| id)
             .collect();
         self.watched.report.check(Invariant::EveryServerServes, sick.is_empty(), || {
             format!("servers {sick:?} did not serve when faults were long over")
         });
-        let trees = self.servers.iter().filter_map(|host| host.server.as_ref()).map(|server| server.tree());
+        let trees =
+            self.cluster.hosts.iter().filter_map(|host| host.server.as_ref()).map(|server| server.tree());
         let behind = trees.clone().map(|tree| tree.last_zxid()).min();
         let newest = trees.map(|tree| tree.last_zxid()).max();
         if behind != newest {

@@ -12,30 +12,25 @@ use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use zk_cluster::disk::Disk;
+use zk_cluster::cluster::Host;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Event, Input, Note, Output, Server, ServerConfig, ServerId, Syncs, Timer};
+use zk_proto::server::{Event, Input, Note, Output, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::txn::Txn;
 use zk_proto::zab::PeerConfig;
 use zk_watched::Invariant;
 
 /// A machine with a server.
-pub struct ServerHost {
-    pub config: ServerConfig,
-    /// `None` while it is down.
-    pub server: Option<Server>,
-    /// Counts starts: what belongs to a former one is void.
-    pub incarnation: u32,
-    pub disk: Disk,
+pub type ServerHost = Host<Machine>;
+
+/// What the world keeps of a machine.
+pub struct Machine {
     /// When the last operation that was asked for will be done: the disk does them in order.
     disk_busy_until_ns: u64,
     pub clock: Clock,
     timers: BTreeMap<Timer, u32>,
-    /// Whether it has served since it started or last stopped.
-    pub is_serving: bool,
     /// What has come to it while its process stands still, if it does.
     pub held_back: Option<Vec<Happening>>,
     /// How often it has stood still.
@@ -48,8 +43,6 @@ pub struct ServerHost {
     pub slow_until_ns: u64,
     /// Between two pieces of a snapshot it takes so many times as long as it wants.
     snapshot_pace: u32,
-    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
-    pub crash_at_sync_ms: Option<u64>,
     /// Its disk has lost something that was durable, and its server has not got it again. A fact of the world's.
     pub spoiled: bool,
     /// It cannot start any more.
@@ -67,9 +60,9 @@ pub struct ServerHost {
     pub crash_way: Option<u64>,
 }
 
-impl ServerHost {
+impl Machine {
     /// A machine with an empty disk and no server yet.
-    pub fn new(id: u8, scenario: &Scenario, peer: &PeerConfig, choices: &mut Choices) -> ServerHost {
+    pub fn host(id: u8, scenario: &Scenario, peer: &PeerConfig, choices: &mut Choices) -> ServerHost {
         let offset_ms = choices.below(Stream::Clock, id.into(), 4001) as i64 - 2000;
         // Few transactions between snapshots, and small steps, so that a run sees many.
         let snapshot_every =
@@ -94,15 +87,10 @@ impl ServerHost {
                 order: NameOrder::Salted(choices.below(Stream::Swarm, 8, u64::MAX)),
             },
         };
-        ServerHost {
-            config,
-            server: None,
-            incarnation: 0,
-            disk: Disk::default(),
+        let machine = Machine {
             disk_busy_until_ns: 0,
             clock: Clock::new(offset_ms),
             timers: BTreeMap::new(),
-            is_serving: false,
             held_back: None,
             pauses: 0,
             lag_factor: 1,
@@ -110,7 +98,6 @@ impl ServerHost {
             slow_sync_ns: None,
             slow_until_ns: 0,
             snapshot_pace,
-            crash_at_sync_ms: None,
             spoiled: false,
             stays_out: false,
             takes_epoch: false,
@@ -119,7 +106,8 @@ impl ServerHost {
             full_down_ms: 0,
             stops_ms: None,
             crash_way: None,
-        }
+        };
+        Host::new(config, machine)
     }
 
     fn timer(&mut self, timer: Timer) -> &mut u32 {
@@ -129,7 +117,7 @@ impl ServerHost {
 
 impl World<'_> {
     pub fn host(&mut self, server: u8) -> &mut ServerHost {
-        &mut self.servers[usize::from(server)]
+        self.cluster.host(server)
     }
 
     /// Starts a server from its disk.
@@ -137,16 +125,14 @@ impl World<'_> {
         let now = self.now;
         self.starts_spoiled(id);
         let former = self.pulse.acts(Acting::Server(id));
-        let host = self.host(id);
-        host.incarnation += 1;
-        let started = Server::start(host.config.clone(), &host.disk.files(), host.clock.now_ms(now));
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        let started = host.start(host.own.clock.now_ms(now));
         self.pulse.acts(former);
         match started {
             Ok((server, mut out)) => {
                 let zxid = server.tree().last_zxid();
                 watch!(self.watched, started(id, zxid, server.tree()));
                 watch!(self.ghost, started(server.peer()));
-                self.host(id).server = Some(server);
                 self.note(Place::Server(id), &What::Started { zxid });
                 self.server_outputs(id, &mut out);
             }
@@ -156,7 +142,7 @@ impl World<'_> {
 
     /// A crash in the middle of a sync, unless the server has crashed before or faults are over.
     pub fn crash_mid_sync(&mut self, id: u8, incarnation: u32, down_ms: u64) {
-        if self.host(id).incarnation == incarnation && self.phase == Phase::Faults {
+        if self.host(id).starts == incarnation && self.phase == Phase::Faults {
             self.once("crashed in the middle of a sync");
             self.crash_server(id, down_ms);
         }
@@ -164,23 +150,20 @@ impl World<'_> {
 
     /// A crash, and the start after `down_ms`.
     pub fn crash_server(&mut self, id: u8, down_ms: u64) {
-        if self.host(id).server.take().is_none() {
-            return;
-        }
-        self.note(Place::Server(id), &What::Down);
-        let host = &mut self.servers[usize::from(id)];
+        let host = &mut self.cluster.hosts[usize::from(id)];
         let choices = &mut self.choices;
         let reorders = self.scenario.faults.disk_reorder;
-        let report = match host.crash_way.take() {
-            Some(way) => host.disk.crash(true, &mut World::picks(way)),
-            None => host.disk.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
+        let report = match host.own.crash_way.take() {
+            Some(way) => host.crash(true, &mut World::picks(way)),
+            None => host.crash(reorders, &mut |n| choices.below(Stream::Torn, id.into(), n)),
         };
-        host.takes_epoch = false;
-        host.disk_busy_until_ns = 0;
-        host.timers.values_mut().for_each(|count| *count += 1);
-        host.is_serving = false;
-        host.held_back = None;
-        let incarnation = host.incarnation;
+        let Some(report) = report else { return };
+        host.own.takes_epoch = false;
+        host.own.disk_busy_until_ns = 0;
+        host.own.timers.values_mut().for_each(|count| *count += 1);
+        host.own.held_back = None;
+        let incarnation = host.starts;
+        self.note(Place::Server(id), &What::Down);
         if report.lost > 0 {
             self.once("unsynced writes lost");
         }
@@ -214,7 +197,7 @@ impl World<'_> {
     /// It is time for a server to start again.
     pub fn server_up(&mut self, id: u8, incarnation: u32) {
         let host = self.host(id);
-        if host.server.is_none() && host.incarnation == incarnation {
+        if host.server.is_none() && host.starts == incarnation {
             self.once("server restarted");
             self.start_server(id);
         }
@@ -248,7 +231,7 @@ impl World<'_> {
         self.messages += 1;
         self.trace.arrived(now, Way::ToServer(id, number));
         self.note(Place::Server(server), &What::ToServer { conn: id, message: &message });
-        let now_ms = self.host(server).clock.steady_ms(now);
+        let now_ms = self.host(server).own.clock.steady_ms(now);
         let event = match message {
             ToServer::Connect(request) if !greeted => {
                 let session = self.knowledge.offer(actor);
@@ -291,10 +274,10 @@ impl World<'_> {
     /// A server's timer has come.
     pub fn server_timer(&mut self, id: u8, incarnation: u32, timer: Timer, generation: u32) {
         let host = self.host(id);
-        if host.incarnation == incarnation && *host.timer(timer) == generation && host.server.is_some() {
+        if host.starts == incarnation && *host.own.timer(timer) == generation && host.server.is_some() {
             self.note(Place::Server(id), &What::ServerTimer(timer));
             self.server_event(id, Event::Timer(timer));
-            let now_ms = self.servers[usize::from(id)].clock.steady_ms(self.now);
+            let now_ms = self.cluster.hosts[usize::from(id)].own.clock.steady_ms(self.now);
             if timer == Timer::Sessions {
                 watch!(self.watched, ticked(id, now_ms));
             }
@@ -304,7 +287,7 @@ impl World<'_> {
     /// A server's disk has done something.
     pub fn disk_done(&mut self, id: u8, incarnation: u32, file: FileId, ticket: u64) {
         let host = self.host(id);
-        if host.incarnation != incarnation || host.server.is_none() {
+        if host.starts != incarnation || host.server.is_none() {
             return;
         }
         let length = host.disk.done(file, ticket);
@@ -317,8 +300,8 @@ impl World<'_> {
     pub fn server_event(&mut self, id: u8, event: Event) {
         let now = self.now;
         let mut out = std::mem::take(&mut self.server_out);
-        let host = &mut self.servers[usize::from(id)];
-        let now_ms = host.clock.now_ms(now);
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        let now_ms = host.own.clock.now_ms(now);
         let Some(server) = &mut host.server else { return };
         let former = self.pulse.acts(Acting::Server(id));
         let stepped = quietly(|| server.step(Input { now_ms, event }, &mut out));
@@ -339,7 +322,7 @@ impl World<'_> {
     fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
         let mut woken = self.woken(out);
         for output in out.drain(..) {
-            if self.host(id).stops_ms.is_some() {
+            if self.host(id).own.stops_ms.is_some() {
                 // What is on its way to the disk may get there.
                 if let Output::Note(Note::Writes(write)) = output {
                     self.peer_writes(id, &write);
@@ -363,7 +346,7 @@ impl World<'_> {
                 Output::Hang { link } => self.hang(id, link),
             }
         }
-        if let Some(down_ms) = self.host(id).stops_ms.take() {
+        if let Some(down_ms) = self.host(id).own.stops_ms.take() {
             return self.crash_server(id, down_ms);
         }
         self.is_it_serving(id);
@@ -390,12 +373,12 @@ impl World<'_> {
 
     fn set_server_timer(&mut self, id: u8, timer: Timer, after_ms: u32) {
         let host = self.host(id);
-        let pace = if timer == Timer::Snapshot { host.snapshot_pace } else { 1 };
-        let after = host.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
-        let count = host.timer(timer);
+        let pace = if timer == Timer::Snapshot { host.own.snapshot_pace } else { 1 };
+        let after = host.own.clock.real_ns(u64::from(after_ms) * u64::from(pace) * MS);
+        let count = host.own.timer(timer);
         *count += 1;
         let generation = *count;
-        let incarnation = host.incarnation;
+        let incarnation = host.starts;
         self.queue
             .push(self.now + after, Happening::ServerTimer { server: id, incarnation, timer, generation });
     }
@@ -418,10 +401,10 @@ impl World<'_> {
         let usual = self.choices.range(Stream::Sync, id.into(), MS / 20, 4 * MS);
         let now = self.now;
         let host = self.host(id);
-        let takes = host.slow_sync_ns.unwrap_or(usual);
-        let done = host.disk_busy_until_ns.max(now) + takes;
-        host.disk_busy_until_ns = done;
-        let incarnation = host.incarnation;
+        let takes = host.own.slow_sync_ns.unwrap_or(usual);
+        let done = host.own.disk_busy_until_ns.max(now) + takes;
+        host.own.disk_busy_until_ns = done;
+        let incarnation = host.starts;
         if matches!(file, FileId::Log(_))
             && let Some(down_ms) = host.crash_at_sync_ms.take()
         {
@@ -491,7 +474,7 @@ impl World<'_> {
         } else {
             self.knowledge.apply_elsewhere(txn.zxid, woken, &mut facts);
         }
-        if let Some(server) = &self.servers[usize::from(id)].server {
+        if let Some(server) = self.cluster.server(id) {
             watch!(self.watched, applied(id, txn, server.tree()));
         }
         for fact in facts {

@@ -85,7 +85,7 @@ impl World<'_> {
     fn informs<'h>(&self, happening: &'h Happening, server: u8) -> Option<&'h Txn> {
         match happening {
             Happening::AtPeer { link, end, message: ToPeer::Zab(Packet::Inform(txn)), .. }
-                if self.links.reader(*link, *end) == Some(ServerId(server)) =>
+                if self.cluster.links.reader(*link, *end) == Some(ServerId(server)) =>
             {
                 Some(txn)
             }
@@ -254,7 +254,7 @@ impl World<'_> {
     }
 
     fn applied_by(&self, server: u8) -> Zxid {
-        let server = self.servers[usize::from(server)].server.as_ref();
+        let server = self.cluster.server(server);
         server.map_or(Zxid::ZERO, |server| server.tree().last_zxid())
     }
 

@@ -16,7 +16,7 @@ use crate::rest::Owed;
 use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
-use crate::server_host::ServerHost;
+use crate::server_host::Machine;
 use crate::tasks::CourseTasks;
 pub use crate::tasks::share;
 use crate::trace::{Place, Trace, What};
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use zk_api::{Completer, Text, Zxid};
-use zk_cluster::links::{Links, Partitions};
+use zk_cluster::cluster::Cluster;
 use zk_proto::client::{ClientOutput, ClientTimer};
 use zk_proto::disk::FileId;
 use zk_proto::message::{ConnId, ToClient, ToPeer, ToServer};
@@ -219,8 +219,6 @@ pub struct World<'a> {
     /// What clients see, if it is kept.
     pub visible: Option<Vec<Step>>,
     pub network: Network,
-    pub links: Links<Direction>,
-    pub partitions: Partitions<Happening>,
     /// Steps to be taken, whatever comes next by time.
     pub course: Option<&'a Course>,
     /// What it holds back among the servers, while it is taken.
@@ -253,7 +251,7 @@ pub struct World<'a> {
     pub commits: u64,
     /// The newest epoch that was established.
     pub epoch: u32,
-    pub servers: Vec<ServerHost>,
+    pub cluster: Cluster<Machine, Direction, Happening>,
     /// The clients, then one more that makes the trial's znodes.
     pub processes: Vec<Process>,
     pub executor: Executor,
@@ -312,8 +310,8 @@ impl<'a> World<'a> {
     ) -> World<'a> {
         let mut choices = Choices::new(seed, &options.choices, options.record_choices);
         let peer = peer_config(scenario, options, &mut choices);
-        let servers =
-            (0..scenario.machines()).map(|id| ServerHost::new(id, scenario, &peer, &mut choices)).collect();
+        let servers: Vec<_> =
+            (0..scenario.machines()).map(|id| Machine::host(id, scenario, &peer, &mut choices)).collect();
         let processes = (0..=scenario.clients).map(|id| Process::new(id, scenario, &mut choices)).collect();
         let swarm = Swarm::draw(scenario, &mut choices);
         World {
@@ -328,8 +326,6 @@ impl<'a> World<'a> {
             trace: Trace::new(options.trace, options.log),
             visible: options.visible.then(Vec::new),
             network: Network::default(),
-            links: Links::default(),
-            partitions: Partitions::default(),
             course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
             views: None,
             astray: None,
@@ -347,7 +343,7 @@ impl<'a> World<'a> {
             deviations: 0,
             commits: 0,
             epoch: 0,
-            servers,
+            cluster: Cluster::new(servers),
             processes,
             executor: Executor::new(),
             outside: Outside::default(),
@@ -388,7 +384,7 @@ impl<'a> World<'a> {
         self.turn();
         while !self.over {
             if self.phase == Phase::Faults
-                && self.servers.iter().all(|host| host.is_serving)
+                && self.cluster.hosts.iter().all(|host| host.is_serving)
                 && let Some(course) = self.course.take()
             {
                 self.take_course(course);

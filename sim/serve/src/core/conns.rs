@@ -194,11 +194,11 @@ impl Core {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.received += 1;
         let (server, link) = (conn.server, conn.link.clone());
-        self.host(server).stats.received += 1;
+        self.host(server).own.stats.received += 1;
         let answer = words::answer(word, &self.status(now, server));
         link.append(answer.as_bytes());
         match word {
-            FourLetterWord::Srst => self.host(server).stats = Totals::default(),
+            FourLetterWord::Srst => self.host(server).own.stats = Totals::default(),
             FourLetterWord::Crst => {
                 for conn in self.conns.values_mut().filter(|conn| conn.server == server) {
                     conn.stats = Stats { received: 0, sent: 0, latency: Latency::default(), ..conn.stats };
@@ -206,7 +206,7 @@ impl Core {
             }
             _ => {}
         }
-        self.host(server).stats.sent += u64::from(!answer.is_empty());
+        self.host(server).own.stats.sent += u64::from(!answer.is_empty());
         self.drop_conn(now, id, State::Flushing, "answered");
         self.run(now);
     }
@@ -221,7 +221,7 @@ impl Core {
     pub(crate) fn gone(&mut self, now: Nanos, id: ConnId) {
         // What a fault has left on its way does not know.
         if let Some(conn) = self.conns.get(&id).filter(|conn| conn.fate != Fate::Flying) {
-            self.hosts[usize::from(conn.server)].stats.counts.lost += 1;
+            self.cluster.hosts[usize::from(conn.server)].own.stats.counts.lost += 1;
             self.drop_conn(now, id, State::Flushing, "the client has gone");
             self.run(now);
         }
@@ -263,8 +263,8 @@ impl Core {
     fn frame(&mut self, now: Nanos, id: ConnId, frame: &[u8]) {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.received += 1;
-        let host = &mut self.hosts[usize::from(conn.server)];
-        host.stats.received += 1;
+        let host = &mut self.cluster.hosts[usize::from(conn.server)];
+        host.own.stats.received += 1;
         self.requests += 1;
         let bytes = frame.len();
         match (conn.wire.decode(frame), conn.stage) {
@@ -272,9 +272,9 @@ impl Core {
             (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
-                host.stats.counts.connects += 1;
+                host.own.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
-                if self.hosts.len() > 1 {
+                if self.cluster.hosts.len() > 1 {
                     self.watched.tells(id, request.last_zxid);
                 }
                 self.watched.comes_from(id, Identity::new("ip", &address.to_string()));

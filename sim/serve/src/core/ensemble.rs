@@ -3,7 +3,7 @@
 //! What a server sends to another is there at once, behind all that was sent before, unless it comes to a cut or a
 //! server lags.
 
-use super::host::Host;
+use super::host::note_shown;
 use super::later::{Held, Later};
 use super::{Core, Happening, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use zk_proto::message::ToPeer;
 use zk_proto::server::{self, Event, ServerId};
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_proto::zab::{Note, Peer, Role, invariants};
+use zk_proto::zab::{Note, invariants};
 
 /// What Zab promises is checked at each change of roles, and when so many transactions more are committed than
 /// there were at the last time, at least.
@@ -54,34 +54,34 @@ impl Core {
             | Event::Accepted { link, .. } => Some(*link),
             _ => None,
         };
-        if link.is_some_and(|link| !self.links.has(ServerId(to), link)) {
+        if link.is_some_and(|link| !self.cluster.links.has(ServerId(to), link)) {
             return None;
         }
         let from = match &happening.event {
             Event::Notified { from, .. } => Some(from.0),
-            Event::FromPeer { link, .. } | Event::Unlinked { link } => self.other_end(to, *link),
+            Event::FromPeer { link, .. } | Event::Unlinked { link } => self.cluster.other_end(to, *link),
             _ => None,
         };
-        if let Some(from) = from.filter(|from| !happening.is_here && self.is_cut(*from, to)) {
+        if let Some(from) = from.filter(|from| !happening.is_here && self.cluster.is_cut(*from, to)) {
             if link.is_some() {
-                self.partitions.stall(ServerId(from), ServerId(to), happening);
+                self.cluster.partitions.stall(ServerId(from), ServerId(to), happening);
             }
             return None;
         }
         let host = self.host(to);
         host.server.as_ref()?;
         // A process that goes on finds what has waited before what comes now.
-        let is_behind = link.is_some() && !happening.is_here && !host.held.is_empty();
-        if host.paused_until.is_some() || is_behind {
-            host.held.push_back(Held::Happening(Happening { is_here: true, ..happening }));
+        let is_behind = link.is_some() && !happening.is_here && !host.own.held.is_empty();
+        if host.own.paused_until.is_some() || is_behind {
+            host.own.held.push_back(Held::Happening(Happening { is_here: true, ..happening }));
             return None;
         }
         match &happening.event {
             Event::FromPeer { link, message } => {
-                let from = self.other_end(to, *link).unwrap_or(to);
+                let from = self.cluster.other_end(to, *link).unwrap_or(to);
                 self.watched.peer_reads(to, from, *link, message, steady_ms(now));
             }
-            Event::Unlinked { link } => self.links.close(ServerId(to), *link),
+            Event::Unlinked { link } => self.cluster.links.close(ServerId(to), *link),
             _ => {}
         }
         Some(happening)
@@ -89,22 +89,13 @@ impl Core {
 
     /// When what goes from one server to another now is there. `None` if that is at once.
     fn due_at(&mut self, now: Nanos, from: u8, to: u8) -> Option<Nanos> {
-        let delay = self.host(from).delay(now).max(self.host(to).delay(now));
+        let delay = self.host(from).own.delay(now).max(self.host(to).own.delay(now));
         self.late.sent(from, to, now, now + delay)
-    }
-
-    /// Whether nothing gets from one server to another.
-    fn is_cut(&self, from: u8, to: u8) -> bool {
-        self.partitions.is_cut(ServerId(from), ServerId(to))
-    }
-
-    fn other_end(&self, server: u8, link: LinkId) -> Option<u8> {
-        self.links.other_end(ServerId(server), link).map(|ServerId(to)| to)
     }
 
     /// A datagram of the election.
     pub(super) fn notify(&mut self, now: Nanos, from: u8, to: u8, notification: Notification) {
-        if self.is_cut(from, to) {
+        if self.cluster.is_cut(from, to) {
             return;
         }
         self.go(now, from, to, Event::Notified { from: ServerId(from), notification });
@@ -120,11 +111,13 @@ impl Core {
 
     /// A server says something over a link.
     pub(super) fn send_to_peer(&mut self, now: Nanos, from: u8, link: LinkId, message: ToPeer) {
-        if let (ToPeer::Zab(packet), Some(server)) = (&message, &self.hosts[usize::from(from)].server) {
+        if let (ToPeer::Zab(packet), Some(server)) = (&message, self.cluster.server(from)) {
             self.zab.ghost.sent(server.peer(), packet);
         }
-        let to = self.other_end(from, link).filter(|to| self.links.has(ServerId(*to), link));
-        if let Some(to) = to.filter(|_| self.links.link(link).is_some_and(|link| link.to == [false; 2])) {
+        let to = self.cluster.other_end(from, link).filter(|to| self.cluster.links.has(ServerId(*to), link));
+        if let Some(to) =
+            to.filter(|_| self.cluster.links.link(link).is_some_and(|link| link.to == [false; 2]))
+        {
             self.watched.peer_sends(from, link, &message);
             self.go(now, from, to, Event::FromPeer { link, message });
         }
@@ -132,23 +125,23 @@ impl Core {
 
     /// A server hangs up; the other end hears of it behind all that was sent.
     pub(super) fn hang(&mut self, now: Nanos, from: u8, link: LinkId) {
-        let Some(to) = self.other_end(from, link) else { return };
-        self.links.close(ServerId(from), link);
-        if self.links.has(ServerId(to), link) {
+        let Some(to) = self.cluster.other_end(from, link) else { return };
+        self.cluster.links.close(ServerId(from), link);
+        if self.cluster.links.has(ServerId(to), link) {
             self.go(now, from, to, Event::Unlinked { link });
         }
     }
 
     /// A server's process is gone: what it had sent still arrives.
     pub(super) fn break_links_of(&mut self, now: Nanos, server: u8) {
-        for link in self.links.of(ServerId(server)) {
+        for link in self.cluster.links.of(ServerId(server)) {
             self.hang(now, server, link);
         }
     }
 
     /// A server wants a link to another.
     pub(super) fn dial(&mut self, now: Nanos, from: u8, to: u8) {
-        let delay = self.host(from).delay(now).max(self.host(to).delay(now));
+        let delay = self.host(from).own.delay(now).max(self.host(to).own.delay(now));
         if delay > 0 {
             // There and back.
             self.later(now + 2 * delay, Some(from), Later::Dialled { from, to });
@@ -159,19 +152,18 @@ impl Core {
 
     /// It gets it, or nothing comes of it.
     pub(super) fn dialled(&mut self, from: u8, to: u8) {
-        let is_cut = self.is_cut(from, to) || self.is_cut(to, from);
-        let takes_calls = self.is_up(to) && self.host(to).paused_until.is_none();
-        if !is_cut && takes_calls && self.is_up(from) {
-            let link = self.links.open(ServerId(from), ServerId(to));
-            self.next(to, Event::Accepted { link, from: ServerId(from) });
-            self.next(from, Event::Dialled { link, to: ServerId(to) });
+        if self.host(to).own.paused_until.is_some() {
+            return;
         }
+        let Some(link) = self.cluster.dialled(from, to) else { return };
+        self.next(to, Event::Accepted { link, from: ServerId(from) });
+        self.next(from, Event::Dialled { link, to: ServerId(to) });
     }
 
     /// The links between two servers break under them, with what is on its way.
     pub(super) fn break_links(&mut self, now: Nanos, [a, b]: [u8; 2]) {
-        for link in self.links.of(ServerId(a)) {
-            let Some(at) = self.links.link(link).filter(|at| at.ends.contains(&ServerId(b))) else {
+        for link in self.cluster.links.of(ServerId(a)) {
+            let Some(at) = self.cluster.links.link(link).filter(|at| at.ends.contains(&ServerId(b))) else {
                 continue;
             };
             at.to = [true; 2];
@@ -187,12 +179,12 @@ impl Core {
                 }
                 _ => true,
             });
-            self.partitions.retain_stalled(|happening| !is_lost(&happening.event));
-            for host in &mut self.hosts {
-                host.held.retain(|held| !matches!(held, Held::Happening(held) if is_lost(&held.event)));
+            self.cluster.partitions.retain_stalled(|happening| !is_lost(&happening.event));
+            for host in &mut self.cluster.hosts {
+                host.own.held.retain(|held| !matches!(held, Held::Happening(held) if is_lost(&held.event)));
             }
             for (from, to) in [(a, b), (b, a)] {
-                if self.links.has(ServerId(to), link) {
+                if self.cluster.links.has(ServerId(to), link) {
                     self.go(now, from, to, Event::Unlinked { link });
                 }
             }
@@ -201,36 +193,20 @@ impl Core {
 
     /// Nothing gets through from one server to another for a while.
     pub(super) fn partition(&mut self, now: Nanos, cut: &[[u8; 2]], for_ms: u64) {
-        cut.iter().for_each(|[from, to]| self.partitions.cut(ServerId(*from), ServerId(*to)));
+        self.cluster.cut(cut);
         self.later(now + for_ms * MS, None, Later::PartitionEnds { cut: cut.to_vec() });
     }
 
     /// That is over: what has waited arrives.
     pub(super) fn partition_ends(&mut self, now: Nanos, cut: &[[u8; 2]]) {
-        for [from, to] in cut {
-            let stalled = self.partitions.mend(ServerId(*from), ServerId(*to));
-            self.events.extend(stalled);
-        }
+        self.events.extend(self.cluster.mend(cut));
         self.run(now);
-    }
-
-    /// The server that leads the newest epoch, as far as it knows itself, and that epoch.
-    pub(super) fn leader(&self) -> Option<(u8, u32)> {
-        let leads = |peer: &Peer| match peer.role() {
-            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
-            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
-        };
-        self.peers().into_iter().filter_map(leads).max().map(|(epoch, server)| (server, epoch))
-    }
-
-    fn peers(&self) -> Vec<&Peer> {
-        self.hosts.iter().filter_map(|host| host.server.as_ref()).map(|server| server.peer()).collect()
     }
 
     /// A server's peer notes something.
     pub(super) fn noted(&mut self, now: Nanos, id: u8, note: Note) {
         if self.is_ensemble()
-            && let Some(server) = &self.hosts[usize::from(id)].server
+            && let Some(server) = self.cluster.server(id)
         {
             self.zab.ghost.note(server.peer(), &note);
         }
@@ -254,7 +230,7 @@ impl Core {
 
     /// A server begins to lead an epoch. What is in its history stands, and nothing else of what was proposed.
     fn established(&mut self, now: Nanos, id: u8, epoch: u32) {
-        let Some(server) = &self.hosts[usize::from(id)].server else { return };
+        let Some(server) = self.cluster.server(id) else { return };
         let history = server.peer().history();
         let last = history.last();
         self.watched.established(id, epoch, last, steady_ms(now));
@@ -293,7 +269,7 @@ impl Core {
         if self.is_ensemble() {
             self.zab.ghost.show(ServerId(id), zxid);
         }
-        if let Some(server) = &self.hosts[usize::from(id)].server {
+        if let Some(server) = self.cluster.server(id) {
             self.watched.started(id, zxid, server.tree());
         }
     }
@@ -308,8 +284,8 @@ impl Core {
         if self.zab.is_due || committed >= self.zab.checked + every {
             self.check_zab();
         }
-        self.hosts.iter_mut().for_each(Host::note_shown);
-        let shown = self.hosts.iter().map(|host| host.shown).min().unwrap_or_default();
+        self.cluster.hosts.iter_mut().for_each(note_shown);
+        let shown = self.cluster.hosts.iter().map(|host| host.own.shown).min().unwrap_or_default();
         if shown > self.zab.forgotten {
             self.forget_before(shown);
         }
@@ -330,7 +306,7 @@ impl Core {
     /// What Zab promises, all of it.
     pub(super) fn check_zab(&mut self) {
         self.zab.is_due = false;
-        let peers = self.peers();
+        let peers = self.cluster.peers();
         let broken: Vec<_> = invariants::ALL
             .into_iter()
             .filter(|(name, _)| !self.zab.broken.contains_key(name))

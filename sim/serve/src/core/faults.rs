@@ -49,7 +49,7 @@ impl Core {
             Fault::ServerResume { server } => self.resume(now, server),
             Fault::Partition { ref cut, for_ms } => self.partition(now, cut, for_ms),
             Fault::ServerLag { server, delay_ms, for_ms } => {
-                self.host(server).lag = Lag { delay: delay_ms * MS, until: now + for_ms * MS };
+                self.host(server).own.lag = Lag { delay: delay_ms * MS, until: now + for_ms * MS };
             }
             Fault::LinkBreak { between } => self.break_links(now, between),
             Fault::Drop { session, when, what } => {
@@ -79,11 +79,11 @@ impl Core {
                 }
             }
             Fault::SlowSync { server, sync_ms, for_ms } => {
-                let disk = &mut self.host(server).slow_disk;
+                let disk = &mut self.host(server).own.slow_disk;
                 *disk = SlowDisk { takes: sync_ms * MS, until: now + for_ms * MS, ..*disk };
             }
             Fault::ClockJump { server, by_ms } => {
-                self.host(server).wall_ms += by_ms;
+                self.host(server).own.wall_ms += by_ms;
                 self.next(server, Event::ClockSet { by_ms });
             }
         }
@@ -161,7 +161,7 @@ impl Core {
             (false, _) => return Err(format!("{name} is down")),
             (true, _) => {}
         }
-        if self.hosts[usize::from(server)].paused_until.is_some() && !strikes_processes {
+        if self.cluster.hosts[usize::from(server)].own.paused_until.is_some() && !strikes_processes {
             return Err(format!("{name} is paused"));
         }
         Ok(())
@@ -169,7 +169,7 @@ impl Core {
 
     /// Who leads. A server that is alone leads whenever it is up.
     fn leading(&self) -> Result<u8, String> {
-        match self.leader() {
+        match self.cluster.leader() {
             Some((leader, _)) => Ok(leader),
             None if self.is_ensemble() => Err("no server leads now; GET /leader tells".into()),
             None => Ok(0),
@@ -177,7 +177,7 @@ impl Core {
     }
 
     fn check_number(&self, server: u8) -> Result<(), String> {
-        match self.hosts.len() - 1 {
+        match self.cluster.hosts.len() - 1 {
             last if usize::from(server) <= last => Ok(()),
             0 => Err("server: expected 0; there is no other".into()),
             last => Err(format!("server: {server}; expected a number from 0 to {last}")),
@@ -193,7 +193,7 @@ impl Core {
 
     fn check_two(&self, name: &str, [one, other]: &[u8; 2]) -> Result<(), String> {
         self.check_several()?;
-        let last = self.hosts.len() - 1;
+        let last = self.cluster.hosts.len() - 1;
         match one != other && usize::from(*one.max(other)) <= last {
             true => Ok(()),
             false => Err(format!("{name}: [{one},{other}]; expected two numbers from 0 to {last}")),
@@ -268,7 +268,7 @@ impl Core {
     }
 
     fn pause(&mut self, now: Nanos, server: u8, for_ms: u64) {
-        self.host(server).paused_until = Some(now + for_ms * MS);
+        self.host(server).own.paused_until = Some(now + for_ms * MS);
     }
 
     fn crash_or_arm(&mut self, now: Nanos, server: u8, down_ms: u64, mid_sync: bool) {
@@ -294,7 +294,7 @@ impl Core {
 
     /// Only a leader ends sessions; where there is none, nothing happens.
     fn expire(&mut self, now: Nanos, session: SessionId) {
-        let Some((leader, _)) = self.leader() else { return };
+        let Some((leader, _)) = self.cluster.leader() else { return };
         self.watched.forces(Some(session));
         self.next(leader, Event::Expire { session });
         self.run_events(now);
@@ -307,7 +307,7 @@ impl Core {
         let conn = self.conns.get_mut(&id)?;
         let (Stage::Connected(session), Fate::Well) = (conn.stage, conn.fate) else { return Some(frame) };
         let Some(waiting) = self.armed.get_mut(&session) else { return Some(frame) };
-        let owner = self.hosts[usize::from(conn.server)].server.as_ref().and_then(|server| {
+        let owner = self.cluster.server(conn.server).and_then(|server| {
             let path = path_read(&frame)?;
             server.tree().node(path)?.owner().filter(|owner| *owner != session)
         });

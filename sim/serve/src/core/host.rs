@@ -9,7 +9,7 @@ use crate::words::Counts;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use zk_api::Zxid;
-use zk_cluster::disk::Disk;
+use zk_cluster::cluster;
 use zk_proto::prepare::TreeConfig;
 use zk_proto::server::{Server, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::zab::{PeerConfig, Role};
@@ -20,25 +20,20 @@ const FINALIZE_MS: u32 = 50;
 const NOTIFY_MS: u32 = 200;
 
 /// A server, and where it runs.
-pub(super) struct Host {
-    pub(super) config: ServerConfig,
+pub(super) type Host = cluster::Host<Machine>;
+
+/// What is kept of a machine beside its disk.
+pub(super) struct Machine {
     /// Where its clients connect.
     pub(super) port: u16,
     /// Its wall clock at the start, and by how much it was set since, in milliseconds.
     pub(super) wall_ms: i64,
-    /// `None` while it is down.
-    pub(super) server: Option<Server>,
     /// Its disk shows everything up to there in a snapshot, also after a crash.
     pub(super) shown: Zxid,
-    /// How often it has started.
-    pub(super) starts: u64,
     /// Where its clients come in.
     pub(super) gate: Arc<Gate>,
-    pub(super) disk: Disk,
     pub(super) slow_disk: SlowDisk,
-    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
-    pub(super) crash_at_sync_ms: Option<u64>,
-    /// Whether that sync has begun in this step.
+    /// Whether the sync of its log in which it is to crash has begun in this step.
     pub(super) crash_now: bool,
     /// Its process has stopped, until then.
     pub(super) paused_until: Option<Nanos>,
@@ -48,8 +43,6 @@ pub(super) struct Host {
     pub(super) timers: BTreeMap<Timer, Nanos>,
     /// What goes to and comes from other servers takes so much longer, until then.
     pub(super) lag: Lag,
-    /// Whether it has begun to serve since it started, or last had no leader.
-    pub(super) is_serving: bool,
     pub(super) stats: Totals,
 }
 
@@ -80,9 +73,9 @@ pub(super) struct Totals {
     pub(super) counts: Counts,
 }
 
-impl Host {
+impl Machine {
     /// One of `servers`, with an empty disk, not started yet. `wall_ms` is the time at the start.
-    pub(super) fn new(
+    pub(super) fn host(
         id: u8,
         servers: u8,
         options: &Options,
@@ -109,25 +102,20 @@ impl Host {
             // One order of children on all servers, as it was measured.
             tree: TreeConfig { extended_types: true, order: options.order.of(wall_ms) },
         };
-        Host {
-            config,
+        let machine = Machine {
             port,
             wall_ms,
-            server: None,
             shown: Zxid::ZERO,
-            starts: 0,
             gate,
-            disk: Disk::default(),
             slow_disk: SlowDisk::default(),
-            crash_at_sync_ms: None,
             crash_now: false,
             paused_until: None,
             held: VecDeque::new(),
             timers: BTreeMap::new(),
             lag: Lag::default(),
-            is_serving: false,
             stats: Totals::default(),
-        }
+        };
+        Host::new(config, machine)
     }
 
     /// Its wall clock.
@@ -139,17 +127,17 @@ impl Host {
     pub(super) fn delay(&self, now: Nanos) -> Nanos {
         if now < self.lag.until { self.lag.delay } else { 0 }
     }
+}
 
-    /// Sees how far the snapshots on its disk go. One that a leader has sent is not there until it is durable.
-    pub(super) fn note_shown(&mut self) {
-        let peer = self.server.as_ref().map(Server::peer);
-        if let Some(peer) = peer.filter(|peer| peer.history().base() <= peer.durable()) {
-            self.shown = peer.history().base();
-        }
+/// Sees how far the snapshots on a server's disk go. One that a leader has sent is not there until it is durable.
+pub(super) fn note_shown(host: &mut Host) {
+    let peer = host.server.as_ref().map(Server::peer);
+    if let Some(peer) = peer.filter(|peer| peer.history().base() <= peer.durable()) {
+        host.own.shown = peer.history().base();
     }
+}
 
-    /// Its part in the ensemble. `None` while it is down.
-    pub(super) fn role(&self) -> Option<Role> {
-        self.server.as_ref().map(|server| server.peer().role())
-    }
+/// Its part in the ensemble. `None` while it is down.
+pub(super) fn role(host: &Host) -> Option<Role> {
+    host.server.as_ref().map(|server| server.peer().role())
 }

@@ -48,20 +48,20 @@ impl Core {
 
     /// Whether all processes have stopped for a while. Nothing is taken from connections then.
     pub(crate) fn is_paused(&self) -> bool {
-        self.hosts.iter().all(|host| host.paused_until.is_some())
+        self.cluster.hosts.iter().all(|host| host.own.paused_until.is_some())
     }
 
     /// Whether the process of the server that a connection goes to stands still.
     pub(super) fn is_held(&self, conn: ConnId) -> bool {
         let server = self.server_of(conn);
-        server.is_some_and(|server| self.hosts[usize::from(server)].paused_until.is_some())
+        server.is_some_and(|server| self.cluster.hosts[usize::from(server)].own.paused_until.is_some())
     }
 
     /// When something is to happen by itself.
     pub(crate) fn next_due(&self) -> Option<Nanos> {
-        let of_hosts = self.hosts.iter().filter_map(|host| match host.paused_until {
+        let of_hosts = self.cluster.hosts.iter().filter_map(|host| match host.own.paused_until {
             Some(until) => Some(until),
-            None => host.timers.values().min().copied(),
+            None => host.own.timers.values().min().copied(),
         });
         let later = self.later.keys().next().map(|(due, _)| *due);
         of_hosts.chain(later).min()
@@ -69,8 +69,8 @@ impl Core {
 
     /// Lets happen what is due.
     pub(crate) fn pass(&mut self, now: Nanos) {
-        for id in 0..self.hosts.len() as u8 {
-            if self.host(id).paused_until.is_some_and(|until| until <= now) {
+        for id in 0..self.cluster.hosts.len() as u8 {
+            if self.host(id).own.paused_until.is_some_and(|until| until <= now) {
                 self.resume(now, id);
             }
         }
@@ -112,7 +112,7 @@ impl Core {
 
     /// A process goes on as if nothing had been. It finds its timers first, and a lot of what has come meanwhile.
     pub(super) fn resume(&mut self, now: Nanos, id: u8) {
-        self.host(id).paused_until = None;
+        self.host(id).own.paused_until = None;
         let is_of = |of: &u8| *of == id;
         while let Some((of, timer)) = self.due_timer_of(now, is_of) {
             self.fire(now, of, timer);
@@ -121,7 +121,7 @@ impl Core {
         self.look_again.extend(conns.map(|(id, _)| *id));
         self.run(now);
         // A crash takes what waits along.
-        while let Some(held) = self.host(id).held.pop_front() {
+        while let Some(held) = self.host(id).own.held.pop_front() {
             match held {
                 Held::Happening(happening) => {
                     self.events.push_back(happening);
@@ -133,7 +133,7 @@ impl Core {
     }
 
     fn fire(&mut self, now: Nanos, id: u8, timer: Timer) {
-        self.host(id).timers.remove(&timer);
+        self.host(id).own.timers.remove(&timer);
         self.next(id, Event::Timer(timer));
         self.run(now);
     }
@@ -143,15 +143,16 @@ impl Core {
     }
 
     fn due_timer_of(&self, now: Nanos, is_of: impl Fn(&u8) -> bool) -> Option<(u8, Timer)> {
-        let going = (0..).zip(&self.hosts).filter(|(id, host)| is_of(id) && host.paused_until.is_none());
+        let going =
+            (0..).zip(&self.cluster.hosts).filter(|(id, host)| is_of(id) && host.own.paused_until.is_none());
         let timers =
-            going.flat_map(|(id, host)| host.timers.iter().map(move |(timer, due)| (*due, id, *timer)));
+            going.flat_map(|(id, host)| host.own.timers.iter().map(move |(timer, due)| (*due, id, *timer)));
         timers.min().filter(|(due, _, _)| *due <= now).map(|(_, id, timer)| (id, timer))
     }
 
     /// Sets one of a server's timers.
     pub(super) fn set_timer(&mut self, now: Nanos, id: u8, timer: Timer, after_ms: u32) {
-        self.host(id).timers.insert(timer, now + u64::from(after_ms) * MS);
+        self.host(id).own.timers.insert(timer, now + u64::from(after_ms) * MS);
     }
 
     /// Takes what a connection has to tell. What goes to a server whose process stands still waits; new connections
@@ -165,7 +166,7 @@ impl Core {
             ToCore::Accepted { .. } | ToCore::Frames { .. } | ToCore::Room { .. } => None,
         };
         if let Some(server) = waits.and_then(|conn| self.server_of(conn)) {
-            self.host(server).held.push_back(Held::Message(message));
+            self.host(server).own.held.push_back(Held::Message(message));
             return;
         }
         match message {

@@ -36,7 +36,7 @@ use crate::{Limits, Options};
 use conns::{Conn, Session};
 use ensemble::ZabWatch;
 use faults::Armed;
-use host::{Host, Totals};
+use host::{Host, Machine, Totals};
 use late::Late;
 use later::Later;
 pub use show::{Leadership, ServerInfo, SessionInfo};
@@ -44,10 +44,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use zk_api::{SessionId, Zxid};
-use zk_cluster::links::{Links, Partitions};
+use zk_cluster::cluster::Cluster;
 use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::ConnId;
-use zk_proto::server::{Event, Input, Note, Output, Server, Timer};
+use zk_proto::server::{Event, Input, Note, Output, Timer};
 use zk_proto::txn::{Txn, TxnBody};
 use zk_watched::{Invariant, Setup, Watched};
 
@@ -72,11 +72,8 @@ pub(crate) type Entrance = (u16, Arc<Gate>);
 pub(crate) struct Core {
     limits: Limits,
     tick_ms: u32,
-    /// By their numbers.
-    hosts: Vec<Host>,
-    /// Whether they are broken: what goes there is lost, though an end may not have heard of it.
-    links: Links<bool>,
-    partitions: Partitions<Happening>,
+    /// Links keep whether they are broken: what goes there is lost, though an end may not have heard of it.
+    cluster: Cluster<Machine, bool, Happening>,
     late: Late,
     /// What happens when, and in which order if at once; and to which server, whose crash undoes it.
     later: BTreeMap<(Nanos, u64), (Option<u8>, Later)>,
@@ -130,13 +127,11 @@ impl Core {
         watched.super_user(options.super_digest.as_deref().map(Into::into));
         let hosts = (0..servers)
             .zip(entrances)
-            .map(|(id, (port, gate))| Host::new(id, servers, options, port, gate, wall_ms));
+            .map(|(id, (port, gate))| Machine::host(id, servers, options, port, gate, wall_ms));
         Core {
             limits: options.limits,
             tick_ms: options.tick_ms,
-            hosts: hosts.collect(),
-            links: Links::default(),
-            partitions: Partitions::default(),
+            cluster: Cluster::new(hosts),
             late: Late::default(),
             later: BTreeMap::new(),
             laters: 0,
@@ -165,20 +160,18 @@ impl Core {
     /// Starts all servers from their disks.
     pub(crate) fn start_all(&mut self, now: Nanos) {
         self.zab.ghost.remember();
-        (0..self.hosts.len() as u8).for_each(|id| self.start(now, id));
+        (0..self.cluster.hosts.len() as u8).for_each(|id| self.start(now, id));
     }
 
     /// Starts a server from its disk.
     fn start(&mut self, now: Nanos, id: u8) {
-        let host = &mut self.hosts[usize::from(id)];
-        match Server::start(host.config.clone(), &host.disk.files(), host.now_ms(now)) {
+        let host = &mut self.cluster.hosts[usize::from(id)];
+        match host.start(host.own.now_ms(now)) {
             Ok((server, mut out)) => {
                 self.watched.started(id, server.tree().last_zxid(), server.tree());
-                if host.config.zab.voters.len() > 1 {
+                if server.peer().config().voters.len() > 1 {
                     self.zab.ghost.started(server.peer());
                 }
-                host.server = Some(server);
-                host.starts += 1;
                 self.record.add_server(now, self.name_of(id), What::Started);
                 self.outputs(now, id, &mut out);
                 self.run(now);
@@ -192,7 +185,7 @@ impl Core {
 
     /// Whether there are several.
     fn is_ensemble(&self) -> bool {
-        self.hosts.len() > 1
+        self.cluster.hosts.len() > 1
     }
 
     /// A server's number, where there are several.
@@ -201,7 +194,7 @@ impl Core {
     }
 
     fn host(&mut self, id: u8) -> &mut Host {
-        &mut self.hosts[usize::from(id)]
+        self.cluster.host(id)
     }
 
     /// To which server a connection goes.
@@ -211,18 +204,14 @@ impl Core {
 
     /// A server serves from now on, or does no more.
     fn is_it_serving(&mut self, id: u8) {
-        let host = self.host(id);
-        let Some(serves) = host.server.as_ref().map(Server::is_serving) else { return };
-        if std::mem::replace(&mut host.is_serving, serves) == serves {
-            return;
-        }
+        let Some(serves) = self.host(id).serves_anew() else { return };
         self.zab.is_due = true;
         if !serves {
             return self.watched.stopped(id);
         }
-        let Some(server) = &self.hosts[usize::from(id)].server else { return };
+        let Some(server) = self.cluster.server(id) else { return };
         self.watched.serves(id, server.tree());
-        if self.hosts.len() > 1 {
+        if self.cluster.hosts.len() > 1 {
             return;
         }
         // A server that is alone and starts gives each session the timeout that it was opened with.
@@ -260,12 +249,12 @@ impl Core {
     }
 
     fn step(&mut self, now: Nanos, id: u8, event: Event) {
-        let host = &mut self.hosts[usize::from(id)];
+        let host = &mut self.cluster.hosts[usize::from(id)];
         if let Event::Synced { file, ticket } = &event {
             let length = host.disk.done(*file, *ticket);
             self.watched.synced(id, *file, length);
         }
-        let (now_ms, ticks) = (host.now_ms(now), event == Event::Timer(Timer::Sessions));
+        let (now_ms, ticks) = (host.own.now_ms(now), event == Event::Timer(Timer::Sessions));
         let Some(server) = &mut host.server else { return };
         let mut out = Vec::new();
         let stepped = catch_unwind(AssertUnwindSafe(|| {
@@ -286,7 +275,7 @@ impl Core {
                 self.crash(now, id);
             }
         }
-        if std::mem::take(&mut self.host(id).crash_now) {
+        if std::mem::take(&mut self.host(id).own.crash_now) {
             self.crash_mid_sync(now, id);
         }
     }
@@ -322,7 +311,7 @@ impl Core {
             // What no snapshot shows is applied again after a start.
             return;
         }
-        if let Some(server) = &self.hosts[usize::from(id)].server {
+        if let Some(server) = self.cluster.server(id) {
             self.watched.applied(id, txn, server.tree());
         }
         if !is_first {
@@ -338,7 +327,7 @@ impl Core {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
                 if expired {
-                    self.host(id).stats.counts.expired += 1;
+                    self.host(id).own.stats.counts.expired += 1;
                     self.record.add_own(now, What::Expired { session: txn.session });
                 }
             }
@@ -347,10 +336,10 @@ impl Core {
     }
 
     fn disk_op(&mut self, now: Nanos, id: u8, op: DiskOp) {
-        let host = &mut self.hosts[usize::from(id)];
+        let host = &mut self.cluster.hosts[usize::from(id)];
         self.watched.asked(id, &op, host.disk.length(op.file()));
         match op.ticket() {
-            Some((FileId::Log(_), _)) if host.crash_at_sync_ms.is_some() => host.crash_now = true,
+            Some((FileId::Log(_), _)) if host.crash_at_sync_ms.is_some() => host.own.crash_now = true,
             Some((file, ticket)) => self.disk_busy(now, id, file, ticket),
             None => {}
         }
@@ -359,7 +348,7 @@ impl Core {
 
     /// A disk does one thing after the other: at once, unless it is slow.
     fn disk_busy(&mut self, now: Nanos, id: u8, file: FileId, ticket: u64) {
-        let disk = &mut self.host(id).slow_disk;
+        let disk = &mut self.host(id).own.slow_disk;
         if now < disk.until {
             disk.busy_until = disk.busy_until.max(now) + disk.takes;
         }
@@ -375,18 +364,16 @@ impl Core {
     pub(crate) fn crash(&mut self, now: Nanos, id: u8) {
         let name = self.name_of(id);
         let host = self.host(id);
-        if host.server.take().is_none() {
+        // Torn and corrupt ends are the simulated world's business; here they are cut clean.
+        if host.crash(false, &mut |_| 0).is_none() {
             return;
         }
-        host.gate.close();
-        host.timers.clear();
-        host.held.clear();
-        host.paused_until = None;
+        host.own.gate.close();
+        host.own.timers.clear();
+        host.own.held.clear();
+        host.own.paused_until = None;
         host.crash_at_sync_ms = None;
-        host.slow_disk.busy_until = 0;
-        // Torn and corrupt ends are the simulated world's business; here they are cut clean.
-        host.disk.crash(false, &mut |_| 0);
-        host.is_serving = false;
+        host.own.slow_disk.busy_until = 0;
         self.record.add_server(now, name, What::Down);
         self.events.retain(|happening| happening.to != id);
         self.later.retain(|_, (of, late)| {
@@ -406,24 +393,24 @@ impl Core {
 
     /// Whether the clients of a server can connect.
     fn is_up(&self, id: u8) -> bool {
-        self.hosts[usize::from(id)].server.is_some()
+        self.cluster.server(id).is_some()
     }
 
     /// How often each server has started, while it is up.
     pub(crate) fn up(&self) -> impl Iterator<Item = Option<u64>> {
-        self.hosts.iter().map(|host| host.server.is_some().then_some(host.starts))
+        self.cluster.hosts.iter().map(|host| host.server.is_some().then_some(host.starts.into()))
     }
 
     /// Whether all servers serve.
     pub(crate) fn all_serve(&self) -> bool {
-        self.hosts.iter().all(|host| host.is_serving)
+        self.cluster.hosts.iter().all(|host| host.is_serving)
     }
 }
 
 /// Whoever is connected learns that the servers are gone, however they went.
 impl Drop for Core {
     fn drop(&mut self) {
-        self.hosts.iter().for_each(|host| host.gate.close());
+        self.cluster.hosts.iter().for_each(|host| host.own.gate.close());
         let conns = self.conns.values().map(|conn| conn.link.clone());
         let late = self.later.values().filter_map(|(_, late)| match late {
             Later::End { link } => Some(link.clone()),

@@ -44,7 +44,7 @@ impl Core {
                 *xid = asked.xid;
             }
             let took = now.saturating_sub(asked.at);
-            self.hosts[usize::from(conn.server)].stats.latency.add(took);
+            self.cluster.hosts[usize::from(conn.server)].own.stats.latency.add(took);
             conn.stats.latency.add(took);
             conn.stats.last_op = asked.op;
             conn.stats.last_xid = asked.xid.0;
@@ -68,7 +68,7 @@ impl Core {
         if let (true, Some(bytes), Some(server)) =
             (is_answer, bytes.checked_sub(LENGTH_BYTES), self.server_of(id).or(server))
         {
-            self.host(server).stats.counts.answered(bytes);
+            self.host(server).own.stats.counts.answered(bytes);
         }
     }
 
@@ -89,7 +89,7 @@ impl Core {
         let Some(conn) = self.conns.get_mut(&id) else { return };
         conn.stats.sent += 1;
         let server = conn.server;
-        self.hosts[usize::from(server)].stats.sent += 1;
+        self.cluster.hosts[usize::from(server)].own.stats.sent += 1;
         // One answer may have any length; what counts is what it finds unread.
         let unread = conn.link.unsent() + conn.slow.bytes_out;
         let (slow, wire) = (&mut conn.slow, &mut conn.wire);

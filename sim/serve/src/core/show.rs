@@ -1,7 +1,7 @@
 //! What is told of the servers: who leads, sessions, the verdict, the record.
 
 use super::conns::{Conn, Stage};
-use super::host::Host;
+use super::host::{Host, role};
 use super::{Core, MS, Nanos, ensemble, steady_ms};
 use crate::verdict::{Verdict, ZabJudged};
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
@@ -80,7 +80,7 @@ impl Core {
     /// The open sessions, in order of their ids.
     pub(crate) fn sessions(&self) -> Vec<SessionInfo> {
         let conns: BTreeMap<SessionId, ConnId> = self.connected().collect();
-        let newest = self.hosts.iter().filter_map(|host| host.server.as_ref());
+        let newest = self.cluster.hosts.iter().filter_map(|host| host.server.as_ref());
         let newest = newest.max_by_key(|server| server.tree().last_zxid());
         let mut ephemerals = newest.map(ephemerals).unwrap_or_default();
         let info = |(id, session): (&SessionId, &super::Session)| {
@@ -99,13 +99,13 @@ impl Core {
 
     /// Who leads, and what each server does.
     pub(crate) fn leadership(&self) -> Leadership {
-        let servers = (0..).zip(&self.hosts).map(|(id, host)| self.server_info(id, host)).collect();
-        let (leader, epoch) = self.leader().unzip();
+        let servers = (0..).zip(&self.cluster.hosts).map(|(id, host)| self.server_info(id, host)).collect();
+        let (leader, epoch) = self.cluster.leader().unzip();
         Leadership { leader, epoch, servers }
     }
 
     fn server_info(&self, id: u8, host: &Host) -> ServerInfo {
-        let (role, epoch) = match host.role() {
+        let (role, epoch) = match role(host) {
             None => ("down", None),
             Some(Role::Leading { epoch }) if self.is_ensemble() => ("leader", Some(epoch)),
             Some(Role::Leading { epoch }) => ("standalone", Some(epoch)),
@@ -116,20 +116,20 @@ impl Core {
         };
         let zxid = host.server.as_ref().map(|server| format!("{:#x}", server.tree().last_zxid().to_i64()));
         let connections = self.conns.values().filter(|conn| conn.server == id).count();
-        ServerInfo { id, role, epoch, zxid, is_paused: host.paused_until.is_some(), connections }
+        ServerInfo { id, role, epoch, zxid, is_paused: host.own.paused_until.is_some(), connections }
     }
 
     /// What a server is among the others, for an administrator.
     fn mode(&self, id: u8) -> Mode {
-        let host = &self.hosts[usize::from(id)];
-        match host.role() {
+        let host = &self.cluster.hosts[usize::from(id)];
+        match role(host) {
             Some(Role::Leading { .. }) if !self.is_ensemble() => Mode::Standalone,
             Some(Role::Leading { .. }) => {
                 let links = host.server.as_ref().map(|server| server.peer().serving_links().len());
-                Mode::Leader { servers: self.hosts.len(), learners: links.unwrap_or(0) }
+                Mode::Leader { servers: self.cluster.hosts.len(), learners: links.unwrap_or(0) }
             }
             Some(Role::Following { .. } | Role::Observing { .. }) => {
-                Mode::Follower { servers: self.hosts.len() }
+                Mode::Follower { servers: self.cluster.hosts.len() }
             }
             Some(Role::Looking | Role::Joining { .. }) | None => Mode::NotServing,
         }
@@ -137,20 +137,20 @@ impl Core {
 
     /// A server at this moment, for an administrator.
     pub(super) fn status(&self, now: Nanos, id: u8) -> Status {
-        let host = &self.hosts[usize::from(id)];
+        let host = &self.cluster.hosts[usize::from(id)];
         let conns = || self.conns.values().filter(|conn| conn.server == id);
         let mut status = Status {
             id,
             mode: self.mode(id),
-            now_ms: host.now_ms(now),
+            now_ms: host.own.now_ms(now),
             uptime_ms: now / MS,
             tick_ms: self.tick_ms,
-            port: host.port,
+            port: host.own.port,
             outstanding: conns().map(|conn| conn.asked.len()).sum(),
-            received: host.stats.received,
-            sent: host.stats.sent,
-            latency: host.stats.latency.millis(),
-            counts: host.stats.counts,
+            received: host.own.stats.received,
+            sent: host.own.stats.sent,
+            latency: host.own.stats.latency.millis(),
+            counts: host.own.stats.counts,
             conns: conns().map(|conn| self.conn_status(now, conn)).collect(),
             ..Status::default()
         };
@@ -163,7 +163,7 @@ impl Core {
         }
         let Some(server) = &host.server else { return status };
         let tree = server.tree();
-        let begun = match host.role() {
+        let begun = match role(host) {
             Some(Role::Leading { epoch }) if self.is_ensemble() => Zxid::new(epoch, 0),
             _ => Zxid::ZERO,
         };
@@ -189,7 +189,7 @@ impl Core {
 
     fn conn_status(&self, now: Nanos, conn: &Conn) -> ConnStatus {
         let stats = &conn.stats;
-        let now_ms = self.hosts[usize::from(conn.server)].now_ms(now);
+        let now_ms = self.cluster.hosts[usize::from(conn.server)].own.now_ms(now);
         let at_ms = |at: Nanos| now_ms - steady_ms(now.saturating_sub(at));
         let session = match conn.stage {
             Stage::Connected(id) => Some(ConnSession {
@@ -212,7 +212,7 @@ impl Core {
     pub(crate) fn verdict(&mut self) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
         let mut not_compared = Vec::new();
-        for (id, host) in (0..).zip(&self.hosts) {
+        for (id, host) in (0..).zip(&self.cluster.hosts) {
             let Some(server) = host.server.as_ref().filter(|server| server.is_serving()) else {
                 not_compared.push(id);
                 continue;
@@ -237,7 +237,7 @@ impl Core {
     /// Ends it: connections break, and the record is written out.
     pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
         let verdict = self.verdict();
-        (0..self.hosts.len() as u8).for_each(|id| self.crash(now, id));
+        (0..self.cluster.hosts.len() as u8).for_each(|id| self.crash(now, id));
         Verdict { record_lacks: self.record.close(), ..verdict }
     }
 }

@@ -94,7 +94,7 @@ impl Dice {
 
 fn step(table: &mut Table, clients: &mut [Client], dice: &mut Dice) {
     let at = dice.below(clients.len() as u64) as usize;
-    let servers = table.core.hosts.len() as u8;
+    let servers = table.core.cluster.hosts.len() as u8;
     let client = &mut clients[at];
     match dice.below(16) {
         0 => *client = table.again_at(dice.server(servers), client),

@@ -59,7 +59,7 @@ impl Table {
         let options = Options { tick_ms: 100, ..Options::default() };
         let entrances = (0..servers).map(|_| (0, Arc::default())).collect();
         let mut core = Core::new(&options, entrances, Record::new(100, None), 1_000_000);
-        core.hosts.iter_mut().for_each(|host| host.config.snapshot_every = every);
+        core.cluster.hosts.iter_mut().for_each(|host| host.config.snapshot_every = every);
         core.start_all(0);
         let mut table = Table { core, now: 0, conns: 0 };
         while !table.core.all_serve() {
@@ -370,7 +370,7 @@ fn an_acknowledged_write_that_a_disk_has_lost_is_seen() {
         table.ask(&mut client, create("/a", CreateMode::Persistent));
         let crash = Fault::ServerCrash { server: 0, down_ms: 10, mid_sync: false };
         table.core.fault(table.now, &crash).expect("it can be done");
-        let disk = &mut table.core.hosts[0].disk;
+        let disk = &mut table.core.cluster.hosts[0].disk;
         let mut files = disk.files();
         let (_, log) = files.iter_mut().rfind(|(file, _)| matches!(file, FileId::Log(_))).expect("a log");
         log.truncate(log.len() - bytes_lost);
@@ -463,6 +463,6 @@ fn of_clients_that_are_gone_nothing_is_kept() {
     let core = &table.core;
     assert!(core.conns.is_empty() && core.sessions.is_empty() && core.armed.is_empty());
     assert!(core.proposed.is_empty() && core.later.is_empty() && core.look_again.is_empty());
-    assert_eq!(core.hosts[0].server.as_ref().map(|server| server.watches().is_empty()), Some(true));
+    assert_eq!(core.cluster.hosts[0].server.as_ref().map(|server| server.watches().is_empty()), Some(true));
     assert_eq!(table.broken(), [""; 0]);
 }

@@ -10,7 +10,7 @@ use zk_watched::Invariant;
 impl Table {
     /// Who leads.
     fn leader(&self) -> u8 {
-        self.core.leader().expect("somebody leads").0
+        self.core.cluster.leader().expect("somebody leads").0
     }
 
     /// One who follows.
@@ -337,7 +337,7 @@ fn an_ensemble_whose_disks_forget_is_caught() {
     for server in 0..3 {
         table.fault(&Fault::ServerCrash { server, down_ms: 10, mid_sync: false });
     }
-    for host in &mut table.core.hosts {
+    for host in &mut table.core.cluster.hosts {
         host.disk = zk_cluster::disk::Disk::default();
     }
     table.settle();

@@ -1,0 +1,118 @@
+//! Servers on their machines, and what is between them.
+
+use crate::disk::{CrashReport, Disk};
+use crate::links::{Links, Partitions};
+use zk_proto::server::{Output, RecoveryError, Server, ServerConfig, ServerId};
+use zk_proto::zab::message::LinkId;
+use zk_proto::zab::{Peer, Role};
+
+/// A server and its machine. `X` is what whoever drives them keeps of it: clocks, timers, what slows it down.
+pub struct Host<X> {
+    pub config: ServerConfig,
+    /// `None` while it is down.
+    pub server: Option<Server>,
+    pub disk: Disk,
+    /// How often it has started: what belongs to a former start is void.
+    pub starts: u32,
+    /// Whether it serves, as far as anybody was told.
+    pub is_serving: bool,
+    /// It is to crash in the middle of the next sync of its log, and to be down for so long.
+    pub crash_at_sync_ms: Option<u64>,
+    pub own: X,
+}
+
+impl<X> Host<X> {
+    /// A machine with an empty disk, not started yet.
+    pub fn new(config: ServerConfig, own: X) -> Host<X> {
+        let (server, disk) = (None, Disk::default());
+        Host { config, server, disk, starts: 0, is_serving: false, crash_at_sync_ms: None, own }
+    }
+
+    /// Starts the server from its disk. `now_ms` is its wall clock.
+    pub fn start(&mut self, now_ms: i64) -> Result<(&Server, Vec<Output>), RecoveryError> {
+        self.starts += 1;
+        let (server, out) = Server::start(self.config.clone(), &self.disk.files(), now_ms)?;
+        Ok((self.server.insert(server), out))
+    }
+
+    /// The machine crashes, and leaves of what its disk has not synced what `pick` says: see [`Disk::crash`]. `None` if
+    /// it was down.
+    pub fn crash(&mut self, reorders: bool, pick: &mut dyn FnMut(u64) -> u64) -> Option<CrashReport> {
+        self.server.take()?;
+        self.is_serving = false;
+        Some(self.disk.crash(reorders, pick))
+    }
+
+    /// Whether it serves, if that is new.
+    pub fn serves_anew(&mut self) -> Option<bool> {
+        let serves = self.server.as_ref()?.is_serving();
+        (std::mem::replace(&mut self.is_serving, serves) != serves).then_some(serves)
+    }
+}
+
+/// See the module. Servers are numbered from 0. `W` is what is kept of what is on its way to an end of a link, and `T`
+/// what may come to a cut.
+pub struct Cluster<X, W, T> {
+    pub hosts: Vec<Host<X>>,
+    pub links: Links<W>,
+    pub partitions: Partitions<T>,
+}
+
+impl<X, W: Default, T> Cluster<X, W, T> {
+    /// Servers without links.
+    pub fn new(hosts: impl IntoIterator<Item = Host<X>>) -> Cluster<X, W, T> {
+        let (links, partitions) = (Links::default(), Partitions::default());
+        Cluster { hosts: hosts.into_iter().collect(), links, partitions }
+    }
+
+    /// A machine.
+    pub fn host(&mut self, id: u8) -> &mut Host<X> {
+        &mut self.hosts[usize::from(id)]
+    }
+
+    /// The server on it, while it is up.
+    pub fn server(&self, id: u8) -> Option<&Server> {
+        self.hosts[usize::from(id)].server.as_ref()
+    }
+
+    /// The parts in Zab of all that are up.
+    pub fn peers(&self) -> Vec<&Peer> {
+        self.hosts.iter().filter_map(|host| host.server.as_ref()).map(Server::peer).collect()
+    }
+
+    /// The server that leads the newest epoch, as far as it knows itself, and that epoch.
+    pub fn leader(&self) -> Option<(u8, u32)> {
+        let leads = |peer: &Peer| match peer.role() {
+            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
+            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
+        };
+        self.peers().into_iter().filter_map(leads).max().map(|(epoch, server)| (server, epoch))
+    }
+
+    /// Whether nothing gets from one server to another.
+    pub fn is_cut(&self, from: u8, to: u8) -> bool {
+        self.partitions.is_cut(ServerId(from), ServerId(to))
+    }
+
+    /// Who is at the other end of a link.
+    pub fn other_end(&self, server: u8, link: LinkId) -> Option<u8> {
+        self.links.other_end(ServerId(server), link).map(|ServerId(other)| other)
+    }
+
+    /// What a server has dialled comes about, or nothing comes of it.
+    pub fn dialled(&mut self, from: u8, to: u8) -> Option<LinkId> {
+        let is_cut = self.is_cut(from, to) || self.is_cut(to, from);
+        let are_up = self.server(from).is_some() && self.server(to).is_some();
+        (are_up && !is_cut).then(|| self.links.open(ServerId(from), ServerId(to)))
+    }
+
+    /// Nothing gets from one server to another any more.
+    pub fn cut(&mut self, cut: &[[u8; 2]]) {
+        cut.iter().for_each(|[from, to]| self.partitions.cut(ServerId(*from), ServerId(*to)));
+    }
+
+    /// One partition less says so. Gives what had come to the cuts that are no more.
+    pub fn mend(&mut self, cut: &[[u8; 2]]) -> Vec<T> {
+        cut.iter().flat_map(|[from, to]| self.partitions.mend(ServerId(*from), ServerId(*to))).collect()
+    }
+}
