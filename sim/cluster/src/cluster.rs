@@ -116,3 +116,77 @@ impl<X, W: Default, T> Cluster<X, W, T> {
         cut.iter().flat_map(|[from, to]| self.partitions.mend(ServerId(*from), ServerId(*to))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zk_proto::order::NameOrder;
+    use zk_proto::prepare::TreeConfig;
+    use zk_proto::server::{Event, Input, Syncs};
+    use zk_proto::zab::PeerConfig;
+
+    /// Servers that are down, each of a quorum of its own.
+    fn of(count: u8) -> Cluster<(), (), char> {
+        let config = |id| ServerConfig {
+            zab: PeerConfig::for_server(ServerId(id), [ServerId(id)], [], 1000),
+            tick_ms: 1000,
+            snapshot_every: 0,
+            snapshot_step: 1,
+            snapshots_kept: 1,
+            snapshot_bytes: 0,
+            container_check_ms: 60_000,
+            super_digest: None,
+            syncs: Syncs::AsShipped,
+            tree: TreeConfig { extended_types: true, order: NameOrder::Salted(0) },
+        };
+        Cluster::new((0..count).map(|id| Host::new(config(id), ())))
+    }
+
+    #[test]
+    fn nobody_gets_a_link_over_a_cut_or_to_a_server_that_is_down() {
+        let mut cluster = of(3);
+        assert_eq!(cluster.dialled(2, 0), None);
+        cluster.hosts.iter_mut().for_each(|host| assert!(host.start(0).is_ok()));
+        let link = cluster.dialled(2, 0).expect("nothing is in the way");
+        assert_eq!((cluster.other_end(2, link), cluster.other_end(0, link)), (Some(0), Some(2)));
+        cluster.cut(&[[0, 1]]);
+        assert!(cluster.is_cut(0, 1) && !cluster.is_cut(1, 0));
+        assert_eq!((cluster.dialled(0, 1), cluster.dialled(1, 0)), (None, None));
+        cluster.partitions.stall(ServerId(0), ServerId(1), 'a');
+        assert_eq!(cluster.mend(&[[1, 0], [0, 1]]), ['a']);
+        assert!(cluster.dialled(0, 1).is_some());
+        assert!(cluster.host(1).crash(false, &mut |_| 0).is_some() && cluster.server(1).is_none());
+        assert_eq!((cluster.dialled(0, 1), cluster.dialled(1, 0)), (None, None));
+        assert!(cluster.host(1).crash(false, &mut |_| 0).is_none(), "it is down");
+    }
+
+    /// Lets a server that is alone write what it wants to.
+    fn write(host: &mut Host<()>, mut out: Vec<Output>) {
+        let server = host.server.as_mut().expect("it is up");
+        loop {
+            for output in out.drain(..) {
+                if let Output::Disk(op) = output {
+                    host.disk.ask(op);
+                }
+            }
+            let Some((file, ticket)) = host.disk.tickets().next() else { return };
+            host.disk.done(file, ticket);
+            server.step(Input { now_ms: 0, event: Event::Synced { file, ticket } }, &mut out);
+        }
+    }
+
+    #[test]
+    fn a_server_serves_anew_once_for_each_start() {
+        let mut cluster = of(1);
+        for starts in 1..=2 {
+            let host = cluster.host(0);
+            let (_, out) = host.start(0).expect("its disk is whole");
+            assert_eq!((host.starts, host.serves_anew()), (starts, None));
+            write(host, out);
+            assert_eq!((host.serves_anew(), host.serves_anew()), (Some(true), None));
+            assert_eq!(cluster.leader(), Some((0, starts)));
+            cluster.host(0).crash(false, &mut |_| 0);
+            assert_eq!((cluster.host(0).serves_anew(), cluster.leader()), (None, None));
+        }
+    }
+}

@@ -2,18 +2,17 @@
 
 use crate::facts::{again, create, exists, new_session};
 use crate::rig::{TICK_MS, config};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use zk_api::{CreateMode, Request, Response, SessionId};
-use zk_cluster::disk::Disk;
+use zk_cluster::cluster::{Cluster, Host};
 use zk_proto::message::{Ask, ConnId, ConnectRequest, ConnectResponse, ToClient, ToPeer, ToServer, Xid};
-use zk_proto::server::{Event, Input, Output, Server, ServerConfig, ServerId, Timer};
+use zk_proto::server::{Event, Input, Output, ServerConfig, ServerId, Timer};
+use zk_proto::zab::PeerConfig;
 use zk_proto::zab::message::{LinkId, Packet};
-use zk_proto::zab::{PeerConfig, Role};
 
 struct Several {
-    servers: Vec<(Server, Disk, BTreeSet<Timer>)>,
-    /// Between whom each link is.
-    links: BTreeMap<LinkId, [usize; 2]>,
+    /// The timers of each are set, and fire when nothing else is left.
+    cluster: Cluster<BTreeSet<Timer>, (), ()>,
     /// What is on its way to each server, first in, first out.
     over: Vec<VecDeque<(LinkId, ToPeer)>>,
     /// What each connection was sent.
@@ -35,26 +34,29 @@ impl Several {
             let peer = PeerConfig::for_server(ServerId(id), voters, observers, TICK_MS);
             ServerConfig { zab: peer, ..config() }
         };
-        let (servers, over) = (Vec::new(), vec![VecDeque::new(); usize::from(count)]);
-        let mut several = Several { servers, links: BTreeMap::new(), over, sent: Vec::new(), now_ms: 0 };
+        let cluster = Cluster::new((0..count).map(|id| Host::new(config(id), BTreeSet::new())));
+        let over = vec![VecDeque::new(); usize::from(count)];
+        let mut several = Several { cluster, over, sent: Vec::new(), now_ms: 0 };
         let mut out = Vec::new();
-        for id in 0..count {
-            let (server, wanted) =
-                Server::start(config(id), &Disk::default().files(), 0).expect("an empty disk");
-            several.servers.push((server, Disk::default(), BTreeSet::new()));
-            out.push(wanted);
+        for host in &mut several.cluster.hosts {
+            out.push(host.start(0).expect("an empty disk").1);
         }
         for (who, wanted) in out.into_iter().enumerate() {
             several.wanted(who, wanted);
         }
         for _ in 0..1000 {
             several.settle();
-            if several.servers.iter().all(|(server, ..)| server.is_serving()) {
+            if several
+                .cluster
+                .hosts
+                .iter_mut()
+                .all(|host| host.serves_anew() == Some(true) || host.is_serving)
+            {
                 return several;
             }
             several.now_ms += i64::from(TICK_MS);
-            for who in 0..several.servers.len() {
-                for timer in std::mem::take(&mut several.servers[who].2) {
+            for who in 0..several.over.len() {
+                for timer in std::mem::take(&mut several.cluster.hosts[who].own) {
                     several.step(who, Event::Timer(timer));
                 }
             }
@@ -64,19 +66,13 @@ impl Several {
 
     /// Who leads.
     fn leader(&self) -> usize {
-        let leads = |(server, ..): &(Server, Disk, BTreeSet<Timer>)| {
-            matches!(server.peer().role(), Role::Leading { .. })
-        };
-        self.servers.iter().position(leads).expect("somebody leads")
-    }
-
-    fn other_end(&self, link: LinkId, who: usize) -> Option<usize> {
-        self.links.get(&link)?.iter().copied().find(|end| *end != who)
+        self.cluster.leader().expect("somebody leads").0.into()
     }
 
     fn step(&mut self, who: usize, event: Event) {
         let mut out = Vec::new();
-        self.servers[who].0.step(Input { now_ms: self.now_ms, event }, &mut out);
+        let server = self.cluster.hosts[who].server.as_mut().expect("nobody crashes here");
+        server.step(Input { now_ms: self.now_ms, event }, &mut out);
         self.wanted(who, out);
     }
 
@@ -85,26 +81,25 @@ impl Several {
         for output in out {
             match output {
                 Output::Send { conn, message } => self.sent.push((conn, message)),
-                Output::Disk(op) => self.servers[who].1.ask(op),
+                Output::Disk(op) => self.cluster.hosts[who].disk.ask(op),
                 Output::Notify { to, notification } => {
                     self.step(usize::from(to.0), Event::Notified { from, notification });
                 }
                 Output::SendPeer { link, message } => {
-                    let to = self.other_end(link, who).expect("a link has two ends");
-                    self.over[to].push_back((link, message));
+                    let to = self.cluster.other_end(from.0, link).expect("a link has two ends");
+                    self.over[usize::from(to)].push_back((link, message));
                 }
                 Output::Dial { to } => {
-                    let link = LinkId(self.links.len() as u64 + 1);
-                    self.links.insert(link, [who, usize::from(to.0)]);
+                    let link = self.cluster.dialled(from.0, to.0).expect("nothing is in the way");
                     self.step(usize::from(to.0), Event::Accepted { link, from });
                     self.step(who, Event::Dialled { link, to });
                 }
                 Output::Hang { link } => {
-                    let to = self.other_end(link, who).expect("a link has two ends");
-                    self.step(to, Event::Unlinked { link });
+                    let to = self.cluster.other_end(from.0, link).expect("a link has two ends");
+                    self.step(usize::from(to), Event::Unlinked { link });
                 }
                 Output::SetTimer { timer, .. } => {
-                    self.servers[who].2.insert(timer);
+                    self.cluster.hosts[who].own.insert(timer);
                 }
                 Output::Close { .. } | Output::Note(_) => {}
             }
@@ -119,7 +114,7 @@ impl Several {
     }
 
     fn sync(&mut self, who: usize) -> bool {
-        let disk = &mut self.servers[who].1;
+        let disk = &mut self.cluster.hosts[who].disk;
         let Some((file, ticket)) = disk.tickets().next() else { return false };
         disk.done(file, ticket);
         self.step(who, Event::Synced { file, ticket });
@@ -127,12 +122,12 @@ impl Several {
     }
 
     fn settle(&mut self) {
-        while (0..self.servers.len()).any(|who| self.sync(who) || self.carry(who)) {}
+        while (0..self.over.len()).any(|who| self.sync(who) || self.carry(who)) {}
     }
 
     /// Everything but what one server is told, and what its disk does.
     fn settle_but_for(&mut self, one: usize) {
-        while (0..self.servers.len()).any(|who| who != one && (self.sync(who) || self.carry(who))) {}
+        while (0..self.over.len()).any(|who| who != one && (self.sync(who) || self.carry(who))) {}
     }
 
     fn connect(&mut self, who: usize, conn: u64, request: ConnectRequest) {
