@@ -2,7 +2,9 @@
 
 use crate::disk::{CrashReport, Disk};
 use crate::links::{Links, Partitions};
-use zk_proto::server::{Output, RecoveryError, Server, ServerConfig, ServerId};
+use zk_proto::message::ToPeer;
+use zk_proto::server::{Note, Output, RecoveryError, Server, ServerConfig, ServerId};
+use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::LinkId;
 use zk_proto::zab::{Peer, Role};
 
@@ -78,6 +80,28 @@ impl<X, W: Default, T> Cluster<X, W, T> {
     /// The parts in Zab of all that are up.
     pub fn peers(&self) -> Vec<&Peer> {
         self.hosts.iter().filter_map(|host| host.server.as_ref()).map(Server::peer).collect()
+    }
+
+    /// Tells the history of all of them what a server wants done, as it is after that step.
+    pub fn tell(&self, id: u8, output: &Output, ghost: &mut Ghost) {
+        let Some(peer) = self.server(id).map(Server::peer) else { return };
+        match output {
+            Output::SendPeer { message: ToPeer::Zab(packet), .. } => ghost.sent(peer, packet),
+            Output::Note(Note::Zab(note)) => ghost.note(peer, note),
+            Output::Note(Note::Writes(write)) => ghost.writes(ServerId(id), write),
+            Output::Note(Note::Written) => ghost.written(ServerId(id)),
+            Output::Note(Note::Applied(txn)) => ghost.deliver(ServerId(id), txn),
+            Output::Note(Note::Restored(zxid)) => ghost.show(ServerId(id), *zxid),
+            Output::SendPeer { message: ToPeer::Ask(_) | ToPeer::Answer(_), .. }
+            | Output::Note(Note::Spoiled(_))
+            | Output::Send { .. }
+            | Output::Close { .. }
+            | Output::Disk(_)
+            | Output::SetTimer { .. }
+            | Output::Notify { .. }
+            | Output::Dial { .. }
+            | Output::Hang { .. } => {}
+        }
     }
 
     /// The server that leads the newest epoch, as far as it knows itself, and that epoch.
@@ -160,31 +184,40 @@ mod tests {
         assert!(cluster.host(1).crash(false, &mut |_| 0).is_none(), "it is down");
     }
 
-    /// Lets a server that is alone write what it wants to.
-    fn write(host: &mut Host<()>, mut out: Vec<Output>) {
-        let server = host.server.as_mut().expect("it is up");
+    /// Lets a server that is alone write what it wants to, and keeps the history of it.
+    fn write(cluster: &mut Cluster<(), (), char>, mut out: Vec<Output>, ghost: &mut Ghost) {
         loop {
             for output in out.drain(..) {
+                cluster.tell(0, &output, ghost);
                 if let Output::Disk(op) = output {
-                    host.disk.ask(op);
+                    cluster.host(0).disk.ask(op);
                 }
             }
+            let host = cluster.host(0);
             let Some((file, ticket)) = host.disk.tickets().next() else { return };
             host.disk.done(file, ticket);
+            let server = host.server.as_mut().expect("it is up");
             server.step(Input { now_ms: 0, event: Event::Synced { file, ticket } }, &mut out);
         }
     }
 
     #[test]
-    fn a_server_serves_anew_once_for_each_start() {
-        let mut cluster = of(1);
+    fn a_server_serves_anew_once_for_each_start_and_its_history_is_kept() {
+        let (mut cluster, mut ghost) = (of(1), Ghost::default());
         for starts in 1..=2 {
             let host = cluster.host(0);
-            let (_, out) = host.start(0).expect("its disk is whole");
+            let (server, out) = host.start(0).expect("its disk is whole");
+            ghost.started(server.peer());
             assert_eq!((host.starts, host.serves_anew()), (starts, None));
-            write(host, out);
-            assert_eq!((host.serves_anew(), host.serves_anew()), (Some(true), None));
+            write(&mut cluster, out, &mut ghost);
+            assert_eq!((cluster.host(0).serves_anew(), cluster.host(0).serves_anew()), (Some(true), None));
             assert_eq!(cluster.leader(), Some((0, starts)));
+            // It has led an epoch for each start, and that is on its disk.
+            let disk = &ghost.disks[&ServerId(0)];
+            assert_eq!(
+                (ghost.initial.len() as u32, disk.accepted_epoch, disk.current_epoch),
+                (starts, starts, starts)
+            );
             cluster.host(0).crash(false, &mut |_| 0);
             assert_eq!((cluster.host(0).serves_anew(), cluster.leader()), (None, None));
         }

@@ -85,12 +85,10 @@ impl World<'_> {
     /// A server's peer begins to write.
     pub fn peer_writes(&mut self, id: u8, write: &Write) {
         self.host(id).own.takes_epoch = matches!(write, Write::CurrentEpoch(_));
-        watch!(self.ghost, writes(ServerId(id), write));
     }
 
     /// It is written. With an epoch a server has what it had lost, and what it may lose again is judged again.
     pub fn peer_written(&mut self, id: u8) {
-        watch!(self.ghost, written(ServerId(id)));
         let host = self.host(id);
         if std::mem::take(&mut host.own.takes_epoch) && host.own.spoiled && !host.disk.is_rotten() {
             host.own.spoiled = false;

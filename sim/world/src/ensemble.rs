@@ -91,8 +91,7 @@ impl World<'_> {
 
     /// A server says something over a link.
     pub fn send_to_peer(&mut self, from: u8, id: LinkId, message: ToPeer) {
-        if let (ToPeer::Zab(packet), Some(server)) = (&message, self.cluster.server(from)) {
-            watch!(self.ghost, sent(server.peer(), packet));
+        if matches!(message, ToPeer::Zab(_)) {
             self.checked();
         }
         watch!(self.watched, peer_sends(from, id, &message));
@@ -225,9 +224,6 @@ impl World<'_> {
 
     /// A server's peer notes something.
     pub fn peer_notes(&mut self, id: u8, note: Note) {
-        if let Some(server) = self.cluster.server(id) {
-            watch!(self.ghost, note(server.peer(), &note));
-        }
         self.checked();
         match note {
             Note::Proposed(txn) => {
@@ -288,7 +284,6 @@ impl World<'_> {
     /// A server has the state of its leader in the place of its own.
     pub fn restored(&mut self, id: u8, zxid: Zxid) {
         self.once("server caught up by a snapshot");
-        watch!(self.ghost, show(ServerId(id), zxid));
         self.note(Place::Server(id), &What::Restored { zxid });
         if let Some(server) = self.cluster.server(id) {
             watch!(self.watched, started(id, zxid, server.tree()));

@@ -322,12 +322,15 @@ impl World<'_> {
     fn server_outputs(&mut self, id: u8, out: &mut Vec<Output>) {
         let mut woken = self.woken(out);
         for output in out.drain(..) {
-            if self.host(id).own.stops_ms.is_some() {
-                // What is on its way to the disk may get there.
-                if let Output::Note(Note::Writes(write)) = output {
-                    self.peer_writes(id, &write);
-                }
+            // What is on its way to the disk may get there.
+            let is_writing = matches!(output, Output::Note(Note::Writes(_)));
+            if self.host(id).own.stops_ms.is_some() && !is_writing {
                 continue;
+            }
+            if self.watches {
+                let former = self.pulse.acts(Acting::Invariants("history"));
+                self.cluster.tell(id, &output, &mut self.ghost);
+                self.pulse.acts(former);
             }
             match output {
                 Output::Send { conn, message } => self.send_to_client(conn, message),
@@ -464,7 +467,6 @@ impl World<'_> {
 
     /// A transaction is applied to a server's tree: the first time anywhere, elsewhere, or again after a start.
     fn applied(&mut self, id: u8, txn: &Arc<Txn>, woken: &mut Woken) {
-        watch!(self.ghost, deliver(ServerId(id), txn));
         self.checked();
         let is_first = txn.zxid > self.knowledge.applied;
         self.note(Place::Server(id), &What::Apply { zxid: txn.zxid });

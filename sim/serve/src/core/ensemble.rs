@@ -9,7 +9,7 @@ use super::{Core, Happening, MS, Nanos, steady_ms};
 use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
-use zk_proto::server::{self, Event, ServerId};
+use zk_proto::server::{Event, ServerId};
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification};
 use zk_proto::zab::{Note, invariants};
@@ -111,9 +111,6 @@ impl Core {
 
     /// A server says something over a link.
     pub(super) fn send_to_peer(&mut self, now: Nanos, from: u8, link: LinkId, message: ToPeer) {
-        if let (ToPeer::Zab(packet), Some(server)) = (&message, self.cluster.server(from)) {
-            self.zab.ghost.sent(server.peer(), packet);
-        }
         let to = self.cluster.other_end(from, link).filter(|to| self.cluster.links.has(ServerId(*to), link));
         if let Some(to) =
             to.filter(|_| self.cluster.links.link(link).is_some_and(|link| link.to == [false; 2]))
@@ -205,11 +202,6 @@ impl Core {
 
     /// A server's peer notes something.
     pub(super) fn noted(&mut self, now: Nanos, id: u8, note: Note) {
-        if self.is_ensemble()
-            && let Some(server) = self.cluster.server(id)
-        {
-            self.zab.ghost.note(server.peer(), &note);
-        }
         match note {
             Note::Established { epoch } => self.established(now, id, epoch),
             Note::Proposed(txn) => {
@@ -251,24 +243,8 @@ impl Core {
         }
     }
 
-    /// What a server's peer wants on its disk, and has there.
-    pub(super) fn writes(&mut self, id: u8, note: &server::Note) {
-        match note {
-            _ if !self.is_ensemble() => {}
-            server::Note::Writes(write) => self.zab.ghost.writes(ServerId(id), write),
-            server::Note::Written => self.zab.ghost.written(ServerId(id)),
-            server::Note::Zab(_)
-            | server::Note::Applied(_)
-            | server::Note::Restored(_)
-            | server::Note::Spoiled(_) => {}
-        }
-    }
-
     /// A server has the state of its leader in the place of its own.
     pub(super) fn restored(&mut self, id: u8, zxid: Zxid) {
-        if self.is_ensemble() {
-            self.zab.ghost.show(ServerId(id), zxid);
-        }
         if let Some(server) = self.cluster.server(id) {
             self.watched.started(id, zxid, server.tree());
         }

@@ -283,6 +283,9 @@ impl Core {
     /// Does what a server wants done.
     fn outputs(&mut self, now: Nanos, id: u8, out: &mut Vec<Output>) {
         for output in out.drain(..) {
+            if self.is_ensemble() {
+                self.cluster.tell(id, &output, &mut self.zab.ghost);
+            }
             match output {
                 Output::Send { conn, message } => self.send(now, conn, message),
                 Output::Close { conn } => self.closed_by_server(now, conn),
@@ -291,9 +294,7 @@ impl Core {
                 Output::Note(Note::Zab(note)) => self.noted(now, id, note),
                 Output::Note(Note::Applied(txn)) => self.applied(now, id, &txn),
                 Output::Note(Note::Restored(zxid)) => self.restored(id, zxid),
-                Output::Note(note @ (Note::Writes(_) | Note::Written | Note::Spoiled(_))) => {
-                    self.writes(id, &note)
-                }
+                Output::Note(Note::Writes(_) | Note::Written | Note::Spoiled(_)) => {}
                 Output::Notify { to, notification } => self.notify(now, id, to.0, notification),
                 Output::SendPeer { link, message } => self.send_to_peer(now, id, link, message),
                 Output::Dial { to } => self.dial(now, id, to.0),
@@ -305,9 +306,7 @@ impl Core {
 
     fn applied(&mut self, now: Nanos, id: u8, txn: &Arc<Txn>) {
         let is_first = txn.zxid > self.applied;
-        if self.is_ensemble() {
-            self.zab.ghost.deliver(zk_proto::server::ServerId(id), txn);
-        } else if !is_first {
+        if !self.is_ensemble() && !is_first {
             // What no snapshot shows is applied again after a start.
             return;
         }
