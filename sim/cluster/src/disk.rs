@@ -132,8 +132,9 @@ impl Disk {
     /// nobody waits for. What was added to another file waits for its own.
     pub fn done(&mut self, file: FileId, number: u64) -> usize {
         if let Some(at) = self.pending.iter().position(|op| op.ticket() == Some((file, number))) {
-            let later = self.pending.split_off(at + 1);
-            for op in std::mem::take(&mut self.pending) {
+            let mut kept = Vec::new();
+            for _ in 0..=at {
+                let op = self.pending.pop_front().expect("so many are pending");
                 let needs_none = match &op {
                     DiskOp::Remove { .. } => true,
                     DiskOp::Replace { ticket, .. } => *ticket == 0,
@@ -142,10 +143,10 @@ impl Disk {
                 if needs_none || op.file() == file {
                     self.apply(op);
                 } else {
-                    self.pending.push_back(op);
+                    kept.push(op);
                 }
             }
-            self.pending.extend(later);
+            kept.into_iter().rev().for_each(|op| self.pending.push_front(op));
         }
         self.files.get(&file).map_or(0, |bytes| bytes.len())
     }
