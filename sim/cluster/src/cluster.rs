@@ -104,13 +104,16 @@ impl<X, W: Default, T> Cluster<X, W, T> {
         }
     }
 
-    /// The server that leads the newest epoch, as far as it knows itself, and that epoch.
+    /// The server that leads the newest epoch, and that epoch: see [`leader`].
     pub fn leader(&self) -> Option<(u8, u32)> {
-        let leads = |peer: &Peer| match peer.role() {
-            Role::Leading { epoch } => Some((epoch, peer.config().id.0)),
-            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
-        };
-        self.peers().into_iter().filter_map(leads).max().map(|(epoch, server)| (server, epoch))
+        leader(self.peers()).map(|(ServerId(server), epoch)| (server, epoch))
+    }
+
+    /// The links between two servers.
+    pub fn between(&self, [a, b]: [u8; 2]) -> Vec<LinkId> {
+        let mut links = self.links.of(ServerId(a));
+        links.retain(|link| self.other_end(a, *link) == Some(b));
+        links
     }
 
     /// Whether nothing gets from one server to another.
@@ -139,6 +142,15 @@ impl<X, W: Default, T> Cluster<X, W, T> {
     pub fn mend(&mut self, cut: &[[u8; 2]]) -> Vec<T> {
         cut.iter().flat_map(|[from, to]| self.partitions.mend(ServerId(*from), ServerId(*to))).collect()
     }
+}
+
+/// Who leads the newest epoch, as far as each knows itself, and that epoch.
+pub fn leader<'a>(peers: impl IntoIterator<Item = &'a Peer>) -> Option<(ServerId, u32)> {
+    let leads = |peer: &Peer| match peer.role() {
+        Role::Leading { epoch } => Some((epoch, peer.config().id)),
+        Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
+    };
+    peers.into_iter().filter_map(leads).max().map(|(epoch, server)| (server, epoch))
 }
 
 #[cfg(test)]
@@ -173,6 +185,7 @@ mod tests {
         cluster.hosts.iter_mut().for_each(|host| assert!(host.start(0).is_ok()));
         let link = cluster.dialled(2, 0).expect("nothing is in the way");
         assert_eq!((cluster.other_end(2, link), cluster.other_end(0, link)), (Some(0), Some(2)));
+        assert_eq!((cluster.between([0, 2]), cluster.between([2, 1])), (vec![link], vec![]));
         cluster.cut(&[[0, 1]]);
         assert!(cluster.is_cut(0, 1) && !cluster.is_cut(1, 0));
         assert_eq!((cluster.dialled(0, 1), cluster.dialled(1, 0)), (None, None));

@@ -12,7 +12,7 @@ use crate::trace::{Place, What};
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
-use zk_proto::server::{Event, Server, ServerId};
+use zk_proto::server::{Event, Server};
 use zk_trials::event::{ActorId, Fact};
 
 impl World<'_> {
@@ -72,12 +72,10 @@ impl World<'_> {
                 self.aim(client, when, Armed::Meddle(Meddling::Write(data.as_str().into())));
             }
             Fault::Stranger { client, server } => self.stranger(client, server),
-            Fault::LinkBreak { between: [a, b] } => {
-                for link in self.cluster.links.of(ServerId(a)) {
-                    if self.cluster.links.other_end(ServerId(a), link) == Some(ServerId(b)) {
-                        self.once("link between servers broke");
-                        self.break_link(link);
-                    }
+            Fault::LinkBreak { between } => {
+                for link in self.cluster.between(between) {
+                    self.once("link between servers broke");
+                    self.break_link(link);
                 }
             }
         }

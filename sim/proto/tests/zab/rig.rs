@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use zk_api::{SessionId, Zxid};
+use zk_cluster::cluster;
 use zk_cluster::links::{self, Inbox};
 use zk_cluster::peer::{BarePeer, Entry, entry};
 use zk_proto::message::Xid;
@@ -9,9 +10,7 @@ use zk_proto::server::ServerId;
 use zk_proto::txn::TxnBody;
 use zk_proto::zab::ghost::Ghost;
 use zk_proto::zab::message::{LinkId, Notification, Packet, Stand, Vote};
-use zk_proto::zab::{
-    Doubt, Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Role, Timer, invariants,
-};
+use zk_proto::zab::{Doubt, Draft, Event, Output, Peer, PeerConfig, RecoveredHistory, Timer, invariants};
 
 pub type Link = links::Link<Inbox<Packet>>;
 
@@ -370,8 +369,7 @@ impl Rig {
         if !self.is_judged {
             return Ok(());
         }
-        let peers: Vec<&Peer> = self.nodes.values().filter_map(|node| node.peer.as_ref()).collect();
-        invariants::check(&peers, &self.ghost)
+        invariants::check(&self.peers(), &self.ghost)
             .map_err(|broken| format!("{}: {}", broken.invariant, broken.what))?;
         self.check_itself()
     }
@@ -410,11 +408,11 @@ impl Rig {
 
     /// The established leader of the newest epoch.
     pub fn leader(&self) -> Option<ServerId> {
-        let leads = |node: &BarePeer| match node.peer.as_ref()?.role() {
-            Role::Leading { epoch } => Some((epoch, node.config.id)),
-            Role::Looking | Role::Joining { .. } | Role::Following { .. } | Role::Observing { .. } => None,
-        };
-        self.nodes.values().filter_map(leads).max().map(|(_, server)| server)
+        cluster::leader(self.peers()).map(|(server, _)| server)
+    }
+
+    fn peers(&self) -> Vec<&Peer> {
+        self.nodes.values().filter_map(|node| node.peer.as_ref()).collect()
     }
 }
 

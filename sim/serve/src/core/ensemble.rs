@@ -159,10 +159,8 @@ impl Core {
 
     /// The links between two servers break under them, with what is on its way.
     pub(super) fn break_links(&mut self, now: Nanos, [a, b]: [u8; 2]) {
-        for link in self.cluster.links.of(ServerId(a)) {
-            let Some(at) = self.cluster.links.link(link).filter(|at| at.ends.contains(&ServerId(b))) else {
-                continue;
-            };
+        for link in self.cluster.between([a, b]) {
+            let Some(at) = self.cluster.links.link(link) else { continue };
             at.to = [true; 2];
             let is_lost = |event: &Event| match event {
                 Event::FromPeer { link: over, .. } | Event::Unlinked { link: over } => *over == link,
