@@ -12,7 +12,7 @@ use clap::Args;
 use models::{explore, models};
 use std::collections::BTreeSet;
 use std::time::Instant;
-use zk_proto::mutant::Mutant;
+use zk_proto::mutant::{self, Mutant};
 use zk_proto::zab::invariants;
 use zk_reports::{Answer, Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, MutantsReport};
 use zk_world::Invariant;
@@ -26,7 +26,11 @@ an ensemble in which everything fails, and the same small models. A find counts
 once the bug has made a difference; without any bug, the same must be green.
 
 Exit 1 if a bug was not found, or by nothing that was expected to find it, or if
-the canary was, which harms nobody.";
+the canary was, which harms nobody. Releases have no such bugs: build with
+`--features mutants`.";
+
+const LACKS: &str = "mutants: there are no bugs to plant in this build, as in any release; one that is built with \
+                     `--features mutants` has them";
 
 #[derive(Args, Debug)]
 pub(crate) struct MutantsArguments {
@@ -74,6 +78,9 @@ pub(crate) fn mutants(
 ) -> Result<MutantsReport, BadInput> {
     let began = Instant::now();
     let mutants = arguments.mutants()?;
+    if !mutant::ARE_THERE {
+        return Err(BadInput::new(LACKS.to_owned()));
+    }
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
     let chaos = Chaos::new(zoo, arguments.seeds, jobs)?;
     let mut unmutated = chaos.plant(None)?.kills(None);

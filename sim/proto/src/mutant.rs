@@ -4,10 +4,15 @@
 //! as well), acts at its place
 //! in the machine's code, and says so there, each time that it makes a difference: a find is credited to it only
 //! after that.
+//!
+//! They are there in builds with the feature `mutants` alone, which tests have and releases have not.
 
 mod table;
 
 use table::{Facts, TABLE};
+
+/// Whether this build can have any.
+pub const ARE_THERE: bool = cfg!(feature = "mutants");
 
 /// A planted bug. What is known of each is in a table, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

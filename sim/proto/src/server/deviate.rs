@@ -22,7 +22,7 @@ use zk_api::{Identity, Request, SessionId, WatchedEvent, Zxid, split};
 impl ServerConfig {
     /// Whether this server has that bug, which acts just here.
     pub(super) fn deviates(&self, mutant: Mutant, out: &mut Vec<Output>) -> bool {
-        let deviates = self.zab.mutant == Some(mutant);
+        let deviates = self.zab.planted() == Some(mutant);
         out.extend(deviates.then_some(Output::Note(Note::Zab(zab::Note::Deviated(mutant)))));
         deviates
     }
@@ -37,7 +37,7 @@ impl ServerConfig {
         body: TxnBody,
         out: &mut Vec<Output>,
     ) -> TxnBody {
-        if self.zab.mutant.is_none() {
+        if self.zab.planted().is_none() {
             return body;
         }
         let good = match &body {
@@ -61,7 +61,9 @@ impl ServerConfig {
         out: &mut Vec<Output>,
     ) -> TxnBody {
         match body {
-            TxnBody::CloseSession { expired, .. } if self.zab.mutant == Some(Mutant::CloseLooksAtApplied) => {
+            TxnBody::CloseSession { expired, .. }
+                if self.zab.planted() == Some(Mutant::CloseLooksAtApplied) =>
+            {
                 let otherwise = close_session(applied, &self.tree, session, expired);
                 if otherwise != body {
                     self.deviates(Mutant::CloseLooksAtApplied, out);
@@ -91,14 +93,14 @@ impl ServerConfig {
 
     /// Whether who may not read is told all the same; notes that somebody is.
     pub(super) fn tells_anybody(&self, leaks: &Cell<bool>) -> bool {
-        let tells = self.zab.mutant == Some(Mutant::EventsToAnybody);
+        let tells = self.zab.planted() == Some(Mutant::EventsToAnybody);
         leaks.set(leaks.get() || tells);
         tells
     }
 
     /// The tree ahead of a new leader.
     pub(super) fn counts_otherwise(&self, mut ahead: DataTree, out: &mut Vec<Output>) -> DataTree {
-        if self.zab.mutant != Some(Mutant::LeaderCountsAnew) {
+        if self.zab.planted() != Some(Mutant::LeaderCountsAnew) {
             return ahead;
         }
         let has_fewer = |(path, node): (&zk_api::Text, &crate::tree::Node)| {
@@ -121,7 +123,7 @@ impl ServerConfig {
         mut tree: DataTree,
         out: &mut Vec<Output>,
     ) -> DataTree {
-        if self.zab.mutant == Some(Mutant::RestoreKeepsZnodes) {
+        if self.zab.planted() == Some(Mutant::RestoreKeepsZnodes) {
             for (path, node) in own.nodes() {
                 if tree.node(path).is_none() && tree.node(split(path).0).is_some() {
                     self.deviates(Mutant::RestoreKeepsZnodes, out);
@@ -134,7 +136,7 @@ impl ServerConfig {
 
     /// What a server starts with: the newest snapshot and the log replayed over it.
     pub(super) fn replays_otherwise(&self, files: &Files, found: &mut Recovered, out: &mut Vec<Output>) {
-        if self.zab.mutant != Some(Mutant::ReplayCountsAgain) || found.replayed == 0 {
+        if self.zab.planted() != Some(Mutant::ReplayCountsAgain) || found.replayed == 0 {
             return;
         }
         let newest = found.snapshots.last().and_then(|zxid| files.get(&FileId::Snapshot(*zxid)));
@@ -201,7 +203,9 @@ impl Server {
         asker: Option<ConnId>,
         step: &mut Step<'_>,
     ) -> Vec<(ConnId, WatchedEvent)> {
-        let Some(mutant) = self.config.zab.mutant.filter(|_| !events.is_empty()) else { return Vec::new() };
+        let Some(mutant) = self.config.zab.planted().filter(|_| !events.is_empty()) else {
+            return Vec::new();
+        };
         match mutant {
             Mutant::WatchAfterAnswer if events.iter().any(|(conn, _)| Some(*conn) == asker) => {
                 self.deviates(mutant, step);
@@ -232,7 +236,7 @@ impl Server {
 
     /// The zxid that a write's answer tells.
     pub(super) fn tells_otherwise(&self, zxid: Zxid, step: &mut Step<'_>) -> Zxid {
-        if self.config.zab.mutant != Some(Mutant::AnswerTellsLater) {
+        if self.config.zab.planted() != Some(Mutant::AnswerTellsLater) {
             return zxid;
         }
         let next = self.lead.as_ref().and_then(|_| self.peer.next_zxid());
@@ -241,7 +245,7 @@ impl Server {
 
     /// A client's connection is about to be gone.
     pub(super) fn drops_otherwise(&mut self, conn: ConnId, step: &mut Step<'_>) {
-        if self.config.zab.mutant == Some(Mutant::LearnerExpires)
+        if self.config.zab.planted() == Some(Mutant::LearnerExpires)
             && self.is_learning()
             && let (Some(connection), Some(link)) = (self.connections.get(&conn), self.peer.leader_link())
         {
@@ -254,7 +258,7 @@ impl Server {
 
     /// Whether a request is answered before what its session asked earlier.
     pub(super) fn overtakes(&self, conn: ConnId, waiting: &Waiting, step: &mut Step<'_>) -> bool {
-        if self.config.zab.mutant != Some(Mutant::ReadOvertakesWrite) {
+        if self.config.zab.planted() != Some(Mutant::ReadOvertakesWrite) {
             return false;
         }
         let first = self.connections.get(&conn).and_then(|connection| connection.waiting.front());

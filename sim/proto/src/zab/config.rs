@@ -1,6 +1,6 @@
 //! Who votes in an ensemble, and how long anybody waits.
 
-use crate::mutant::Mutant;
+use crate::mutant::{self, Mutant};
 use crate::server::ServerId;
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub struct PeerConfig {
     pub diff_max: u32,
     /// A leader whose zxid comes to this counter gives its epoch up.
     pub last_counter: u32,
-    /// A bug that this peer is to have.
+    /// A bug that this peer is to have, in a build that [has them](crate::mutant::ARE_THERE).
     pub mutant: Option<Mutant>,
 }
 
@@ -69,6 +69,11 @@ impl PeerConfig {
             sync_limit_ticks: usual.sync_limit_ticks * 2,
             ..usual
         }
+    }
+
+    /// The bug that is planted. Without the feature it is a constant, and nothing of any bug is in the program.
+    pub(crate) fn planted(&self) -> Option<Mutant> {
+        if mutant::ARE_THERE { self.mutant } else { None }
     }
 
     /// Whether a server votes. An observer is in no quorum.

@@ -14,14 +14,14 @@ use zk_api::Zxid;
 impl PeerConfig {
     /// Whether this peer has that bug, which acts just here.
     pub(super) fn deviates(&self, mutant: Mutant, out: Out<'_>) -> bool {
-        let deviates = self.mutant == Some(mutant);
+        let deviates = self.planted() == Some(mutant);
         out.extend(deviates.then_some(Output::Note(Note::Deviated(mutant))));
         deviates
     }
 
     /// The order of votes as this peer sees it.
     pub(super) fn prefers(&self, a: &Vote, b: &Vote) -> bool {
-        match self.mutant {
+        match self.planted() {
             Some(Mutant::EqualHistoryById) => {
                 let newer = a.epoch == b.epoch && a.zxid > b.zxid;
                 a.epoch > b.epoch || newer || a.zxid == b.zxid && a.leader > b.leader
@@ -34,7 +34,7 @@ impl PeerConfig {
     /// The same, with a mark where it is not the order of votes.
     pub(super) fn judges(&self, a: &Vote, b: &Vote, out: Out<'_>) -> bool {
         let prefers = self.prefers(a, b);
-        if let (Some(mutant), true) = (self.mutant, prefers != a.beats(b)) {
+        if let (Some(mutant), true) = (self.planted(), prefers != a.beats(b)) {
             self.deviates(mutant, out);
         }
         prefers
@@ -42,7 +42,7 @@ impl PeerConfig {
 
     /// What is taken for what is on disk.
     pub(super) fn starts_from(&self, mut disk: RecoveredHistory, out: Out<'_>) -> RecoveredHistory {
-        match self.mutant {
+        match self.planted() {
             Some(Mutant::ForgetsPromise) => {
                 let known = disk.log.last().map_or(disk.base, |txn| txn.zxid).epoch.max(disk.current_epoch);
                 if disk.accepted_epoch > known && self.deviates(Mutant::ForgetsPromise, out) {
@@ -60,7 +60,7 @@ impl PeerConfig {
 
     /// The zxid behind the last of an epoch, when the counter carries into it.
     pub(super) fn rolls_over(&self, last: Zxid) -> Option<Zxid> {
-        (self.mutant == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch.wrapping_add(1), 0))
+        (self.planted() == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch.wrapping_add(1), 0))
     }
 }
 
@@ -79,7 +79,7 @@ impl Peer {
 
     /// Turns away from a leader, or from leading, and forgets what is in memory alone, or what is not.
     pub(super) fn leaves_otherwise(&mut self, out: Out<'_>) {
-        let Some(mutant) = self.config.mutant else { return };
+        let Some(mutant) = self.config.planted() else { return };
         if mutant == Mutant::MemoryOutlivesElection {
             let applied = match &self.state {
                 State::Leading(leader) => leader.initial,
@@ -109,7 +109,7 @@ impl Peer {
 
     /// Whether a peer without a leader does something else than wait for its writes and look.
     pub(super) fn settles_otherwise(&mut self, out: Out<'_>) -> bool {
-        let Some(mutant) = self.config.mutant else { return false };
+        let Some(mutant) = self.config.planted() else { return false };
         let (is_idle, durable) = (self.storage.is_idle(), self.storage.durable());
         match mutant {
             Mutant::ObserverStays => !self.config.votes() && self.deviates(mutant, out),
@@ -134,7 +134,7 @@ impl Peer {
 
     /// Whether this peer has delivered in its own way.
     pub(super) fn delivers_otherwise(&mut self, up_to: Zxid, out: Out<'_>) -> bool {
-        let Some(mutant) = self.config.mutant else { return false };
+        let Some(mutant) = self.config.planted() else { return false };
         let serves = matches!(&self.state, State::Learning(learner) if learner.phase == Phase::Serving);
         let known = self.committed.min(self.history.last());
         let durable = self.storage.durable().min(self.history.last());
@@ -169,7 +169,7 @@ impl Peer {
 impl Peer {
     /// Whether something else became of the leader's state.
     pub(super) fn starts_over_otherwise(&mut self, write: &Write, out: Out<'_>) -> bool {
-        match self.config.mutant {
+        match self.config.planted() {
             Some(Mutant::SnapshotInMemory) => {
                 self.storage.hold(write.clone());
                 true
@@ -185,7 +185,7 @@ impl Peer {
 
     /// Whether something else became of a part of the history, or of a proposal.
     pub(super) fn logs_otherwise(&mut self, write: &Write, out: Out<'_>) -> bool {
-        let Some(mutant) = self.config.mutant else { return false };
+        let Some(mutant) = self.config.planted() else { return false };
         let phase = self.learner().phase;
         let is_held = match mutant {
             Mutant::EpochBeforeHistory
@@ -225,7 +225,7 @@ impl Peer {
 
     /// Whether the history and the epoch go to the disk in another order, or are acknowledged out of it.
     pub(super) fn persists_otherwise(&mut self, out: Out<'_>) -> bool {
-        let Some(mutant) = self.config.mutant else { return false };
+        let Some(mutant) = self.config.planted() else { return false };
         let learner = self.learner();
         let (epoch, synced, told) = (Write::CurrentEpoch(learner.epoch()), learner.synced, learner.told);
         let holds = self.storage.holds();
@@ -282,7 +282,7 @@ impl Peer {
 
     /// Whether a learner makes something else of what is on disk now.
     pub(super) fn acknowledges_otherwise(&mut self, write: &Write, out: Out<'_>) -> bool {
-        let Some(mutant) = self.config.mutant else { return false };
+        let Some(mutant) = self.config.planted() else { return false };
         let learner = self.learner();
         let (phase, epoch, synced, acked) = (learner.phase, learner.epoch(), learner.synced, learner.acked);
         let durable = self.storage.durable();
@@ -316,7 +316,7 @@ impl Peer {
 
     /// What else a learner makes of a commit.
     pub(super) fn told_otherwise(&mut self, zxid: Zxid, out: Out<'_>) -> Option<Result<(), Violation>> {
-        let mutant = self.config.mutant?;
+        let mutant = self.config.planted()?;
         let (phase, synced) = (self.learner().phase, self.learner().synced);
         match mutant {
             Mutant::CommitWithoutPacket | Mutant::PullRequest1993 | Mutant::PullRequest2111
@@ -335,7 +335,7 @@ impl Peer {
 
     /// What else a learner does as it begins to serve.
     pub(super) fn serves_otherwise(&mut self, out: Out<'_>) {
-        let Some(mutant) = self.config.mutant else { return };
+        let Some(mutant) = self.config.planted() else { return };
         match mutant {
             Mutant::HistoryAtUpToDate => self.storage.release(|_| true),
             Mutant::EpochAtUpToDate => {

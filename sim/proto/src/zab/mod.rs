@@ -257,6 +257,10 @@ type Out<'a> = &'a mut Vec<Output>;
 impl Peer {
     /// Starts a peer from its disk, looking for a leader. Gives the peer and what to do before anything else.
     pub fn start(config: PeerConfig, disk: RecoveredHistory) -> (Peer, Vec<Output>) {
+        assert!(
+            config.mutant == config.planted(),
+            "this build has no bugs to plant: it lacks the feature `mutants`"
+        );
         let mut out = Vec::new();
         let disk = config.starts_from(disk, &mut out);
         let history = History::new(disk.base, disk.log);
