@@ -6,6 +6,7 @@
 //! | `replay` | [`ReplayReport`]: one seed again |
 //! | `check` | [`CheckReport`]: a model explored |
 //! | `ensemble` | [`EnsembleReport`]: an ensemble explored |
+//! | `compare` | [`CompareReport`]: recipes side by side |
 //! | `mutants` | [`MutantsReport`]: the kill matrix |
 //! | `mutate` | [`MutateReport`]: how strong the promises of recipes are |
 //! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
@@ -34,6 +35,7 @@
 mod annotations;
 mod cause;
 mod check;
+mod compare;
 mod confidence;
 mod diagram;
 mod ensemble;
@@ -62,6 +64,7 @@ mod words;
 pub use annotations::sweep_annotations;
 pub use cause::{Cause, Mark, Moment};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use compare::{BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, UnderFault};
 pub use confidence::{Confidence, Rate};
 pub use diagram::{
     Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
@@ -83,9 +86,10 @@ pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
 };
 pub use pages::{
-    check_html, check_text, ensemble_html, ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html,
-    judge_markdown, judge_text, live_html, live_text, mutants_html, mutants_text, mutate_markdown,
-    mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown, sweep_text,
+    check_html, check_text, compare_html, compare_markdown, compare_text, ensemble_html, ensemble_text,
+    exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown, judge_text, live_html, live_text,
+    mutants_html, mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html,
+    sweep_markdown, sweep_text,
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};

@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `sweep`, `replay`, `exhaust`, `live` | of runs |
 //! | `check`, `ensemble` | of models |
-//! | `judge`, `mutants`, `mutate`, `herd` | of recipes and of the checker itself |
+//! | `judge`, `compare`, `mutants`, `mutate`, `herd` | of recipes and of the checker itself |
 
 mod check;
+mod compare;
 mod ensemble;
 mod exhaust;
 mod herd;
@@ -18,6 +19,7 @@ mod replay;
 mod sweep;
 
 pub use check::{check_html, check_text};
+pub use compare::{compare_html, compare_markdown, compare_text};
 pub use ensemble::{ensemble_html, ensemble_text};
 pub use exhaust::exhaust_text;
 pub use herd::{herd_markdown, herd_text};

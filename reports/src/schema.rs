@@ -6,9 +6,10 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// The JSON Schema of each report, by what stands in its key `schema`.
-pub fn schemas() -> [(&'static str, Value); 11] {
+pub fn schemas() -> [(&'static str, Value); 12] {
     [
         of::<CheckReport>(CHECK_SCHEMA),
+        of::<CompareReport>(COMPARE_SCHEMA),
         of::<Diagram>(DIAGRAM_SCHEMA),
         of::<EnsembleReport>(ENSEMBLE_SCHEMA),
         of::<ExhaustReport>(EXHAUST_SCHEMA),

@@ -113,6 +113,8 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         #[cfg(feature = "run")]
         Command::Judge(arguments) => chaos::judge(zoo, &arguments),
         #[cfg(feature = "run")]
+        Command::Compare(arguments) => chaos::compare(zoo, &arguments),
+        #[cfg(feature = "run")]
         Command::Mutate(arguments) => chaos::mutate(zoo, &arguments),
         #[cfg(feature = "run")]
         Command::Mutants(arguments) => chaos::mutants(zoo, &arguments),
@@ -248,6 +250,7 @@ mod chaos {
     use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
     use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
+    use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::mutate::MutateArguments;
@@ -257,9 +260,9 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, count, exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown,
-        judge_text, mermaid, mutants_html, mutants_text, mutate_markdown, mutate_text, prepare_report_dir,
-        replay_text, to_json, write_whole,
+        Lines, ReplayReport, compare_html, compare_markdown, compare_text, count, exhaust_text,
+        herd_markdown, herd_text, judge_html, judge_markdown, judge_text, mermaid, mutants_html,
+        mutants_text, mutate_markdown, mutate_text, prepare_report_dir, replay_text, to_json, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
@@ -287,6 +290,26 @@ mod chaos {
             JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
             JudgeFormat::Json => to_json(&report),
             JudgeFormat::Markdown => judge_markdown(&report),
+        })?;
+        Ok(report.answer)
+    }
+
+    /// Compares recipes.
+    pub(super) fn compare(zoo: &Zoo, arguments: &CompareArguments) -> Result<Answer, BadInput> {
+        arguments.report.as_deref().map(prepare_report_dir).transpose()?;
+        let mut progress = Progress::new(arguments.format.progress(), None);
+        let report = crate::compare::compare(zoo, arguments, &mut |done| {
+            progress.at(done, String::new, || format!("{done} recipes"));
+        })?;
+        drop(progress);
+        if let Some(dir) = &arguments.report {
+            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
+            write_whole(&dir.join("index.html"), compare_html(&report).as_bytes())?;
+        }
+        print(&match arguments.format {
+            JudgeFormat::Human => compare_text(&report, paint()),
+            JudgeFormat::Json => to_json(&report),
+            JudgeFormat::Markdown => compare_markdown(&report),
         })?;
         Ok(report.answer)
     }

@@ -183,7 +183,7 @@ pub(crate) fn each_of<T: Sync, R: Send>(
     results.into_iter().map(|result| result.expect("each was done")).collect()
 }
 
-fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
+pub(crate) fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
     answers.fold(Answer::Held, |worst, answer| match (worst, answer) {
         (Answer::Broken, _) | (_, Answer::Broken) => Answer::Broken,
         (Answer::Undecided, _) | (_, Answer::Undecided) => Answer::Undecided,
@@ -191,7 +191,7 @@ fn worst(answers: impl Iterator<Item = Answer>) -> Answer {
     })
 }
 
-fn judge_one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
+pub(crate) fn judge_one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<JudgedTrial, BadInput> {
     let about = trial.about;
     // Other trials have memory, too: states are a limit for each, and the same on every machine.
     let config =

@@ -35,6 +35,7 @@
 //! | `command` | the command line |
 //! | `bad_input` | [`BadInput`]: what is wrong with a command line, a file or the environment, in one line |
 //! | `check` | checks, and the Explorer |
+//! | `compare` | recipes side by side (feature `run`) |
 //! | `draw` | runs as space-time diagrams |
 //! | `fuzz` | generated programs in both engines (feature `run`) |
 //! | `github` | what a build on GitHub is told |
@@ -58,6 +59,8 @@
 mod bad_input;
 mod check;
 mod command;
+#[cfg(feature = "run")]
+mod compare;
 #[cfg(feature = "conform")]
 mod conform;
 mod draw;

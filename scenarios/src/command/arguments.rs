@@ -110,6 +110,10 @@ pub(super) enum Command {
     #[cfg(feature = "run")]
     #[command(long_about = crate::judge::ABOUT)]
     Judge(crate::judge::JudgeArguments),
+    /// Compares recipes: what they promise, what they cost, what breaks them
+    #[cfg(feature = "run")]
+    #[command(long_about = crate::compare::ABOUT)]
+    Compare(crate::compare::CompareArguments),
     /// Tells how strong a recipe's promises are, by mutations of the recipe
     #[cfg(feature = "run")]
     #[command(long_about = crate::mutate::ABOUT)]

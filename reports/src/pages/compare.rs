@@ -1,0 +1,255 @@
+//! Recipes side by side.
+
+use crate::check::Judgement;
+use crate::compare::{CompareReport, ComparedRecipe, Cost, UnderFault};
+use crate::html::html;
+use crate::judge::{Expected, JudgedPromise, JudgedTrial};
+use crate::markdown::markdown;
+use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
+use crate::text::{Paint, text};
+use crate::verdict::{Answer, Verdict};
+use crate::words::{count, of, wall};
+use std::collections::BTreeSet;
+
+/// How many recipes stand beside one another in a table of 80 columns.
+const BESIDE: usize = 3;
+
+/// Recipes side by side, as text. The last line is the answer.
+pub fn compare_text(report: &CompareReport, paint: Paint) -> String {
+    text(&page(report), paint)
+}
+
+impl std::fmt::Display for CompareReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&compare_text(self, Paint::PLAIN))
+    }
+}
+
+/// The same as a page.
+pub fn compare_html(report: &CompareReport) -> String {
+    html("compare", &page(report))
+}
+
+/// The costs alone as a table in Markdown: the same in any run of one build.
+pub fn compare_markdown(report: &CompareReport) -> String {
+    markdown(&vec![costs(report, Mood::Strong)])
+}
+
+fn page(report: &CompareReport) -> Page {
+    let about = format!(
+        "{} side by side, by the model within each one's bounds (at most {} states), by {} of all faults, and by as \
+         many of each fault alone on three servers",
+        of(report.recipes.len() as u64, "recipe"),
+        count(report.max_states),
+        of(report.seeds, "seed"),
+    );
+    let mut page = vec![Part::Title("compare".into(), about)];
+    page.push(what_holds(report));
+    page.extend(report.recipes.chunks(BESIDE).map(promises));
+    page.extend(notes(unless(report)));
+    page.push(costs(report, Mood::Plain));
+    page.extend(notes(vec![HOW.into()]));
+    page.push(faults(report));
+    page.extend(notes(report.recipes.iter().flat_map(under).collect()));
+    page.push(Part::Blank);
+    page.extend(report.recipes.iter().flat_map(shortest));
+    let took = format!("{} in {}", of(report.recipes.len() as u64, "recipe"), wall(report.wall_seconds));
+    let words = match report.answer {
+        Answer::Held => "each is as the catalogue says",
+        Answer::Broken => "NOT as the catalogue says: see 'judge'",
+        Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
+    };
+    page.extend([Line::from(took).into(), answer(report.answer, words)]);
+    page
+}
+
+/// How costs are measured.
+const HOW: &str = "One run without faults under seed 1 on three servers: all clients ask at once, for twenty turns together, \
+                   and work for 100 ms in each. Requests and wakes are those of a turn, by how many clients there are; a \
+                   hand-over takes so many ms from giving back to the next grant (the median with 5 clients), by the \
+                   latency of a message; left are so many znodes after the run with 20 clients";
+
+fn notes(notes: Vec<String>) -> impl Iterator<Item = Part> {
+    notes.into_iter().map(|note| Line::from(note).indent(2).wrapped(4).into())
+}
+
+fn what_holds(report: &CompareReport) -> Part {
+    let row = |recipe: &ComparedRecipe| {
+        let judged = &recipe.judged;
+        let known = judged.catalogued.as_ref().map_or(String::new(), |known| known.defect.clone());
+        let name = Cell::from(&judged.name).about(&judged.about);
+        vec![name, model(judged), seeds(judged, report.seeds), known.into()]
+    };
+    let rows = report.recipes.iter().map(row).collect();
+    Part::Table("What holds", vec![Group::new(["recipe", "model", "seeds", "known as"], rows)])
+}
+
+fn model(judged: &JudgedTrial) -> Cell {
+    match judged.model {
+        Judgement::Holds => Cell::new(Mood::Good, format!("holds, {} states", count(judged.states))),
+        Judgement::Violated => {
+            let steps = shortest_by_model(judged).and_then(|promise| promise.steps).unwrap_or(0);
+            Cell::new(Mood::Bad, format!("BROKEN in {}", of(steps.into(), "step")))
+        }
+        Judgement::Undecided => Cell::new(Mood::Odd, "undecided"),
+        Judgement::NotDetermined => Cell::new(Mood::Odd, "not determined"),
+    }
+}
+
+/// The worst that seeds did to one promise.
+fn seeds(judged: &JudgedTrial, seeds: u64) -> Cell {
+    match judged.promises.iter().map(|promise| promise.broken).max() {
+        None | Some(0) => Cell::new(Mood::Good, "held"),
+        Some(most) => Cell::new(Mood::Bad, format!("BROKEN in {} of {}", count(most), count(seeds))),
+    }
+}
+
+fn shortest_by_model(judged: &JudgedTrial) -> Option<&JudgedPromise> {
+    let broken = |promise: &&JudgedPromise| promise.model == Verdict::Broken && promise.steps.is_some();
+    judged.promises.iter().filter(broken).min_by_key(|promise| promise.steps)
+}
+
+/// A few recipes beside one another, promise by promise.
+fn promises(recipes: &[ComparedRecipe]) -> Part {
+    let mut names: Vec<&str> = Vec::new();
+    for promise in recipes.iter().flat_map(|recipe| &recipe.judged.promises) {
+        if !names.contains(&&*promise.name) {
+            names.push(&promise.name);
+        }
+    }
+    let cell = |name: &str, recipe: &ComparedRecipe| {
+        let promise = recipe.judged.promises.iter().find(|promise| promise.name == name);
+        promise.map_or_else(|| Cell::from("-"), verdict)
+    };
+    let row = |name: &&str| {
+        let cells = recipes.iter().map(|recipe| cell(name, recipe));
+        std::iter::once(Cell::from(*name)).chain(cells).collect()
+    };
+    let mut group = Group::new(["promise"], names.iter().map(row).collect());
+    group.heads.extend(recipes.iter().map(|recipe| recipe.judged.name.clone()));
+    Part::Table("Promises", vec![group])
+}
+
+/// What both engines say of a promise: the worse of the two.
+fn verdict(promise: &JudgedPromise) -> Cell {
+    let either = |verdict| promise.model == verdict || promise.chaos == verdict;
+    if either(Verdict::Broken) {
+        Cell::new(Verdict::Broken, "BROKEN")
+    } else if is_measured(promise) {
+        Cell::new(Mood::Plain, "not promised")
+    } else if either(Verdict::BrokenAsExpected) {
+        Cell::new(Verdict::BrokenAsExpected, "kept, unless *")
+    } else if promise.expected == Expected::Either && either(Verdict::Held) {
+        // The search stopped at what is known to break.
+        Cell::new(Mood::Plain, "not broken yet")
+    } else if either(Verdict::Held) {
+        Cell::new(Verdict::Held, "kept")
+    } else {
+        Cell::new(Verdict::NeverTested, "never tested")
+    }
+}
+
+/// Whether it is looked at though the recipe does not promise it.
+fn is_measured(promise: &JudgedPromise) -> bool {
+    promise.assumptions.iter().any(|assumption| assumption == "the recipe promises it")
+}
+
+/// Under which assumptions promises are kept.
+fn unless(report: &CompareReport) -> Vec<String> {
+    let mut all = BTreeSet::new();
+    for promise in report.recipes.iter().flat_map(|recipe| &recipe.judged.promises) {
+        if !promise.assumptions.is_empty() && !is_measured(promise) {
+            let assumptions = promise.assumptions.join("; and that ");
+            all.insert(format!("* {} assumes that {assumptions}", promise.name));
+        }
+    }
+    all.into_iter().collect()
+}
+
+fn costs(report: &CompareReport, name: Mood) -> Part {
+    let row = |recipe: &ComparedRecipe| {
+        let at = |clients: u64, latency_ms: f64| {
+            recipe.costs.iter().find(|cost| cost.clients == clients && cost.latency_ms == latency_ms)
+        };
+        let a_turn = |clients, number: fn(&Cost) -> u64| {
+            at(clients, 1.0).map_or_else(String::new, |cost| per(number(cost), cost.turns))
+        };
+        let hand_over = |latency_ms| match at(5, latency_ms).and_then(|cost| cost.hand_over_us) {
+            Some(us) => format!("{:.1}", us as f64 / 1000.0),
+            None => "-".into(),
+        };
+        let left = at(20, 1.0).map_or_else(String::new, |cost| count(cost.left));
+        let numbers = [
+            a_turn(1, |cost| cost.requests),
+            a_turn(5, |cost| cost.requests),
+            a_turn(20, |cost| cost.requests),
+            a_turn(5, |cost| cost.wakes),
+            a_turn(20, |cost| cost.wakes),
+            hand_over(1.0),
+            hand_over(50.0),
+            left,
+        ];
+        std::iter::once(Cell::new(name, &recipe.judged.name)).chain(numbers.map(Cell::from)).collect()
+    };
+    let heads = ["recipe", "requests: 1", "5", "20", "wakes: 5", "20", "ms at: 1", "50", "left"];
+    Part::Table("What a turn costs", vec![Group::new(heads, report.recipes.iter().map(row).collect())])
+}
+
+/// So many for each turn.
+fn per(number: u64, turns: u64) -> String {
+    match turns {
+        0 => "-".into(),
+        turns => format!("{:.1}", number as f64 / turns as f64),
+    }
+}
+
+fn faults(report: &CompareReport) -> Part {
+    let cell = |under: &UnderFault| match under.verdict {
+        Verdict::Held | Verdict::NeverTested => Cell::new(Verdict::Held, "held"),
+        Verdict::BrokenAsExpected => Cell::new(under.verdict, "as expected"),
+        Verdict::Broken => Cell::new(under.verdict, "BROKEN"),
+    };
+    let row = |recipe: &ComparedRecipe| {
+        let cells = recipe.faults.iter().map(cell);
+        std::iter::once(Cell::from(&recipe.judged.name)).chain(cells).collect()
+    };
+    let mut group = Group::new(["under"], report.recipes.iter().map(row).collect());
+    let kinds = report.recipes.first().map_or(&[][..], |recipe| &recipe.faults);
+    group.heads.extend(kinds.iter().map(|under| under.fault.clone()));
+    Part::Table("Each fault alone", vec![group])
+}
+
+/// What breaks a recipe under which fault.
+fn under(recipe: &ComparedRecipe) -> Vec<String> {
+    let mut all = Vec::new();
+    for under in &recipe.faults {
+        for broken in under.broken.iter().filter(|broken| broken.owed > 0) {
+            let seeds = of(broken.owed, "seed");
+            all.push(format!(
+                "{}, {}: {} broken in {seeds}",
+                recipe.judged.name, under.fault, broken.promise
+            ));
+        }
+    }
+    all
+}
+
+/// The shortest run that breaks a recipe, for those that break.
+fn shortest(recipe: &ComparedRecipe) -> Vec<Part> {
+    let judged = &recipe.judged;
+    let by_model = shortest_by_model(judged);
+    let by_chaos = || judged.promises.iter().find_map(|it| Some((&it.name, it.first_seed?)));
+    let (promise, how, command) = match (by_model, by_chaos()) {
+        (Some(promise), _) => {
+            let steps = of(promise.steps.unwrap_or(0).into(), "step");
+            (&promise.name, format!(" in {steps}"), format!("zoocheck check {}", judged.name))
+        }
+        (None, Some((name, seed))) => {
+            (name, format!(" under seed {seed}"), format!("zoocheck shrink {} --seed {seed}", judged.name))
+        }
+        (None, None) => return Vec::new(),
+    };
+    let defect = judged.catalogued.as_ref().map_or(String::new(), |known| format!(" ({})", known.defect));
+    let words = format!("{} breaks {promise}{how}{defect}", judged.name);
+    vec![Line::from(words).wrapped(2).into(), Line::new(Mood::Strong, command).indent(2).into()]
+}
