@@ -1,6 +1,8 @@
 """kazoo's barrier: the first process raises and lowers it, the others wait.
 
     zoocheck run barrier.py:worker --promises barrier=/gate/barrier
+
+`wait` may raise ConnectionLoss, as kazoo says, and is tried again.
 """
 
 
@@ -10,7 +12,7 @@ def worker(client, probe):
         if probe.process == 0:
             raises(barrier, probe, round)
         else:
-            passes(barrier, probe, round)
+            passes(client, barrier, probe, round)
 
 
 def raises(barrier, probe, round):
@@ -23,7 +25,7 @@ def raises(barrier, probe, round):
     probe.ends("has lowered", "/gate/barrier", round)
 
 
-def passes(barrier, probe, round):
+def passes(client, barrier, probe, round):
     probe.begins("comes to", "/gate/barrier", round)
-    barrier.wait()
+    client.retry(barrier.wait)
     probe.ends("passes", "/gate/barrier", round)
