@@ -76,12 +76,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs a target's trial on a live ensemble. `progress` learns how many rounds are done.
 ///
-/// Fails if no session can be had, or if the trial's znodes are not free. The znodes are removed at the end.
+/// Fails if it is a program's, which takes its time from us; if no session can be had, or if the trial's znodes are not
+/// free. The znodes are removed at the end.
 pub(crate) fn live(
     target: &Target,
     run: &LiveRun,
     progress: &mut (dyn FnMut(u64) + Send),
 ) -> Result<LiveReport, BadInput> {
+    if target.trial.programs().is_some() {
+        let name = target.trial.about.name;
+        return Err(BadInput::new(format!(
+            "--connect: {name} is a program, which is hosted in simulations alone; expected a recipe or a variant"
+        )));
+    }
     // Outside any simulation: here the clocks and the threads are real.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -180,6 +180,18 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
 }
 
 #[test]
+fn a_program_is_not_judged_on_a_live_ensemble() {
+    if python().is_none() {
+        return;
+    }
+    let words = "run lock.py:worker --promises fair-lock=/lock --connect 127.0.0.1:1";
+    let output = zoocheck(&host().join("examples"), "0", words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("zoocheck: --connect: lock.py:worker is a program"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
     if python().is_none() {
         return;
