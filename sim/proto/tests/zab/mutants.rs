@@ -1,8 +1,7 @@
 //! Bugs that are planted, and what finds them: each mutant by chaos, under the names of the invariants.
 //!
-//! A find counts only after the mutant's mark, and only if the same seed is green without it. The table of
-//! ARCHITECTURE.md is printed by `ZAB_MUTANTS=1000 cargo test -p zk-proto --test zab table -- --nocapture`
-//! (seeds for each).
+//! A find counts only after the mutant's mark, and only if the same seed is green without it. `PLANTED.md` has the tables
+//! that `table` and `nearest_table` print, and the commands.
 
 use crate::chaos::{Reached, Run, run};
 use crate::explore::{Budget, decided};
