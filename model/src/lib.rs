@@ -30,6 +30,7 @@
 //! | `life` | how a life of a process begins |
 //! | `stop` | why a search cannot go on |
 //! | [`ensemble`] | ensemble models: real servers over links that break |
+//! | [`soundness`] | how a model works, and why its reductions are sound |
 //!
 //! Everything that happens in a step is worked out by one of four automata whose transitions are remembered:
 //! a process, a client, the ensemble, the promises. A step is a few look-ups.
@@ -59,6 +60,8 @@ pub mod scene;
 pub mod search;
 pub mod service;
 pub mod shell;
+#[doc = include_str!("../SOUNDNESS.md")]
+pub mod soundness {}
 pub mod state;
 pub mod stateright;
 pub mod stop;

@@ -18,6 +18,7 @@
 //! the record's are in the same order. Not compared: times, the order of children's names, and the order of the events
 //! of one transaction, which ZooKeeper does not promise either. A view may be further than the record's server was, if
 //! the client cannot tell.
+#![doc = include_str!("../../SERVICE.md")]
 
 mod client;
 mod foresight;

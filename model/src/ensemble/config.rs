@@ -140,7 +140,7 @@ pub struct Setup {
     pub traces: Traces,
 }
 
-/// What is taken for one step, or for one state. ARCHITECTURE.md says why nobody can tell; all are on but in the tests
+/// The steps and states that the search merges. `ENSEMBLE.md` says why no invariant can tell; all are on, except in tests
 /// that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merges {

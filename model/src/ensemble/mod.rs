@@ -20,6 +20,7 @@
 //! | `progress` | liveness: progress stays possible, and nothing goes round without it for ever |
 //! | `describe` | steps, for people to read |
 //! | `stateright` | the same model for stateright's search |
+#![doc = include_str!("../../ENSEMBLE.md")]
 
 mod action;
 mod client;
