@@ -101,12 +101,12 @@ fn everything_is_as_catalogued_and_the_published_table_is_that_of_a_run() {
 fn the_published_table_of_herds_is_that_of_a_run() {
     let ran = zoocheck("judge --herd=20,1,2,5,10 --format markdown");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let published = include_str!("../../ARCHITECTURE.md");
+    let published = include_str!("../FIGURES.md");
     for line in ran.stdout.lines() {
         let begins = line.strip_suffix('|').expect("a row of a table");
         assert!(
             published.contains(&format!("\n{begins}|")),
-            "ARCHITECTURE.md lacks this line of a run:\n{line}"
+            "scenarios/FIGURES.md lacks this line of a run:\n{line}"
         );
     }
     let ran = zoocheck("judge lock/simple --herd=10 --format json");
