@@ -72,11 +72,12 @@ pub(crate) struct FuzzArguments {
     /// Go through models of at most so many states to their end; 0 for none
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "50000", value_parser = whole(0..=100_000_000usize))]
     enumerate: usize,
-    /// Programs without: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life
+    /// Programs without: tasks, races, times, list-order, pzxid, session-order, identities, start, next-life,
+    /// renewal
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = named::<Feature>)]
     without: Vec<Feature>,
     /// Leave out of the models what they vary of this, to prove that programs find it: tasks,
-    /// together, times, done, list-order, pzxid, session-order, identities, start
+    /// together, times, done, list-order, pzxid, session-order, identities, start, administrator, renewal
     #[arg(long, value_name = "WHAT", value_parser = named::<Blind>)]
     blind: Option<Blind>,
     /// Show and shrink so many differences

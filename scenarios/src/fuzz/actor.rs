@@ -42,33 +42,35 @@ impl Fuzzed {
             Step::Ask { ask, .. } => matches!(ask, Ask::RemoveWatches { .. } | Ask::CheckWatches { .. }),
             _ => false,
         });
+        let renews = program.renews;
         let code = move |zk, probe, part: Part| {
             let process = program.processes[usize::from(part.me.process)].clone();
-            runs(process, (zk, probe), part.me.life, anonymous)
+            let shared = Shared { process, renews, next: AtomicUsize::new(1), cell: Mutex::default() };
+            runs(shared, (zk, probe), part.me.life, anonymous)
         };
         let recorder = |log: &Log| Box::new(Recorder(log.clone())) as Box<dyn AnyPromise>;
-        Trial::new("fuzz", code)
+        let trial = Trial::new("fuzz", code)
             .summary("A generated program.")
             .bounds(Bounds::clients(clients))
             .setup([PATHS[0]])
             .promises(move || log.iter().map(recorder).collect())
             .opts_out(&zk_trials::promises::STANDARD)
-            .counts_wakes(counts_wakes)
+            .counts_wakes(counts_wakes);
+        if renews { trial.renews_session() } else { trial }
     }
 }
 
 async fn runs(
-    process: Process,
+    shared: Shared,
     (zk, probe): (Arc<dyn ZooKeeper>, Arc<dyn Probe>),
     life: u8,
     anonymous: bool,
 ) -> End {
-    let lives_on = !process.next.is_empty();
+    let lives_on = !shared.process.next.is_empty();
     if life > 0 && !lives_on {
         return End::Done;
     }
-    let shared = Arc::new(Shared { process, next: AtomicUsize::new(1), cell: Mutex::default() });
-    Running { zk: zk.clone(), probe, shared, life, anonymous }.task(0).await;
+    Running { zk: zk.clone(), probe, shared: Arc::new(shared), life, anonymous }.task(0).await;
     if lives_on && normal::is_lost(zk.state()) { End::SessionLost } else { End::Done }
 }
 
@@ -104,6 +106,8 @@ impl Promise for Recorder {
 /// What the tasks of a process share.
 struct Shared {
     process: Process,
+    /// A session that has expired is followed by another.
+    renews: bool,
     /// The task to be spawned next.
     next: AtomicUsize,
     cell: Mutex<Cell>,
@@ -278,7 +282,7 @@ where
                 self.says(name, &locals.path(path));
             }
             Step::Connected => {
-                while self.zk.session() == SessionId::NONE && !self.zk.state().is_final() {
+                while !self.is_connected() {
                     self.zk.state_change().await;
                 }
             }
@@ -302,6 +306,15 @@ where
                     self.probe.spawn(self.task(nth));
                 }
             }
+        }
+    }
+
+    /// Whether there is nothing to wait for: a session, and a connection where sessions follow each other, or none ever.
+    fn is_connected(&self) -> bool {
+        let state = self.zk.state();
+        match self.shared.renews {
+            true => state == KeeperState::SyncConnected || (state.is_final() && !normal::is_lost(state)),
+            false => self.zk.session() != SessionId::NONE || state.is_final(),
         }
     }
 
@@ -474,9 +487,10 @@ fn request(ask: &Ask, locals: &Locals) -> Request {
         Ask::Ephemerals { path } => Request::GetEphemerals { prefix: p(path) },
         Ask::Count { path } => Request::GetAllChildrenNumber { path: p(path) },
         Ask::WhoAmI => Request::WhoAmI,
-        Ask::Auth { user } => {
-            Request::Auth { scheme: "digest".into(), credentials: Data::from(&*format!("u{user}:p")) }
-        }
+        Ask::Auth { user } => Request::Auth {
+            scheme: if *user == 0 { "nobody" } else { "digest" }.into(),
+            credentials: Data::from(&*format!("u{user}:p")),
+        },
         Ask::Close => Request::CloseSession,
     }
 }

@@ -26,6 +26,10 @@ pub(crate) enum Blind {
     Identities,
     /// Each process begins with its session.
     Start,
+    /// No administrator changes anything.
+    Administrator,
+    /// No client gets another session.
+    Renewal,
 }
 
 impl Words for Blind {
@@ -39,6 +43,8 @@ impl Words for Blind {
         ("session-order", Blind::SessionOrder),
         ("identities", Blind::Identities),
         ("start", Blind::Start),
+        ("administrator", Blind::Administrator),
+        ("renewal", Blind::Renewal),
     ];
 }
 
@@ -62,6 +68,8 @@ impl Blind {
             (Blind::Together, Action::Together(..)) => true,
             (Blind::Done, Action::Expire(me) | Action::Crash(me)) => is_done(me),
             (Blind::Start, Action::Early(_, _)) => true,
+            (Blind::Administrator, Action::Delete(_) | Action::Set(..)) => true,
+            (Blind::Renewal, Action::Renew(..)) => true,
             _ => false,
         }
     }

@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
                 return Answer::Cut;
             }
             let waits = next[..free].iter().all(|action| matches!(action, Action::CatchUp(_)));
-            next.retain(|action| self.is_worth(&state, *action, waits));
+            next.retain(|action| self.is_worth(&state, *action, &at, waits));
             // What is put there last is looked at first.
             for action in next.iter().rev() {
                 match self.step(&state, *action) {
@@ -216,7 +216,7 @@ impl<'a> Search<'a> {
     /// Whether a step can be on the way. Faults meet whom they have met in the world. A view that nobody looks at, with
     /// no request to be served, no watch to fire and no end of its session to be learnt, may as well change later: nobody can
     /// tell when it did, as it may lag behind all there is. `waits`: nothing else is left to do.
-    fn is_worth(&self, state: &State, action: Action, waits: bool) -> bool {
+    fn is_worth(&self, state: &State, action: Action, at: &At, waits: bool) -> bool {
         let met = &self.seen.met;
         let process = |me: u8| state.clients[usize::from(me)].actor().process;
         match action {
@@ -228,6 +228,10 @@ impl<'a> Search<'a> {
                 !is_fault || met.expiries.contains(&process(me))
             }
             Action::Crash(me) => met.crashes.contains(&process(me)),
+            Action::Delete(_) | Action::Set(..) => {
+                let next = self.seen.changes.get(usize::from(at.changes));
+                next.is_some_and(Change::is_administrators)
+            }
             Action::CatchUp(me) => {
                 let (service, place) = (&state.service, usize::from(me));
                 let client = &state.clients[place];

@@ -26,6 +26,8 @@ pub(crate) enum Feature {
     Start,
     /// What a later life of a process does.
     NextLife,
+    /// Another session under the same code.
+    Renewal,
 }
 
 impl Words for Feature {
@@ -39,6 +41,7 @@ impl Words for Feature {
         ("identities", Feature::Identities),
         ("start", Feature::Start),
         ("next-life", Feature::NextLife),
+        ("renewal", Feature::Renewal),
     ];
 }
 
@@ -52,6 +55,7 @@ pub(crate) struct Plan {
 /// What a program has of these.
 pub(crate) fn features(program: &Program) -> BTreeSet<Feature> {
     let mut features: BTreeSet<Feature> = program.steps().filter_map(feature).collect();
+    features.extend(program.renews.then_some(Feature::Renewal));
     for process in &program.processes {
         let is_early = process.tasks[0].first() != Some(&Step::Connected);
         features.extend(is_early.then_some(Feature::Start));
@@ -91,9 +95,13 @@ pub(crate) fn generate(seed: u64, plan: &Plan) -> Program {
     let mut paths = vec![Path::Fixed(dice.weigh(&[(3, 1), (1, 2), (1, 4)]))];
     paths.push(Path::Fixed(dice.below(5) as u8));
     let mut generator = Generator { dice, plan, kinds, paths };
-    let mut program = Program { processes: (0..processes).map(|_| generator.process()).collect() };
+    let mut program =
+        Program { renews: false, processes: (0..processes).map(|_| generator.process()).collect() };
     if processes > 1 && generator.dice.one_in(6) {
         generator.meet(&mut program.processes);
+    }
+    if generator.may(Feature::Renewal) && generator.dice.one_in(5) {
+        generator.renew(&mut program);
     }
     program
 }
@@ -265,6 +273,16 @@ impl Generator<'_> {
         steps.extend(looked);
     }
 
+    /// Code that is there when its session expires, and goes on with the next one.
+    fn renew(&mut self, program: &mut Program) {
+        program.renews = true;
+        for process in &mut program.processes {
+            let steps = &mut process.tasks[0];
+            let at = 1 + self.dice.below(steps.len());
+            steps.splice(at..at, [Step::Sleep(3000), Step::Connected]);
+        }
+    }
+
     fn slot(&mut self) -> Slot {
         Slot(self.dice.below(usize::from(SLOTS).min(2)) as u8)
     }
@@ -343,7 +361,7 @@ impl Generator<'_> {
                 self.ask(ask, steps);
             }
             Kind::Auth if self.may(Feature::Identities) => {
-                let user = 1 + self.dice.below(2) as u8;
+                let user = self.dice.weigh(&[(4, 1), (4, 2), (1, 0)]);
                 let ask = if self.dice.one_in(3) { Ask::WhoAmI } else { Ask::Auth { user } };
                 self.ask(ask, steps);
             }

@@ -11,13 +11,14 @@ const MOST_LINES: usize = 500;
 
 /// Reads a program. A line that begins with `#` says something about it.
 pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
-    let mut program = Program { processes: Vec::new() };
+    let mut program = Program { renews: false, processes: Vec::new() };
     let mut is_next = false;
     for (number, line) in (1..).zip(text.lines().map(str::trim)) {
         let bad = |what: &str| BadInput::new(format!("line {number}: {line}: {what}"));
         match line {
             "" => {}
             line if line.starts_with('#') => {}
+            "renews" if program.processes.is_empty() => program.renews = true,
             "process" => {
                 is_next = false;
                 program.processes.push(Process { tasks: vec![Vec::new()], next: Vec::new() });
@@ -236,6 +237,7 @@ mod tests {
         let begins = "expected `process`, on a line of its own, before any step";
         assert_eq!(error("  await a"), format!("line 1: await a: {begins}"));
         assert_eq!(error("process extra"), format!("line 1: process extra: {begins}"));
+        assert_eq!(error("process\n  renews"), "line 2: renews: renews: no such step");
         assert_eq!(error("# nothing"), "a program has a process at least");
         let most = "at most 16 processes and 500 lines are expected";
         assert_eq!(error(&"process\n".repeat(17)), format!("17 processes and 17 lines: {most}"));

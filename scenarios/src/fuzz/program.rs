@@ -6,6 +6,8 @@ use zk_api::{AddWatchMode, WatcherKind};
 /// What the clients of a run do: one process each.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Program {
+    /// A client whose session has expired soon has another, for the same code.
+    pub(crate) renews: bool,
     pub(crate) processes: Vec<Process>,
 }
 
@@ -71,24 +73,70 @@ pub(crate) const SLOTS: u8 = 4;
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Ask {
-    Create { path: Path, data: u8, mode: Mode, acl: Acl, stat: bool },
-    Delete { path: Path, version: i32 },
-    Exists { path: Path, watch: bool },
-    Data { path: Path, watch: bool },
-    SetData { path: Path, data: u8, version: i32 },
-    Children { path: Path, watch: bool, stat: bool },
-    Acl { path: Path },
-    SetAcl { path: Path, acl: Acl },
-    Sync { path: Path },
+    Create {
+        path: Path,
+        data: u8,
+        mode: Mode,
+        acl: Acl,
+        stat: bool,
+    },
+    Delete {
+        path: Path,
+        version: i32,
+    },
+    Exists {
+        path: Path,
+        watch: bool,
+    },
+    Data {
+        path: Path,
+        watch: bool,
+    },
+    SetData {
+        path: Path,
+        data: u8,
+        version: i32,
+    },
+    Children {
+        path: Path,
+        watch: bool,
+        stat: bool,
+    },
+    Acl {
+        path: Path,
+    },
+    SetAcl {
+        path: Path,
+        acl: Acl,
+    },
+    Sync {
+        path: Path,
+    },
     Multi(Vec<Change>),
     Reads(Vec<Read>),
-    AddWatch { path: Path, mode: AddWatchMode },
-    RemoveWatches { path: Path, kind: WatcherKind },
-    CheckWatches { path: Path, kind: WatcherKind },
-    Ephemerals { path: Path },
-    Count { path: Path },
+    AddWatch {
+        path: Path,
+        mode: AddWatchMode,
+    },
+    RemoveWatches {
+        path: Path,
+        kind: WatcherKind,
+    },
+    CheckWatches {
+        path: Path,
+        kind: WatcherKind,
+    },
+    Ephemerals {
+        path: Path,
+    },
+    Count {
+        path: Path,
+    },
     WhoAmI,
-    Auth { user: u8 },
+    /// Of a user, or for 0 such as every server refuses.
+    Auth {
+        user: u8,
+    },
     Close,
 }
 
@@ -252,6 +300,9 @@ impl Program {
 
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.renews {
+            writeln!(f, "renews")?;
+        }
         for process in &self.processes {
             for (nth, task) in process.tasks.iter().enumerate() {
                 writeln!(f, "{}", if nth == 0 { "process" } else { "task" })?;

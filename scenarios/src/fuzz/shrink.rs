@@ -58,6 +58,7 @@ fn candidates(program: &Program) -> Vec<Program> {
             all.push(candidate);
         }
     };
+    with(&|it| it.renews = false);
     let processes = program.processes.len();
     for p in 0..processes {
         if processes > 1 {

@@ -61,6 +61,11 @@ impl Change {
     pub(crate) fn is_end(&self) -> bool {
         self.what == Effect::Ended
     }
+
+    /// Whether it is an administrator's.
+    pub(crate) fn is_administrators(&self) -> bool {
+        self.by.is_none() && !self.is_end()
+    }
 }
 
 /// What came next.
@@ -129,6 +134,8 @@ pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
         server_pauses: 1,
         server_lags: 1,
         link_breaks: 1,
+        admin_deletes: 1,
+        admin_writes: 1,
         ..Faults::none()
     };
     let (servers, faults) = match seed as usize % KINDS {
@@ -240,7 +247,8 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let lag = if servers > 1 { transactions.min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
     let [restarts, expiries] = [later_lives.len(), expired.len()].map(|many| many.min(200) as u8);
-    let bounds = Bounds { drops, expiries, crashes, restarts, lag, ..Bounds::clients(clients) };
+    let admin = changes.iter().filter(|change| change.is_administrators()).count().min(200) as u8;
+    let bounds = Bounds { drops, expiries, crashes, restarts, admin, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, order, bounds, met })
 }
 
