@@ -57,6 +57,9 @@ pub struct CheckConfig {
     /// Look for livelocks once everything is explored. It takes our own search, no symmetry, and for each free
     /// transition six bytes; of more than 67 million none is recorded, and nothing is said of livelocks.
     pub livelock: bool,
+    /// Find out from which step of a counterexample on its promise is broken whatever comes, by looking at so many states
+    /// behind one step at most. Our own search alone.
+    pub inevitable_within: Option<usize>,
     /// Give up after so long.
     pub time_limit: Option<Duration>,
     /// Give up after so many states.
@@ -170,6 +173,8 @@ pub struct Counterexample {
     pub excuse: Option<Assumption>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
+    /// From which of them on, counted from 1, the promise is broken whatever comes, if that was looked for and found out.
+    pub inevitable_from: Option<usize>,
     /// The same as data, to be drawn; a last step that panics is missing.
     pub scenes: Vec<Scene>,
     /// The same steps, for the world to take again.
@@ -195,6 +200,7 @@ impl CheckConfig {
             engine: Engine::Own,
             promise: None,
             livelock: true,
+            inevitable_within: None,
             time_limit: None,
             max_states: None,
             max_memory: None,

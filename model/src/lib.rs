@@ -20,6 +20,7 @@
 //! | `symmetry` | states that differ only in which process is which |
 //! | `digest`, `memo` | digests of 128 bits, and what is remembered by them |
 //! | `search`, `tree` | our own breadth-first search, and the states it has found |
+//! | `inevitable` | from which step of a counterexample on nothing avoids it |
 //! | `livelock` | what goes round for ever in what a search has recorded |
 //! | `stateright` | the same model for stateright's searches and its Explorer |
 //! | `describe`, `course` | steps, for people to read, and for the world to take again |
@@ -43,6 +44,7 @@ mod course;
 pub mod describe;
 pub mod digest;
 pub mod ensemble;
+mod inevitable;
 pub mod life;
 mod limits;
 pub mod link;

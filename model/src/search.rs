@@ -4,6 +4,7 @@ use crate::actions::Action;
 use crate::check::{CheckConfig, Counterexample, Progress, PromiseReport};
 use crate::course::course_step;
 use crate::describe::describe;
+use crate::inevitable::inevitable_from;
 use crate::limits::Limits;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
@@ -291,7 +292,7 @@ impl Search<'_> {
 
     /// A promise is broken by something that goes round.
     fn goes_round(&mut self, nth: usize, what: &str, Livelock { state, round }: &Livelock) {
-        let mut example = self.counterexample(&Violation::new(what.to_owned(), None), *state, None);
+        let mut example = self.retraced(&Violation::new(what.to_owned(), None), &self.path(*state, &[]));
         let way = example.steps.len();
         (example.steps, example.scenes, example.course) = retrace(self.model, &self.path(*state, round));
         example.steps[way..].iter_mut().for_each(|step| step.insert_str(0, "round and round: "));
@@ -356,7 +357,7 @@ impl Search<'_> {
             let report = &self.found.promises[*promise];
             let known = if owed { &report.broken } else { &report.excused };
             if known.is_none() {
-                let example = self.counterexample(violation, index, nth);
+                let example = self.counterexample(*promise, violation, index, nth);
                 let report = &mut self.found.promises[*promise];
                 let place = if owed { &mut report.broken } else { &mut report.excused };
                 *place = Some(example);
@@ -367,11 +368,24 @@ impl Search<'_> {
         }
     }
 
-    fn counterexample(&self, violation: &Violation, index: u32, nth: Option<usize>) -> Counterexample {
+    fn counterexample(
+        &self,
+        promise: usize,
+        violation: &Violation,
+        index: u32,
+        nth: Option<usize>,
+    ) -> Counterexample {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
-        let (steps, scenes, course) = retrace(self.model, &path);
-        Counterexample { what: violation.what.clone(), excuse: violation.excuse, steps, scenes, course }
+        let most = self.config.inevitable_within.filter(|_| violation.excuse.is_none());
+        let inevitable_from = most.and_then(|most| inevitable_from(self.model, &path, promise, most));
+        Counterexample { inevitable_from, ..self.retraced(violation, &path) }
+    }
+
+    fn retraced(&self, violation: &Violation, path: &[usize]) -> Counterexample {
+        let (what, excuse) = (violation.what.clone(), violation.excuse);
+        let (steps, scenes, course) = retrace(self.model, path);
+        Counterexample { what, excuse, steps, inevitable_from: None, scenes, course }
     }
 
     /// The numbers of the actions from the start to a state, and then these.

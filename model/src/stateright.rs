@@ -177,7 +177,14 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
     broken.sort_by_key(|(promise, _)| Some(*promise) != model.to_break);
     if let Some((promise, violation)) = broken.into_iter().next() {
         found.violated = Some((promise, steps.len() as u32));
-        let example = Counterexample { what: violation.what, excuse: None, steps, scenes, course };
+        let example = Counterexample {
+            what: violation.what,
+            excuse: None,
+            steps,
+            inevitable_from: None,
+            scenes,
+            course,
+        };
         found.promises[promise].broken = Some(example);
     }
 }

@@ -1,5 +1,6 @@
 //! Lines of a run, and those of them that say why a promise was broken.
 
+use crate::words::seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,38 @@ pub struct Cause {
     pub why: Vec<String>,
     /// Of the timeline, the lines that matter, worked back from the break; that is the last.
     pub moments: Vec<Moment>,
+    /// From when on it was not avoided any more, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_return: Option<NoReturn>,
+}
+
+/// From when on a break was not avoided any more: up to some event the run was repeated, and behind that everything but
+/// its faults was left to another chance, a number of times.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoReturn {
+    /// When that event came, in virtual time.
+    pub virtual_ns: u64,
+    /// Which event.
+    pub what: String,
+    /// How often. Behind the event it breaks every time.
+    pub redraws: u32,
+    /// How often it is avoided behind the event before.
+    pub avoided: u32,
+}
+
+impl std::fmt::Display for NoReturn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let NoReturn { virtual_ns, what, redraws, avoided } = self;
+        match avoided {
+            0 => write!(f, "From the beginning on, none of {redraws} redraws avoids it."),
+            _ => write!(
+                f,
+                "From {} on, none of {redraws} redraws avoids it: {what}. Before that event, {avoided} do.",
+                seconds(*virtual_ns)
+            ),
+        }
+    }
 }
 
 /// One line of a timeline.

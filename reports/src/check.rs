@@ -191,8 +191,26 @@ pub struct Path {
     /// The steps that matter for that, by their numbers from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub matters: Vec<u32>,
+    /// From which of them on, counted from 1, nothing avoids the break any more; 0 for from the start. Missing where that was
+    /// not found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inevitable_from: Option<u32>,
     /// One line a step, from the start.
     pub steps: Vec<String>,
+}
+
+impl Path {
+    /// From when on nothing avoids it, in a sentence.
+    pub(crate) fn inevitable(&self) -> Option<String> {
+        let step = self.inevitable_from?;
+        Some(match step as usize {
+            0 => "Inevitable from the start: every continuation within the bounds breaks it.".into(),
+            last if last >= self.steps.len() => "Only the last step makes it inevitable.".into(),
+            step => {
+                format!("Inevitable from step {step} on: every continuation within the bounds breaks it.")
+            }
+        })
+    }
 }
 
 impl CheckReport {

@@ -62,7 +62,7 @@ mod verdict;
 mod words;
 
 pub use annotations::sweep_annotations;
-pub use cause::{Cause, Mark, Moment};
+pub use cause::{Cause, Mark, Moment, NoReturn};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use compare::{BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, UnderFault};
 pub use confidence::{Confidence, Rate};

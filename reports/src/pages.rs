@@ -117,7 +117,8 @@ fn end(text: &str) -> impl Iterator<Item = Part> {
 /// The sentences, and then the moments that matter.
 fn why(cause: &Cause) -> impl Iterator<Item = Part> {
     let moments = [Part::Blank, Part::Moments(cause.moments.clone())];
-    cause.why.iter().map(|sentence| below(sentence.as_str())).chain(moments)
+    let no_return = cause.no_return.iter().map(|it| below(it.to_string()));
+    cause.why.iter().map(|sentence| below(sentence.as_str())).chain(no_return).chain(moments)
 }
 
 /// How it compares with the catalogue: odd, if it is not as that says.

@@ -85,7 +85,7 @@ fn a_replay_that_is_too_long_leaves_out_others_and_no_fault() {
     assert!(!replay_text(&report, Paint::PLAIN, Lines::Last(9)).contains("left out"));
     // A cause is shown whatever else is left out.
     let moments = vec![report.timeline[2].clone(), report.timeline[8].clone()];
-    report.cause = Some(Cause { why: vec!["p3 was first.".into()], moments });
+    report.cause = Some(Cause { why: vec!["p3 was first.".into()], moments, no_return: None });
     let text = replay_text(&report, Paint::PLAIN, Lines::Last(1));
     let expected = "\
 lock/simple, seed 41: BROKEN fifo: p1 was granted /lock before /lock/n-1

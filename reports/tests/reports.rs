@@ -129,6 +129,7 @@ fn check() -> CheckReport {
         assumption: None,
         why: vec!["p1 does not look.".into()],
         matters: vec![2],
+        inevitable_from: None,
         steps: vec!["p0 asks".into(), "p1 asks".into()],
     };
     CheckReport {
@@ -445,7 +446,7 @@ fn json_is_read_back_as_it_was() {
     assert_eq!(serde_json::from_str::<CheckReport>(&to_json(&check())).expect("a report"), check());
     assert_eq!(serde_json::from_str::<LiveReport>(&to_json(&live())).expect("a report"), live());
     let moments = vec![moment(1, Mark::Event, "says hello"), moment(2, Mark::Broken, "two are inside")];
-    let cause = Some(Cause { why: vec!["p0 says hello.".into()], moments });
+    let cause = Some(Cause { why: vec!["p0 says hello.".into()], moments, no_return: None });
     let caused = ReplayReport { cause, ..replay() };
     assert_eq!(serde_json::from_str::<ReplayReport>(&to_json(&caused)).expect("a report"), caused);
 }

@@ -26,6 +26,9 @@ pub(crate) fn gigabytes(n: u32) -> u64 {
     u64::from(n) * 1_000_000_000
 }
 
+/// So many states behind one step of a counterexample are looked at, to find out from which on it is inevitable.
+pub(crate) const CONTINUATIONS: usize = 50_000;
+
 /// What is explored unless somebody says otherwise: the trial's own bounds, with the reductions that a test has
 /// shown to be sound for it.
 ///
@@ -226,6 +229,7 @@ fn path(promise: &str, example: &Counterexample, clients: u8) -> Path {
     Path {
         why,
         matters: matters.collect(),
+        inevitable_from: example.inevitable_from.map(|step| step as u32),
         what: example.what.clone(),
         assumption: example.excuse.map(|excuse| assumption(excuse).into()),
         steps: example.steps.clone(),
@@ -263,6 +267,7 @@ mod tests {
             what: "two inside".into(),
             excuse: None,
             steps: steps.iter().map(|step| step.to_string()).collect(),
+            inevitable_from: None,
             scenes: Vec::new(),
             course: Vec::new(),
         });

@@ -230,6 +230,7 @@ fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, Chec
     let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     let config = arguments.config(check::default_config(&trial.about), &names)?;
+    let config = CheckConfig { inevitable_within: Some(check::CONTINUATIONS), ..config };
     Ok((trial, config))
 }
 
@@ -465,13 +466,31 @@ mod chaos {
             }
         };
         let options = RunOptions { log, order, ..RunOptions::default() };
+        let redraws = redraws(&target, arguments)?;
         if arguments.format == ReplayFormat::Mermaid {
-            let (answer, diagram) = run::replay_drawn(&target, seed, arguments.promise.as_deref(), options)?;
+            let promise = arguments.promise.as_deref();
+            let (answer, diagram) = run::replay_drawn(&target, seed, promise, redraws, options)?;
             print(&mermaid(&diagram))?;
             return Ok(answer);
         }
         let (whole, promise) = (arguments.trace, arguments.promise.as_deref());
-        replayed(&run::replay_with(&target, seed, whole, promise, options)?, arguments)
+        replayed(&run::replay_with(&target, seed, whole, promise, redraws, options)?, arguments)
+    }
+
+    /// How often what follows is to be left to another chance.
+    fn redraws(target: &Target, arguments: &ReplayArguments) -> Result<Option<run::Redraws>, BadInput> {
+        if arguments.trace || arguments.at.is_some() {
+            return Ok(None);
+        }
+        let has_course = target.scenario.run.as_ref().is_some_and(|one| one.course.is_some());
+        if has_course && arguments.redraws.is_some_and(|many| many > 0) {
+            let what = &target.what;
+            return Err(BadInput::new(format!(
+                "--redraws: {what} gives every step; nothing is left to chance"
+            )));
+        }
+        let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
+        Ok(run::Redraws::of(target, arguments.redraws, jobs))
     }
 
     /// Takes some events of a run in every order.

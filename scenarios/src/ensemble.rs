@@ -258,6 +258,7 @@ fn checked(result: &PromiseReport, counted: bool) -> CheckedPromise {
         assumption: None,
         why: Vec::new(),
         matters: Vec::new(),
+        inevitable_from: None,
         steps: broken.steps.clone(),
     };
     CheckedPromise {

@@ -265,8 +265,14 @@ impl<N: Node> Search<'_, N> {
             let (start, mut path) = self.tree.path(number);
             path.extend(then);
             let steps = retrace(self.model, usize::from(start), &path);
-            self.promises[promise].broken =
-                Some(Counterexample { what, excuse: None, steps, scenes: Vec::new(), course: Vec::new() });
+            self.promises[promise].broken = Some(Counterexample {
+                what,
+                excuse: None,
+                steps,
+                inevitable_from: None,
+                scenes: Vec::new(),
+                course: Vec::new(),
+            });
         }
         if self.violated.is_none_or(|(_, shortest)| steps < shortest) {
             self.violated = Some((promise, steps));

@@ -174,6 +174,7 @@ pub(super) fn ways<'a>(
 fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &Pictures) -> Part {
     let mut body: Page = path.assumption.iter().map(|it| below(failed(std::slice::from_ref(it)))).collect();
     body.extend(path.why.iter().map(|sentence| below(sentence.as_str())));
+    body.extend(path.inevitable().map(below));
     body.push(Part::Steps(path.steps.clone(), path.matters.clone()));
     body.extend(end(&path.what));
     let picture = pictures.iter().find(|(name, is, _)| *name == result.name && *is == owed);

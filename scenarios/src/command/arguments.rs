@@ -270,6 +270,9 @@ pub(super) struct ReplayArguments {
     /// Tell of this promise's break, and why, instead of the first
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
+    /// Say from when on the break is avoided by none of N redraws of what follows [default: 20; none for programs]
+    #[arg(long, value_name = "N", conflicts_with_all = ["trace", "at"], allow_negative_numbers = true, value_parser = whole(0..=10_000u32))]
+    pub(super) redraws: Option<u32>,
     /// Lines up to the break that matter most; all: every line
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
@@ -294,8 +297,8 @@ pub(super) struct ReplayArguments {
     /// Give up after so many orders
     #[arg(help_heading = ORDERS, long, value_name = "N", requires = "exhaust", default_value_t = 100_000, allow_negative_numbers = true, value_parser = whole(1..=u64::MAX))]
     pub(super) max_orders: u64,
-    /// How many orders at a time [default: one for each core]
-    #[arg(help_heading = ORDERS, long, value_name = "J", requires = "exhaust", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
+    /// How many orders or redraws at a time [default: one for each core]
+    #[arg(help_heading = ORDERS, long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(super) jobs: Option<u16>,
 }
 

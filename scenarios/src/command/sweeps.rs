@@ -43,7 +43,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
     let mut report = report;
     run::explained(&target, &mut report);
     if saving.is_some() {
-        run::drawn(&target, &mut report);
+        run::drawn(&target, jobs, &mut report);
     }
     let failed = saving.as_mut().and_then(|saving| {
         saving.free();

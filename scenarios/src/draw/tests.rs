@@ -94,6 +94,7 @@ fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the
         what: "p1 waits\nfor ever".into(),
         course: Vec::new(),
         excuse: None,
+        inevitable_from: None,
         steps: vec!["p1 creates /lock".into(), "p1 crashes".into(), "p1 has its answer".into()],
         scenes: vec![
             scene(Does::Asks { sent: 0 }),

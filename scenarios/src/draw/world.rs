@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use zk_api::{EventType, Request, Response};
 use zk_proto::message::{Answer, Ask, ToClient, ToPeer, ToServer};
 use zk_proto::zab::message::Packet;
-use zk_reports::{Arrow, ArrowKind, BarKind, Diagram, Mark, Point, PointKind, Unit};
+use zk_reports::{Arrow, ArrowKind, BarKind, Diagram, Mark, NoReturn, Point, PointKind, Unit};
 use zk_trials::event::{Event, Fact};
 use zk_world::timeline::{Happening, Moment, Place};
 use zk_world::{Carried, Crossing, Fault, Run, Scenario};
 
-/// Draws a run that was traced, up to `until`.
-pub(crate) fn diagram(scenario: &Scenario, run: &Run, until: u64) -> Diagram {
+/// Draws a run that was traced, up to `until`, with the moment from which on its break was not avoided any more.
+pub(crate) fn diagram(scenario: &Scenario, run: &Run, lost: Option<&NoReturn>, until: u64) -> Diagram {
     let wrote = |moment: &Moment| matches!(moment.what, Happening::Is(Fact::Wrote { .. }));
     let writes = run.timeline.iter().any(wrote);
     let servers = (0..scenario.machines()).map(|id| format!("s{id}")).collect();
@@ -34,11 +34,17 @@ pub(crate) fn diagram(scenario: &Scenario, run: &Run, until: u64) -> Diagram {
         };
         drawing.point(Point { lanes: Vec::new(), at, kind, who, what, promise, paths });
     }
+    if let Some(lost) = lost {
+        let (at, what) = (lost.virtual_ns, lost.to_string());
+        let (lanes, paths) = (Vec::new(), Vec::new());
+        drawing.point(Point { lanes, at, kind: PointKind::Is, who: "--".into(), what, promise: None, paths });
+    }
     let mut asked = BTreeMap::new();
     for crossing in &run.crossings {
         crosses(&mut drawing, crossing, &mut asked);
     }
     let Drawing { mut diagram, .. } = drawing;
+    diagram.points.sort_by_key(|point| point.at);
     let all = diagram.arrows.len();
     if diagram.items() > Diagram::KEPT {
         diagram.arrows.retain(|arrow| arrow.kind != ArrowKind::Peer);

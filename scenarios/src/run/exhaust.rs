@@ -143,7 +143,7 @@ fn words(picks: &[u32]) -> String {
 }
 
 /// What came of each, in their order.
-fn on_threads<T: Sync, R: Send>(all: &[T], jobs: usize, one: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
+pub(super) fn on_threads<T: Sync, R: Send>(all: &[T], jobs: usize, one: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
     let share = all.len().div_ceil(jobs.max(1)).max(1);
     std::thread::scope(|scope| {
         let parts: Vec<_> = all

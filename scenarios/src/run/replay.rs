@@ -1,5 +1,6 @@
 //! One seed again.
 
+use super::no_return::{Redraws, no_return};
 use super::tally::Tally;
 use super::timeline::{moment_of, told};
 use super::{Target, caught};
@@ -7,25 +8,47 @@ use crate::bad_input::did_you_mean;
 use crate::story::Line;
 use crate::zoo::{assumption, catalogued};
 use crate::{BadInput, draw, story};
-use zk_reports::{Answer, Cause, Diagram, Mark, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds};
+use zk_reports::{
+    Answer, Cause, Diagram, Mark, NoReturn, REPLAY_SCHEMA, ReplayReport, Seen, SweepReport, seconds,
+};
 use zk_world::{Run, RunOptions, RunViolation};
 
 /// Runs a seed; keeps the whole trace, or those of its lines that the timeline is told from.
 pub(crate) fn replay(target: &Target, seed: u64, whole: bool, log: bool) -> Result<ReplayReport, BadInput> {
-    replay_with(target, seed, whole, None, RunOptions { log, ..RunOptions::default() })
+    replay_with(target, seed, whole, None, None, RunOptions { log, ..RunOptions::default() })
 }
 
-/// The same, with other things than a trace and logs; about the break of one promise, if one is named.
+/// The same, with other things than a trace and logs; about the break of one promise, if one is named, and from when on
+/// that was not avoided any more, if so much is to be tried.
 pub(crate) fn replay_with(
     target: &Target,
     seed: u64,
     whole: bool,
     promise: Option<&str>,
+    redraws: Option<Redraws>,
     options: RunOptions,
 ) -> Result<ReplayReport, BadInput> {
     let run = ordered(target, seed, options)?;
     is_known(target, &run, promise)?;
-    Ok(report(target, run, whole, promise))
+    let no_return = lost(target, &run, promise, redraws)?;
+    let mut report = report(target, run, whole, promise);
+    if let Some(cause) = &mut report.cause {
+        cause.no_return = no_return;
+    }
+    Ok(report)
+}
+
+/// From when on the break was not avoided any more, if there is one and so much is to be tried.
+fn lost(
+    target: &Target,
+    run: &Run,
+    promise: Option<&str>,
+    redraws: Option<Redraws>,
+) -> Result<Option<NoReturn>, BadInput> {
+    match (redraws, first_break(run, promise)) {
+        (Some(redraws), Some(violation)) => no_return(target, run, violation, redraws).map(Some),
+        (None, _) | (_, None) => Ok(None),
+    }
 }
 
 /// Fails if nobody promises what was asked about.
@@ -73,20 +96,24 @@ pub(crate) fn replay_drawn(
     target: &Target,
     seed: u64,
     promise: Option<&str>,
+    redraws: Option<Redraws>,
     options: RunOptions,
 ) -> Result<(Answer, Diagram), BadInput> {
     let run = ordered(target, seed, options)?;
     is_known(target, &run, promise)?;
     let until = first_break(&run, promise).map_or(run.virtual_ns, |violation| violation.at_ns);
-    let diagram = draw::world::diagram(&target.scenario, &run, until);
+    let lost = lost(target, &run, promise, redraws)?;
+    let diagram = draw::world::diagram(&target.scenario, &run, lost.as_ref(), until);
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
 /// Draws the first breaks of a sweep: each is run again, with its trace.
-pub(crate) fn drawn(target: &Target, report: &mut SweepReport) {
+pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport) {
     report.draw(|failure, _| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
-        Some(draw::world::diagram(&target.scenario, &run, failure.virtual_ns))
+        let redraws = Redraws::of(target, None, jobs);
+        let lost = lost(target, &run, Some(&failure.promise), redraws).ok()?;
+        Some(draw::world::diagram(&target.scenario, &run, lost.as_ref(), failure.virtual_ns))
     });
 }
 
@@ -105,7 +132,8 @@ fn cause(run: &Run, lines: &[Line], promise: Option<&str>) -> Option<Cause> {
     let name = format!("{}: ", violation.promise);
     let broken = lines.iter().position(|line| line.mark == mark && line.what.starts_with(&name))?;
     let story::cause::Cause { why, lines: matter } = story::cause::cause(lines, broken, &seconds);
-    Some(Cause { why, moments: matter.into_iter().map(|at| moment_of(&lines[at])).collect() })
+    let moments = matter.into_iter().map(|at| moment_of(&lines[at])).collect();
+    Some(Cause { why, moments, no_return: None })
 }
 
 fn traced(target: &Target, seed: u64, options: RunOptions) -> Result<Run, BadInput> {
@@ -195,6 +223,7 @@ mod tests {
             disk_ops: 0,
             astray: None,
             ordered: Vec::new(),
+            redrawn: None,
             visible: Vec::new(),
             tested: names.collect(),
             violations: vec![violation],

@@ -149,6 +149,14 @@ impl Choices {
         least + self.below(stream, entity, most.saturating_sub(least).saturating_add(1))
     }
 
+    /// From now on, other choices than those of the seed, and none that was given.
+    pub fn redraw(&mut self, with: u64) {
+        // By a number that no two small ones share bits of.
+        self.seed ^= with.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.generators.clear();
+        self.given.clear();
+    }
+
     /// What was recorded.
     pub fn into_record(self) -> Record {
         self.record.unwrap_or_default()

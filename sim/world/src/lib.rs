@@ -87,7 +87,7 @@ pub use herd::Herd;
 pub use hosted::Foul;
 pub use mailbox::guid;
 pub use other_time::in_other_time;
-pub use run::{Run, RunOptions, RunViolation, run, run_schedule};
+pub use run::{Redraw, Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, MOST_CLIENTS, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};
 pub use zk_watched::Invariant;

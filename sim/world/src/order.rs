@@ -4,6 +4,7 @@
 //! be over. A timer, a fault and its end keep their time: other events are late for them at most as long as a message
 //! travels in this run.
 
+use crate::run::{Redraw, RunOptions};
 use crate::world::{Happening, World};
 use zk_proto::message::{ToClient, ToServer};
 
@@ -25,6 +26,24 @@ pub struct Ordered {
     pub of: u32,
     /// What came.
     pub what: String,
+}
+
+/// What of a run is not as its seed makes it.
+#[derive(Debug)]
+pub struct Other<'a> {
+    pub order: Option<&'a Order>,
+    /// What was taken of the order.
+    pub ordered: Vec<Ordered>,
+    redraw: Option<Redraw>,
+    /// The last event before a redraw.
+    pub redrawn: Option<(u64, String)>,
+}
+
+impl Other<'_> {
+    pub fn new(options: &RunOptions) -> Other<'_> {
+        let RunOptions { order, redraw, .. } = options;
+        Other { order: order.as_ref(), ordered: Vec::new(), redraw: *redraw, redrawn: None }
+    }
 }
 
 /// What comes after what: of one line, only the first can come next.
@@ -52,8 +71,8 @@ enum Moves {
 impl World<'_> {
     /// The next event: that of an order, while one is given and its time has come, or the one that time brings.
     pub fn next_event(&mut self) -> Option<(u64, Happening)> {
-        let Some(order) = self.order else { return self.queue.pop() };
-        let taken = self.ordered.len();
+        let Some(order) = self.other.order else { return self.queue.pop() };
+        let taken = self.other.ordered.len();
         let is_due = self.queue.next_at().is_some_and(|at| at.max(self.now) >= order.from_ns);
         if !is_due || taken >= order.steps as usize {
             return self.queue.pop();
@@ -62,8 +81,22 @@ impl World<'_> {
         let nth = order.picks.get(taken).map_or(0, |pick| (*pick as usize).min(can_be_next.len() - 1));
         let (number, keeps_time) = can_be_next[nth];
         let (at, happening) = self.queue.take_numbered(number)?;
-        self.ordered.push(Ordered { of: can_be_next.len() as u32, what: self.tell(&happening) });
+        self.other.ordered.push(Ordered { of: can_be_next.len() as u32, what: self.tell(&happening) });
         Some((if keeps_time { at } else { at.min(first_at) }, happening))
+    }
+
+    /// Notes an event that is the last before a redraw.
+    pub fn tell_last(&mut self, happening: &Happening) {
+        if self.other.redraw.is_some_and(|redraw| redraw.after == self.steps) {
+            self.other.redrawn = Some((self.now, self.tell(happening)));
+        }
+    }
+
+    /// Draws anew from here on, if that is to be.
+    pub fn redraw(&mut self) {
+        if let Some(redraw) = self.other.redraw.filter(|redraw| redraw.after == self.steps) {
+            self.choices.redraw(redraw.with);
+        }
     }
 
     /// When the first event is due, and the numbers of those that can come next, with whether they keep their time; the
@@ -140,7 +173,7 @@ impl World<'_> {
     }
 
     /// An event in words.
-    fn tell(&self, happening: &Happening) -> String {
+    pub fn tell(&self, happening: &Happening) -> String {
         let who = |conn| match self.network.ends(conn) {
             Some((actor, server)) => (actor.to_string(), format!("s{server}")),
             None => ("somebody".to_owned(), "a server".to_owned()),

@@ -74,7 +74,8 @@ impl World<'_> {
 
     /// Without faults, no session expires whose client lives and is connected: whatever servers tell each other.
     pub fn expires_calmly(&mut self, txn: &Txn) {
-        let is_calm = self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.order.is_none();
+        let is_calm =
+            self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.other.order.is_none();
         let is_calm = is_calm && self.crash_at.is_none();
         // So fast that pings come in time, and that what learners have heard is told.
         let is_fast = self.latency_ns[1] * 10 < self.granted_timeout_ns();

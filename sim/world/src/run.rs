@@ -22,6 +22,16 @@ use zk_trials::promise::Assumption;
 use zk_trials::trial::Trial;
 use zk_watched::Invariant;
 
+/// Another chance: up to some event a run is what its seed makes it, and behind that all that is drawn is drawn anew.
+/// The faults of the schedule stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Redraw {
+    /// The last event that is as it was, counted from 1; 0 for none.
+    pub after: u64,
+    /// Which chance.
+    pub with: u64,
+}
+
 /// What to keep of a run besides its verdict.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -47,6 +57,8 @@ pub struct RunOptions {
     pub crash_at: Option<DiskCrash>,
     /// Take some events in another order.
     pub order: Option<Order>,
+    /// Leave something else to chance from some event on.
+    pub redraw: Option<Redraw>,
 }
 
 /// What one run gave. A function of trial, scenario, seed and schedule, to the byte.
@@ -64,6 +76,8 @@ pub struct Run {
     pub steps: u64,
     /// Why the course that was given could not be taken to its end.
     pub astray: Option<String>,
+    /// When the last event before a redraw came, in virtual time, and what it was.
+    pub redrawn: Option<(u64, String)>,
     /// The steps of the order that was given.
     pub ordered: Vec<Ordered>,
     /// Operations that disks did.
@@ -207,7 +221,8 @@ fn run_here(
         messages: world.messages,
         steps: world.steps,
         astray: world.astray,
-        ordered: world.ordered,
+        ordered: world.other.ordered,
+        redrawn: world.other.redrawn,
         disk_ops: world.disk_ops,
         deviations: world.deviations,
         tested,

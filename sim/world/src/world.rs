@@ -8,7 +8,7 @@ use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
 use crate::network::{Direction, Network};
-use crate::order::{Order, Ordered};
+use crate::order::Other;
 use crate::process::{Armed, Process};
 use crate::pulse::{Pulse, watch};
 use crate::queue::Queue;
@@ -225,9 +225,8 @@ pub struct World<'a> {
     pub views: Option<Views>,
     /// Why it could not be taken to its end.
     pub astray: Option<String>,
-    /// Another order of some events, and what was taken of it.
-    pub order: Option<&'a Order>,
-    pub ordered: Vec<Ordered>,
+    /// What is not as the seed makes it.
+    pub other: Other<'a>,
     /// Actors write to the outside resource.
     pub effects: bool,
     /// What ever happened among the servers.
@@ -329,8 +328,7 @@ impl<'a> World<'a> {
             course: scenario.run.as_ref().and_then(|one| one.course.as_ref()),
             views: None,
             astray: None,
-            order: options.order.as_ref(),
-            ordered: Vec::new(),
+            other: Other::new(options),
             effects: true,
             ghost: Ghost::default(),
             checker: Checker::default(),
@@ -380,6 +378,7 @@ impl<'a> World<'a> {
         for server in 0..self.scenario.machines() {
             self.start_server(server);
         }
+        self.redraw();
         self.begin_setup();
         self.turn();
         while !self.over {
@@ -406,8 +405,10 @@ impl<'a> World<'a> {
                 self.tell_broken();
                 return;
             }
+            self.tell_last(&happening);
             self.happen(happening);
             self.turn();
+            self.redraw();
             self.tell_broken();
             if self.may_heal_early() {
                 self.heal();

@@ -29,6 +29,7 @@ fn good(seed: u64) -> Run {
         disk_ops: 0,
         astray: None,
         ordered: Vec::new(),
+        redrawn: None,
         visible: Vec::new(),
         tested: target().trial.owed().iter().map(|promise| (promise.name(), 3)).collect(),
         violations: Vec::new(),

@@ -28,6 +28,7 @@ fn told(timeline: Vec<Moment>, violations: Vec<RunViolation>) -> Vec<String> {
         disk_ops: 0,
         astray: None,
         ordered: Vec::new(),
+        redrawn: None,
         visible: Vec::new(),
         tested: BTreeMap::new(),
         violations,

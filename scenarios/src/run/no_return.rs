@@ -1,0 +1,176 @@
+//! From when on a break was not avoided any more.
+//!
+//! A run is what its seed makes it up to some event, and behind that everything is left to another chance, but for the
+//! faults of the schedule. The last event behind which some chance still avoids the break is looked for by halving.
+
+use super::exhaust::on_threads;
+use super::{Target, caught};
+use crate::BadInput;
+use zk_reports::NoReturn;
+use zk_world::{Redraw, Run, RunOptions, RunViolation};
+
+/// How much is tried.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Redraws {
+    /// Other chances from one event on.
+    pub(crate) many: u32,
+    /// Runs at a time; what is found does not depend on it.
+    pub(crate) jobs: usize,
+}
+
+impl Redraws {
+    /// What is tried unless something else is asked for: enough to tell a turn of the run from chance. None where nothing
+    /// is left to chance, and for programs of others, of which each run takes long.
+    fn usual(target: &Target) -> u32 {
+        let has_course = target.scenario.run.as_ref().is_some_and(|one| one.course.is_some());
+        if has_course || target.trial.programs().is_some() { 0 } else { 20 }
+    }
+
+    /// What was asked for; none at all for 0.
+    pub(crate) fn of(target: &Target, many: Option<u32>, jobs: usize) -> Option<Redraws> {
+        let many = many.unwrap_or_else(|| Redraws::usual(target));
+        (many > 0).then_some(Redraws { many, jobs })
+    }
+}
+
+/// So many events between the one that was found and the break are tried again: what was lost must stay so.
+const AGAIN: u64 = 8;
+
+/// From when on a run's break was not avoided any more.
+pub(crate) fn no_return(
+    target: &Target,
+    run: &Run,
+    violation: &RunViolation,
+    redraws: Redraws,
+) -> Result<NoReturn, BadInput> {
+    let search = Search { target, seed: run.seed, violation, redraws };
+    if !search.is_avoided(0)? {
+        return search.told(0, None);
+    }
+    // Behind the last event there is nothing to be left to chance.
+    let (mut avoided, mut lost) = (0, run.steps);
+    loop {
+        while lost - avoided > 1 {
+            let middle = avoided + (lost - avoided) / 2;
+            match search.is_avoided(middle)? {
+                true => avoided = middle,
+                false => lost = middle,
+            }
+        }
+        let mut later = (1..=AGAIN).map(|nth| lost + (run.steps - lost) * nth / (AGAIN + 1));
+        let again = later.find_map(|after| match search.is_avoided(after) {
+            Ok(false) => None,
+            Ok(true) => Some(Ok(after)),
+            Err(why) => Some(Err(why)),
+        });
+        match again.transpose()? {
+            Some(after) => (avoided, lost) = (after, run.steps),
+            None => return search.told(lost, Some(avoided)),
+        }
+    }
+}
+
+struct Search<'a> {
+    target: &'a Target,
+    seed: u64,
+    violation: &'a RunViolation,
+    redraws: Redraws,
+}
+
+impl Search<'_> {
+    fn run(&self, after: u64, with: u64) -> Result<Run, BadInput> {
+        let options = RunOptions { redraw: Some(Redraw { after, with }), ..RunOptions::default() };
+        caught(self.seed, || zk_world::run(&self.target.trial, &self.target.scenario, self.seed, &options))
+    }
+
+    /// Whether a run breaks the same promise, and owes it as much.
+    fn breaks(&self, run: &Run) -> bool {
+        let is_same = |violation: &RunViolation| {
+            violation.promise == self.violation.promise
+                && violation.excuse.is_some() == self.violation.excuse.is_some()
+        };
+        run.violations.iter().any(is_same)
+    }
+
+    /// How many of these chances avoid the break, if everything behind an event is left to them.
+    fn avoiding(&self, after: u64, chances: std::ops::RangeInclusive<u32>) -> Result<u32, BadInput> {
+        let chances: Vec<u32> = chances.collect();
+        let one = |with: &u32| self.run(after, u64::from(*with)).map(|run| u32::from(!self.breaks(&run)));
+        on_threads(&chances, self.redraws.jobs, &one).into_iter().sum()
+    }
+
+    fn is_avoided(&self, after: u64) -> Result<bool, BadInput> {
+        let Redraws { many, jobs } = self.redraws;
+        // Not all at once: where it can be avoided at all, the first ones often do.
+        let step = jobs.max(1) as u32;
+        for first in (1..=many).step_by(step as usize) {
+            if self.avoiding(after, first..=many.min(first + step - 1))? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The event behind which it is lost, and how many chances avoid it behind the one before.
+    fn told(&self, lost: u64, before: Option<u64>) -> Result<NoReturn, BadInput> {
+        let event = self.run(lost, 1)?.redrawn;
+        let avoided = before.map(|before| self.avoiding(before, 1..=self.redraws.many)).transpose()?;
+        let (virtual_ns, what) = event.unwrap_or((0, "the run begins".into()));
+        Ok(NoReturn { virtual_ns, what, redraws: self.redraws.many, avoided: avoided.unwrap_or(0) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Zoo;
+
+    fn target(what: &str) -> Target {
+        Target::resolve(&Zoo::default(), what, None, &[]).expect("it is there")
+    }
+
+    fn found(target: &Target, seed: u64, promise: &str, many: u32, jobs: usize) -> NoReturn {
+        let run = zk_world::run(&target.trial, &target.scenario, seed, &RunOptions::default());
+        let violation =
+            run.violations.iter().find(|violation| violation.promise == promise).expect("it breaks");
+        no_return(target, &run, violation, Redraws { many, jobs }).expect("runs end")
+    }
+
+    #[test]
+    fn behind_the_event_every_chance_breaks_it_and_before_it_some_do_not() {
+        let target = target("lock/simple");
+        let found = found(&target, 10, "no-waiter-stuck", 20, 2);
+        let event = "From 12.503 s on, none of 20 redraws avoids it: p4 learns of its write. Before that event, 8 do.";
+        assert_eq!(found.to_string(), event);
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing() {
+        let target = target("lock/no-recheck");
+        let promise = "exclusion-among-live-sessions";
+        assert_eq!(found(&target, 0, promise, 10, 1), found(&target, 0, promise, 10, 3));
+    }
+
+    #[test]
+    fn a_redraw_behind_the_last_event_is_the_run_itself() {
+        let target = target("lock");
+        for seed in 0..10 {
+            let run = |redraw| {
+                let options = RunOptions { redraw, ..RunOptions::default() };
+                zk_world::run(&target.trial, &target.scenario, seed, &options)
+            };
+            let plain = run(None);
+            let last = run(Some(Redraw { after: plain.steps, with: 1 }));
+            assert_eq!(Run { redrawn: None, ..last }, plain);
+            let first = run(Some(Redraw { after: 0, with: 1 }));
+            assert_ne!(first.digest, plain.digest);
+        }
+    }
+
+    #[test]
+    fn what_breaks_by_every_chance_is_lost_from_the_beginning_on() {
+        let target = target("lock/simple");
+        let found = found(&target, 3, "one-woken-per-deletion", 10, 2);
+        assert_eq!(found.to_string(), "From the beginning on, none of 10 redraws avoids it.");
+    }
+}
