@@ -22,6 +22,10 @@ use zk_api::{CreateMode, Data, Either, ErrorCode, EventType, Local, ZPath, ZooKe
 ///
 /// A wait costs one write, a read, and a read for each change of the data and each lost connection. Lowering wakes
 /// all who wait, as it must.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/barrier.md")]
 pub struct Barrier<Z> {
     zk: Z,
     node: ZPath,

@@ -142,6 +142,10 @@ fn is_held(names: &[Text], sequencer: &Sequencer) -> bool {
 }
 
 /// A file as it was opened: of one that is deleted and made again, a handle knows nothing.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/chubby.md")]
 pub struct OpenFile<Z> {
     zk: Z,
     path: ZPath,

@@ -179,6 +179,10 @@ pub struct Snapshot {
 /// - **Versions, lost connections, the end of the session, being told by others:** as with [`Setting`].
 ///
 /// To read n values costs n + 3 requests.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/configuration.md")]
 #[derive(Debug)]
 pub struct Configuration<Z> {
     zk: Z,

@@ -36,6 +36,10 @@ use zk_api::{
 ///
 /// To enter costs one write and five reads, or two and four for the last one; to leave one write and two reads at
 /// least. A beginning and an end wake all members, as they must; another's leaving wakes one.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/double_barrier.md")]
 pub struct DoubleBarrier<Z> {
     zk: Z,
     parent: ZPath,

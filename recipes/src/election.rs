@@ -31,6 +31,10 @@ const CANDIDATE: &str = "candidate";
 /// unique among all attempts of all sessions. Two sessions never both lead while both live.
 ///
 /// An election costs four requests if nobody else stands, and an announcement one more.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/election.md")]
 pub struct Election<Z>(Line<Z>);
 
 impl<Z> fmt::Debug for Election<Z> {

@@ -32,6 +32,10 @@ const LOCK: &str = "lock";
 ///
 /// Two sessions never both hold it while both live. A holder whose session has ended may still believe for a
 /// while that it holds; a resource that must be safe then compares tokens.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/lock.md")]
 pub struct Lock<Z>(Line<Z>);
 
 impl<Z> fmt::Debug for Lock<Z> {

@@ -31,6 +31,10 @@ pub enum Ghost {
 ///
 /// A member is listed as long as its session lives, which is up to the session's timeout longer than its process.
 /// Joining costs one request, keeping one more and nothing while nothing happens.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/membership.md")]
 #[derive(Debug)]
 pub struct Membership<Z> {
     zk: Z,

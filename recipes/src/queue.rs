@@ -66,6 +66,10 @@ pub async fn lay_out(zk: &impl ZooKeeper, parent: &ZPath) -> Result<(), RecipeEr
 ///   can say what became of it.
 ///
 /// The guid must be unique among all producers and all their lives. A put costs one write.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/queue.md")]
 pub struct Producer<Z: ZooKeeper> {
     zk: Z,
     places: Places,

@@ -56,6 +56,10 @@ pub enum Ended {
 /// are asked hear of it when they are granted the lock. What it takes is gone: the next in line holds the lock at once,
 /// whatever the former holder still does. Writes and deletions name a contender's znode, whose path is never another's, so
 /// a late or repeated one hits nobody else.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/revoke.md")]
 pub struct Revoker<Z> {
     zk: Z,
     parent: ZPath,

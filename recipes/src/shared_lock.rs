@@ -39,6 +39,10 @@ fn next_lower_writer(all: &[Contender<'_>], own: usize) -> Option<usize> {
 ///   upgrade: two readers that wait for each other to stop would wait for ever. Release, and ask to write.
 ///
 /// All contenders must use this recipe; the guid must be unique among all attempts of all sessions.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/shared_lock.md")]
 pub struct SharedLock<Z>(Line<Z>);
 
 impl<Z> fmt::Debug for SharedLock<Z> {

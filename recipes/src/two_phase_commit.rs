@@ -55,6 +55,10 @@ const DECISION: &str = "decision";
 /// once. If the coordinator dies, and always with [`Watching::EachOther`], everybody collects: n² reads in all. Writes
 /// are one multi and the decision, and for each site its presence, a vote and two deletions. A lost answer is looked up
 /// by doing it again, which does nothing twice. Any future may be dropped at any time.
+///
+/// # Cost
+///
+#[doc = include_str!("../costs/two_phase_commit.md")]
 pub struct Participant<Z> {
     zk: Z,
     transactions: ZPath,

@@ -86,10 +86,10 @@ pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
 };
 pub use pages::{
-    check_html, check_text, compare_html, compare_markdown, compare_text, ensemble_html, ensemble_text,
-    exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown, judge_text, live_html, live_text,
-    mutants_html, mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html,
-    sweep_markdown, sweep_text,
+    check_html, check_text, compare_html, compare_markdown, compare_text, costs_markdown, ensemble_html,
+    ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown, judge_text, live_html,
+    live_text, mutants_html, mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief,
+    sweep_html, sweep_markdown, sweep_text,
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};

@@ -19,7 +19,7 @@ mod replay;
 mod sweep;
 
 pub use check::{check_html, check_text};
-pub use compare::{compare_html, compare_markdown, compare_text};
+pub use compare::{compare_html, compare_markdown, compare_text, costs_markdown};
 pub use ensemble::{ensemble_html, ensemble_text};
 pub use exhaust::exhaust_text;
 pub use herd::{herd_markdown, herd_text};

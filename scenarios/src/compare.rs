@@ -55,6 +55,9 @@ pub(crate) struct CompareArguments {
 const POINTS: [(u16, f64); 4] = [(1, 1.0), (5, 1.0), (20, 1.0), (5, 50.0)];
 /// The seed of those runs.
 const SEED: u64 = 1;
+/// What a run as a whole is like has so many numbers at most. The first value of each is the usual one: an ensemble whose
+/// leaders give up after eight transactions, say, tells nothing of a recipe's cost.
+const LIKE: u64 = 64;
 /// How many turns all clients want together in them.
 const TURNS: u16 = 20;
 /// How long it works in each: longer than most take to ask.
@@ -118,7 +121,7 @@ pub(crate) fn compare(
 fn one(zoo: &Zoo, trial: &Arc<Trial>, effort: &Effort) -> Result<ComparedRecipe, BadInput> {
     let judged = judge_one(zoo, trial, effort)?;
     let suited = Target::resolve(zoo, trial.about.name, None, &[])?.scenario;
-    let costs = POINTS.map(|(clients, latency_ms)| cost(trial, &suited, clients, latency_ms)).into();
+    let costs = costs(trial, &suited);
     let under = |(fault, faults)| {
         let scenario = Scenario { servers: 3, faults, ..suited.clone() };
         let swept = sweep(&Target::of_scenario(zoo, &scenario)?, &SeedRange::new(0, effort.seeds)?, 1)?;
@@ -145,6 +148,11 @@ fn under_fault(fault: &str, promises: &[PromiseResult]) -> UnderFault {
     UnderFault { fault: fault.into(), verdict, broken }
 }
 
+/// Its costs at all points.
+fn costs(trial: &Arc<Trial>, suited: &Scenario) -> Vec<Cost> {
+    POINTS.map(|(clients, latency_ms)| cost(trial, suited, clients, latency_ms)).into()
+}
+
 /// Runs it without faults, and counts.
 fn cost(trial: &Arc<Trial>, suited: &Scenario, clients: u16, latency_ms: f64) -> Cost {
     let is_single = trial.scenario.contains(&("rounds", "1"));
@@ -161,7 +169,8 @@ fn cost(trial: &Arc<Trial>, suited: &Scenario, clients: u16, latency_ms: f64) ->
         ..suited.clone()
     }
     .without_faults();
-    let run = run(trial, &scenario, SEED, &RunOptions { trace: true, ..RunOptions::default() });
+    let choices = (0..LIKE).map(|entity| (("swarm".into(), entity, 0), 0)).collect();
+    let run = run(trial, &scenario, SEED, &RunOptions { trace: true, choices, ..RunOptions::default() });
     let sent = |is: fn(&Carried) -> bool| run.crossings.iter().filter(|it| is(&it.what)).count() as u64;
     Cost {
         clients: clients.into(),
@@ -231,4 +240,56 @@ fn left(run: &Run, trial: &Trial) -> u64 {
         }
     }
     there.iter().filter(|path| !trial.setup.contains(path)).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use zk_reports::costs_markdown;
+
+    /// What the documentation of recipes shows, and of which.
+    const SHOWN: [(&str, &[&str]); 11] = [
+        ("lock", &["lock", "try-lock", "timed-lock"]),
+        ("shared_lock", &["shared-lock"]),
+        ("revoke", &["revocable-lock"]),
+        ("chubby", &["chubby"]),
+        ("election", &["election"]),
+        ("barrier", &["barrier"]),
+        ("double_barrier", &["double-barrier"]),
+        ("queue", &["queue", "priority-queue"]),
+        ("two_phase_commit", &["two-phase-commit"]),
+        ("membership", &["membership"]),
+        ("configuration", &["configuration"]),
+    ];
+
+    #[test]
+    fn recipes_state_what_they_cost() {
+        let zoo = Zoo::default();
+        let mut stale = Vec::new();
+        for (module, names) in SHOWN {
+            let cost = |name: &&'static str| {
+                let target = Target::resolve(&zoo, name, None, &[]).expect("it is a recipe");
+                (*name, costs(&target.trial, &target.scenario))
+            };
+            let measured: Vec<_> = names.iter().map(cost).collect();
+            let found = costs_markdown(measured.iter().map(|(name, costs)| (*name, &**costs)));
+            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../recipes/costs/{module}.md"));
+            let stands = std::fs::read_to_string(&file).unwrap_or_default();
+            if std::env::var_os("UPDATE_TESTDATA").is_some() {
+                std::fs::write(&file, &found).expect("it can be written");
+            } else if found != stands {
+                stale.push(file);
+            }
+        }
+        assert!(stale.is_empty(), "UPDATE_TESTDATA=1 measures anew: {stale:?}");
+    }
+
+    #[test]
+    fn every_right_recipe_of_the_catalogue_is_among_them() {
+        let right = zk_trials::catalogue().into_iter().map(|trial| trial.about);
+        let right = right.filter(|about| about.breaks.is_none() && !about.name.contains('/'));
+        let shown: BTreeSet<&str> = SHOWN.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        assert_eq!(right.map(|about| about.name).collect::<BTreeSet<_>>(), shown);
+    }
 }

@@ -32,7 +32,12 @@ pub fn compare_html(report: &CompareReport) -> String {
 
 /// The costs alone as a table in Markdown: the same in any run of one build.
 pub fn compare_markdown(report: &CompareReport) -> String {
-    markdown(&vec![costs(report, Mood::Strong)])
+    costs_markdown(report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs)))
+}
+
+/// The same of recipes that nobody has judged: their names and costs.
+pub fn costs_markdown<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>) -> String {
+    format!("{}\n{HOW}.\n", markdown(&vec![costs(recipes, Mood::Strong)]))
 }
 
 fn page(report: &CompareReport) -> Page {
@@ -47,7 +52,8 @@ fn page(report: &CompareReport) -> Page {
     page.push(what_holds(report));
     page.extend(report.recipes.chunks(BESIDE).map(promises));
     page.extend(notes(unless(report)));
-    page.push(costs(report, Mood::Plain));
+    let of_each = report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
+    page.push(costs(of_each, Mood::Plain));
     page.extend(notes(vec![HOW.into()]));
     page.push(faults(report));
     page.extend(notes(report.recipes.iter().flat_map(under).collect()));
@@ -166,10 +172,10 @@ fn unless(report: &CompareReport) -> Vec<String> {
     all.into_iter().collect()
 }
 
-fn costs(report: &CompareReport, name: Mood) -> Part {
-    let row = |recipe: &ComparedRecipe| {
+fn costs<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>, mood: Mood) -> Part {
+    let row = |(name, costs): (&str, &[Cost])| {
         let at = |clients: u64, latency_ms: f64| {
-            recipe.costs.iter().find(|cost| cost.clients == clients && cost.latency_ms == latency_ms)
+            costs.iter().find(|cost| cost.clients == clients && cost.latency_ms == latency_ms)
         };
         let a_turn = |clients, number: fn(&Cost) -> u64| {
             at(clients, 1.0).map_or_else(String::new, |cost| per(number(cost), cost.turns))
@@ -189,10 +195,10 @@ fn costs(report: &CompareReport, name: Mood) -> Part {
             hand_over(50.0),
             left,
         ];
-        std::iter::once(Cell::new(name, &recipe.judged.name)).chain(numbers.map(Cell::from)).collect()
+        std::iter::once(Cell::new(mood, name)).chain(numbers.map(Cell::from)).collect()
     };
     let heads = ["recipe", "requests: 1", "5", "20", "wakes: 5", "20", "ms at: 1", "50", "left"];
-    Part::Table("What a turn costs", vec![Group::new(heads, report.recipes.iter().map(row).collect())])
+    Part::Table("What a turn costs", vec![Group::new(heads, recipes.map(row).collect())])
 }
 
 /// So many for each turn.
