@@ -32,11 +32,19 @@ pub struct NoReturn {
     pub avoided: u32,
 }
 
+/// An event is named where one in so many redraws from just before it avoids the break: of fewer, it may be chance that
+/// none is left.
+const SHARP: u32 = 4;
+
 impl std::fmt::Display for NoReturn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let NoReturn { virtual_ns, what, redraws, avoided } = self;
         match avoided {
             0 => write!(f, "From the beginning on, none of {redraws} redraws avoids it."),
+            few if few * SHARP < *redraws => {
+                let at = seconds(*virtual_ns);
+                write!(f, "From {at} on, none of {redraws} redraws avoids it; just before, {few} do.")
+            }
             _ => write!(
                 f,
                 "From {} on, none of {redraws} redraws avoids it: {what}. Before that event, {avoided} do.",

@@ -49,6 +49,33 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
 }
 
 #[test]
+fn of_many_who_are_woken_it_is_told_what_they_watched_and_what_changed() {
+    tells(
+        "queue/herd --seed 1",
+        &[
+            "p1, p2, p3, p4 watched the children of /queue/items (set from 0.069 s to 0.091 s)",
+            "/queue/items/item-00000-0000000000 was made at 0.103 s by p0",
+        ],
+    );
+    let ran = zoocheck("check queue/herd");
+    let text: Vec<&str> = ran.stdout.lines().map(str::trim).collect();
+    assert!(text.join(" ").contains("p1, p2 watched the children of /queue/items"), "{}", ran.stdout);
+}
+
+#[test]
+fn it_is_told_from_when_on_a_break_was_not_avoided_any_more() {
+    tells(
+        "lock/simple --seed 10 --promise no-waiter-stuck",
+        &["From 12.503 s on, none of 20 redraws avoids it: p4 learns of its write. Before that event, 8 do."],
+    );
+    let ran = zoocheck("check queue/herd");
+    let inevitable = "Inevitable from step 7 on: every continuation within the bounds breaks it.";
+    assert!(ran.stdout.contains(inevitable), "{}", ran.stdout);
+    let none = zoocheck("replay lock/simple --seed 10 --redraws 0").stdout;
+    assert!(!none.contains("redraws"), "{none}");
+}
+
+#[test]
 fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
     tells(
         "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",

@@ -71,6 +71,7 @@ impl<'a> Search<'a> {
                 all.iter().for_each(|actor| self.goes_on(actor.process));
             }
             [first, ..] if says(&[" waits"]) => self.waits(first.process),
+            _ if says(&[" woke "]) => paths.iter().for_each(|path| self.wakes(path, says(&["the list of"]))),
             [first] if what.ends_with(" fails") => self.fails(first.process),
             [first, others @ ..] if says(&[" holds ", " shares ", "later holder"]) => {
                 let other = others.first().copied().or_else(|| self.other_holder(*first));

@@ -115,6 +115,41 @@ impl Search<'_> {
         self.why.push(format!("{name} waits without any watch: {sentence}."));
     }
 
+    /// One change woke several: who had watched it, since when, and what changed.
+    pub(super) fn wakes(&mut self, path: &str, of_children: bool) {
+        let fired = self.past.facts().rev().find_map(|(line, fact)| match fact {
+            Fact::Fired { path: at, woken, .. } if **at == *path && woken.len() > 1 => Some((line, woken)),
+            _ => None,
+        });
+        let Some((line, woken)) = fired else { return };
+        self.follow(line, 0);
+        let before = self.past.before(line);
+        let watch = |actor: &ActorId| {
+            let mut all = before.watches(actor.process).into_iter().rev();
+            all.find(|watch| watch.path == path && watch.of_children == of_children)
+        };
+        let mut watches: Vec<usize> = woken.iter().filter_map(watch).map(|watch| watch.line).collect();
+        watches.sort_unstable();
+        watches.iter().for_each(|line| self.pick(*line, 1));
+        let mut woken = woken.clone();
+        woken.sort_unstable();
+        let names: Vec<String> = woken.iter().map(ToString::to_string).collect();
+        let since = match watches.as_slice() {
+            [] => String::new(),
+            [first, .., last] if self.at(*first) != self.at(*last) => {
+                format!(" (set from {} to {})", self.at(*first), self.at(*last))
+            }
+            [first, ..] => format!(" (set at {})", self.at(*first)),
+        };
+        let what = if of_children { "the children of " } else { "" };
+        self.why
+            .push(format!("{} watched {what}{path}{since}: one change wakes them all.", names.join(", ")));
+        if let Some(change) = self.past.last_below(path).filter(|_| of_children) {
+            self.follow(change.line, 0);
+            self.why.push(format!("{} {}.", change.path, self.gone_or_made(&change)));
+        }
+    }
+
     /// A process fails: the request, and the error.
     pub(super) fn fails(&mut self, process: u16) {
         let end = self.past.facts().rev().find(|(_, fact)| {
