@@ -135,12 +135,16 @@ mod tests {
 
     #[test]
     fn each_thread_of_a_session_may_have_one() {
-        let nodes = ["/lock/a-lock-0000000000", "/lock/b-lock-0000000001"];
-        let nodes = nodes.iter().map(|path| ((*path).into(), session(0))).collect();
+        let nodes_left = ["/lock/a-lock-0000000000", "/lock/b-lock-0000000001"];
+        let nodes = nodes_left.iter().map(|path| ((*path).into(), session(0))).collect();
         let rest = Rest { nodes, sessions: vec![(session(0), actor(0))], ..Rest::default() };
         let judge = |events| resting(NoOrphanZnode::of(LOCK), events, &rest);
         assert_eq!(judge(vec![attempts(0), by_thread(1, attempts(0))]), []);
         let what = "/lock/b-lock-0000000001 is one more of p0, for one attempt";
         assert_eq!(broken_by(&judge(vec![by_thread(1, attempts(0))])), [(what, None)]);
+        // The end of the process is that of its threads' attempts.
+        let what = nodes_left.map(|path| format!("{path} is left of p0, which does not try any more"));
+        let found = judge(vec![attempts(0), by_thread(1, attempts(0)), finished(0)]);
+        assert_eq!(broken_by(&found), [(&*what[0], None), (&*what[1], None)]);
     }
 }
