@@ -4,7 +4,7 @@ use super::blind::Blind;
 use super::compare::{Plan, compare};
 use super::follow::{Answer, follow};
 use super::program::{Program, Words};
-use super::world::{Exclusion, Ran, run, seen};
+use super::world::{Exclusion, Mark, Ran, Seen, run, seen};
 use super::{generate, many, parse};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -81,6 +81,41 @@ fn what_the_world_never_showed_is_not_shown_by_the_model() {
     seen.says[0][0] = "0.1 created /t/b".into();
     let nearest = vec![Vec::new()];
     assert_eq!(follow(&program, &seen, effort, None), Answer::NotShown { nearest });
+}
+
+/// One process tells something and then writes; the other tells of that.
+#[test]
+fn who_told_first_and_what_took_effect_must_be_as_in_the_world() {
+    let (program, seen) = woken("/t/a");
+    let is_shown =
+        |seen: &Seen| follow(&program, seen, PLAN.effort, None) == Answer::Shown { unheard: false };
+    assert!(is_shown(&seen));
+    let mut early = seen.clone();
+    let (first, last) = (position(&seen, Mark::Told(0)), seen.order.len() - 1);
+    early.order.swap(first, last);
+    assert!(!is_shown(&early), "{:?}", early.order);
+    let mut other = seen.clone();
+    other.changes = woken("/t/b").1.changes;
+    assert!(other.changes.len() == seen.changes.len() && !is_shown(&other), "{:?}", other.changes);
+}
+
+/// A program of that, and a run of it without faults in which the other is told by its watch, last of all.
+fn woken(path: &str) -> (Arc<Program>, Seen) {
+    let makes = format!("process\n  connected\n  state\n  create {path} 1 persistent open\n");
+    let looks = format!("process\n  connected\n  a = exists {path} watch\n  await a\n  await a");
+    let program = Arc::new(parse::parse(&format!("{makes}{looks}")).expect("right"));
+    let is_woken = |seen: &Seen| seen.says[1].last().is_some_and(|said| said.contains("NodeCreated"));
+    let is_last = |seen: &Seen| seen.order.last() == Some(&Mark::Told(1));
+    let seen = (0..200).map(|nth| run(&program, 4 * nth)).find_map(|ran| match ran {
+        Ran::Seen(seen) => (is_woken(&seen) && is_last(&seen)).then_some(seen),
+        Ran::Excluded(_) | Ran::Broken(_) => None,
+    });
+    let seen = seen.expect("a watch is set in time");
+    (program, seen)
+}
+
+fn position(seen: &Seen, mark: Mark) -> usize {
+    seen.order.iter().position(|it| *it == mark).expect("it is told")
 }
 
 const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };

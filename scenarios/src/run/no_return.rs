@@ -44,28 +44,38 @@ pub(crate) fn no_return(
     redraws: Redraws,
 ) -> Result<NoReturn, BadInput> {
     let search = Search { target, seed: run.seed, violation, redraws };
-    if !search.is_avoided(0)? {
-        return search.told(0, None);
+    match lost_behind(run.steps, |after| search.is_avoided(after))? {
+        0 => search.told(0, None),
+        lost => search.told(lost, Some(lost - 1)),
     }
-    // Behind the last event there is nothing to be left to chance.
-    let (mut avoided, mut lost) = (0, run.steps);
+}
+
+/// The first of so many events behind which the break is not avoided: 0 for the beginning of the run. Behind the last
+/// there is nothing to be left to chance.
+fn lost_behind<E>(events: u64, is_avoided: impl Fn(u64) -> Result<bool, E>) -> Result<u64, E> {
+    if !is_avoided(0)? {
+        return Ok(0);
+    }
+    let (mut avoided, mut lost) = (0, events);
     loop {
         while lost - avoided > 1 {
             let middle = avoided + (lost - avoided) / 2;
-            match search.is_avoided(middle)? {
+            match is_avoided(middle)? {
                 true => avoided = middle,
                 false => lost = middle,
             }
         }
-        let mut later = (1..=AGAIN).map(|nth| lost + (run.steps - lost) * nth / (AGAIN + 1));
-        let again = later.find_map(|after| match search.is_avoided(after) {
-            Ok(false) => None,
-            Ok(true) => Some(Ok(after)),
-            Err(why) => Some(Err(why)),
-        });
-        match again.transpose()? {
-            Some(after) => (avoided, lost) = (after, run.steps),
-            None => return search.told(lost, Some(avoided)),
+        let later = (1..=AGAIN).map(|nth| lost + (events - lost) * nth / (AGAIN + 1));
+        let mut is_later = None;
+        for after in later {
+            if after > lost && is_avoided(after)? {
+                is_later = Some(after);
+                break;
+            }
+        }
+        match is_later {
+            Some(after) => (avoided, lost) = (after, events),
+            None => return Ok(lost),
         }
     }
 }
@@ -142,6 +152,36 @@ mod tests {
         let found = found(&target, 10, "no-waiter-stuck", 20, 2);
         let event = "From 12.503 s on, none of 20 redraws avoids it: p4 learns of its write. Before that event, 8 do.";
         assert_eq!(found.to_string(), event);
+    }
+
+    #[test]
+    fn the_event_is_the_last_of_those_that_turn_a_run() {
+        let lost = |avoided: fn(u64) -> bool| {
+            lost_behind(1000, |after| Ok::<bool, ()>(avoided(after))).expect("nothing fails")
+        };
+        assert_eq!(lost(|_| false), 0);
+        assert_eq!(lost(|after| after < 1), 1);
+        assert_eq!(lost(|after| after < 700), 700);
+        assert_eq!(lost(|after| after < 1000), 1000);
+        // Chance had none left for a while.
+        assert_eq!(lost(|after| after < 300 || (640..700).contains(&after)), 700);
+        let fails = lost_behind(1000, |after| if after == 500 { Err("it fails") } else { Ok(after < 300) });
+        assert_eq!(fails, Err("it fails"));
+    }
+
+    #[test]
+    fn a_break_that_is_owed_is_another_than_one_that_is_not() {
+        let target = target("lock");
+        let violation = |excuse| RunViolation { promise: "fifo", at_ns: 1, what: String::new(), excuse };
+        let gone = Some(zk_trials::promise::Assumption::NoActionAfterSessionEnd);
+        let breaks = |sought, found| {
+            let (run, sought) =
+                (Run { violations: vec![violation(found)], ..Run::default() }, violation(sought));
+            let redraws = Redraws { many: 1, jobs: 1 };
+            Search { target: &target, seed: 1, violation: &sought, redraws }.breaks(&run)
+        };
+        assert!(breaks(None, None) && breaks(gone, gone));
+        assert!(!breaks(None, gone) && !breaks(gone, None));
     }
 
     #[test]
