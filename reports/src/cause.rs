@@ -40,15 +40,18 @@ impl std::fmt::Display for NoReturn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let NoReturn { virtual_ns, what, redraws, avoided } = self;
         match avoided {
-            0 => write!(f, "From the beginning on, none of {redraws} redraws avoids it."),
-            few if few * SHARP < *redraws => {
-                let at = seconds(*virtual_ns);
-                write!(f, "From {at} on, none of {redraws} redraws avoids it; just before, {few} do.")
-            }
+            0 => write!(f, "With the same faults and other delays, {redraws} of {redraws} runs break it."),
+            few if few * SHARP < *redraws => write!(
+                f,
+                "Decided by {}: with the same faults and other delays from then on, {redraws} of {redraws} runs break it.",
+                seconds(*virtual_ns)
+            ),
             _ => write!(
                 f,
-                "From {} on, none of {redraws} redraws avoids it: {what}. Before that event, {avoided} do.",
-                seconds(*virtual_ns)
+                "Turning point at {}: {what}. With the same faults and other delays from then on, {redraws} of {redraws} \
+                 runs break it; from just before, {}.",
+                seconds(*virtual_ns),
+                redraws - avoided
             ),
         }
     }

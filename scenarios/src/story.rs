@@ -62,6 +62,8 @@ pub(crate) struct Call {
     pub(crate) answer: Option<(Result<Response, ErrorCode>, Option<Zxid>)>,
     /// When the answer was there, unless it was lost.
     pub(crate) heard: Option<u64>,
+    /// It is still on its way where the story ends.
+    pub(crate) is_open: bool,
 }
 
 impl Call {
@@ -72,6 +74,6 @@ impl Call {
 
     /// Whether it was done, and who asked for it was not told so.
     pub(crate) fn is_done_untold(&self) -> bool {
-        self.heard.is_none() && matches!(self.result(), None | Some(Ok(_)))
+        self.heard.is_none() && !self.is_open && matches!(self.result(), None | Some(Ok(_)))
     }
 }

@@ -36,11 +36,11 @@ fn a_waiter_is_told_what_it_waits_for_and_who_should_have_woken_it() {
     );
     tells(
         "lock/no-loop --seed 10",
-        &["p4 waits since 9.635 s", "it was deleted at 9.631 s by p1, and is not made again"],
+        &["p4 has waited since 9.635 s", "it was deleted at 9.631 s by p1, and is not made again"],
     );
     tells(
         "lock/java --seed 1 --promise no-waiter-stuck",
-        &["p2 should delete it, and has ended since", "'delete /lock/lock-0000000009': lost"],
+        &["p2 should delete it, and ended at", "'delete /lock/lock-0000000009': lost"],
     );
     tells(
         "lock/watch-lost --seed 1 --promise no-waiter-stuck",
@@ -66,13 +66,16 @@ fn of_many_who_are_woken_it_is_told_what_they_watched_and_what_changed() {
 fn it_is_told_from_when_on_a_break_was_not_avoided_any_more() {
     tells(
         "lock/simple --seed 10 --promise no-waiter-stuck",
-        &["From 12.503 s on, none of 20 redraws avoids it: p4 learns of its write. Before that event, 8 do."],
+        &[
+            "Turning point at 12.503 s: p4 learns of its write.",
+            "other delays from then on, 20 of 20 runs break it; from just before, 12.",
+        ],
     );
     let ran = zoocheck("check queue/herd");
     let inevitable = "Inevitable from step 7 on: every continuation within the bounds breaks it.";
     assert!(ran.stdout.contains(inevitable), "{}", ran.stdout);
     let none = zoocheck("replay lock/simple --seed 10 --redraws 0").stdout;
-    assert!(!none.contains("redraws"), "{none}");
+    assert!(!none.contains("Turning point"), "{none}");
 }
 
 #[test]
@@ -80,15 +83,15 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
     tells(
         "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",
         &[
-            "p2 has it since 0.222 s by /lock/g02x00x1-lock-0000000000, which is still there",
+            "p2 has held it since 0.222 s by /lock/g02x00x1-lock-0000000000, which is still there",
             "went at 2.806 s with the session of p0",
-            "and it looked at nothing since",
+            "p4 has looked at nothing since",
         ],
     );
     tells(
         "lock/adopts-ghost --seed 4 --promise exclusion-among-live-sessions",
         &[
-            "p3.1 has it since",
+            "p3.1 has held it since",
             "/lock/process3-lock-0000000001, which went at 3.508 s with the session of p3",
         ],
     );

@@ -190,8 +190,8 @@ pub(super) fn explored(states: u64, transitions: u64, took: String) -> Page {
 
 /// What nothing has put to the test.
 pub(super) fn untested(names: &[&str], exhaustive: bool) -> Option<Part> {
-    let scope = if exhaustive { "nothing within these bounds" } else { "nothing so far" };
-    let line = format!("{scope} put to the test: {}", names.join(", "));
+    let scope = if exhaustive { "within these bounds" } else { "so far" };
+    let line = format!("not put to the test {scope}: {}", names.join(", "));
     (!names.is_empty()).then(|| Line::new(Mood::Odd, line).wrapped(0).into())
 }
 

@@ -112,7 +112,10 @@ fn seeds(judged: &JudgedTrial, seeds: u64) -> Cell {
 
 fn shortest_by_model(judged: &JudgedTrial) -> Option<&JudgedPromise> {
     let broken = |promise: &&JudgedPromise| promise.model == Verdict::Broken && promise.steps.is_some();
-    judged.promises.iter().filter(broken).min_by_key(|promise| promise.steps)
+    let known = judged.catalogued.as_ref().map(|known| &*known.promise);
+    // What it is known for comes first.
+    let by = |promise: &&JudgedPromise| (Some(&*promise.name) != known, promise.steps);
+    judged.promises.iter().filter(broken).min_by_key(by)
 }
 
 /// A few recipes beside one another, promise by promise.

@@ -38,14 +38,14 @@ Examples:
   zoocheck list                        what there is
   zoocheck new my-lock                 a crate with a recipe of your own, to begin with
   zoocheck check lock/simple           is it right, in every run of a small model?
-  zoocheck check ensemble --servers 3  are the servers?
+  zoocheck check ensemble --servers 3  are the simulated servers right?
   zoocheck run lock --seeds 1000       does it bear faults?
   zoocheck run lock --shard 1/4 --report one
   zoocheck report one two three four -o all
   zoocheck replay lock/java --seed 0   what happened there?
   zoocheck judge lock                  every lock by both engines, as expected?
   zoocheck shrink lock/java --seed 0 -o small.toml
-  zoocheck fuzz --programs 1000        can the models show what the world shows?
+  zoocheck fuzz --programs 1000        do both engines, simulator and model, agree?
   zoocheck serve                       a test server, for clients in any language
   zoocheck run lock --connect zk1:2181 the recipe on a running ensemble
   zoocheck run my.py:worker --promises fair-lock=/lock";
@@ -130,7 +130,7 @@ pub(super) enum Command {
     #[cfg(feature = "serve")]
     #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]
     Serve(crate::serve::ServeArguments),
-    /// Compares ours with a real ZooKeeper, answer by answer
+    /// Compares the simulated ZooKeeper with a real one, answer by answer
     #[cfg(feature = "conform")]
     #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]
     Conform(crate::conform::ConformArguments),
@@ -267,13 +267,13 @@ pub(super) struct ReplayArguments {
     /// Which run: the seed that a sweep named; a file of one run has its own
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
-    /// Tell of this promise's break, and why, instead of the first
+    /// Explain this promise's break instead of the first one
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
-    /// Say from when on the break is avoided by none of N redraws of what follows [default: 20; none for programs]
+    /// Find the turning point: N runs with the same faults and other delays from there on [default: 20; 0 for programs]
     #[arg(long, value_name = "N", conflicts_with_all = ["trace", "at"], allow_negative_numbers = true, value_parser = whole(0..=10_000u32))]
     pub(super) redraws: Option<u32>,
-    /// Lines up to the break that matter most; all: every line
+    /// How many lines up to the break, those that matter most; all: every line
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
     /// Everything, raw, instead of the timeline: messages, timers, disks
@@ -291,7 +291,7 @@ pub(super) struct ReplayArguments {
     /// Run the next K events in every order, each order to the end of the run
     #[arg(help_heading = ORDERS, long, value_name = "K", requires = "at", conflicts_with_all = ["trace", "lines", "log", "promise"], allow_negative_numbers = true, value_parser = whole(1..=100u32))]
     pub(super) exhaust: Option<u32>,
-    /// One such order, as --exhaust has told it
+    /// Run one order, as printed by --exhaust
     #[arg(help_heading = ORDERS, long, value_name = "N,…", requires = "at", conflicts_with = "exhaust", value_delimiter = ',')]
     pub(super) order: Vec<u32>,
     /// Give up after so many orders
@@ -384,16 +384,16 @@ pub(super) struct CheckArguments {
     /// Changes by an administrator: a deletion, or data that the trial names
     #[arg(help_heading = BOUNDS, long, value_name = "A", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     admin: Option<u8>,
-    /// He changes the znodes that the trial sets up, too
+    /// The administrator may also change the znodes that the trial sets up
     #[arg(help_heading = BOUNDS, long, requires = "admin")]
     admin_parents: bool,
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
-    /// A sync always shows what was committed before it, as ZooKeeper's need not
+    /// Assume that a sync shows all that was committed before it; ZooKeeper's need not
     #[arg(help_heading = BOUNDS, long)]
     true_syncs: bool,
-    /// Nobody is told that his session is dead while it lives
+    /// Assume that no client is told that its session has ended while it lives
     #[arg(help_heading = BOUNDS, long)]
     true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
@@ -402,10 +402,10 @@ pub(super) struct CheckArguments {
     /// Do not tell processes apart; sound for some recipes only
     #[arg(help_heading = SEARCH, long)]
     symmetry: bool,
-    /// Neither of these, though the catalogue says they are sound
+    /// Turn off --eager and --symmetry, though the catalogue says they are sound
     #[arg(help_heading = SEARCH, long, conflicts_with_all = ["eager", "symmetry"])]
     full: bool,
-    /// Do not let a recipe's checkpoints merge states
+    /// Do not merge states by what a recipe says at its checkpoints
     #[arg(help_heading = SEARCH, long)]
     no_keys: bool,
     /// Replay every transition instead of remembering it
@@ -414,13 +414,13 @@ pub(super) struct CheckArguments {
     /// No writes to what the lock protects: faster, less is put to the test
     #[arg(help_heading = SEARCH, long)]
     no_effects: bool,
-    /// Do not look for what goes round for ever
+    /// Do not look for livelocks
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
-    /// Compare numbers by order alone, which finds storms and never says holds
+    /// Compare versions and zxids by order alone: finds livelocks that count up; never says holds
     #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
     ranks: bool,
-    /// Number every transaction, also where no number can matter
+    /// Give every transaction a zxid of its own, also where none can matter
     #[arg(help_heading = SEARCH, long)]
     true_zxids: bool,
     /// Give up after so long, such as 90s, 5m or 1h

@@ -233,7 +233,9 @@ impl<'a> Search<'a> {
         let changes = self.past.line(line).deeds.iter().any(|deed| matches!(deed, Deed::Event(Event::Is(_))));
         let answer = match (call.result(), call.heard) {
             (Some(result), Some(_)) => answered(&call.request, result),
+            (Some(Err(code)), None) if call.is_open => format!("{code:?}, and the answer is on its way"),
             (Some(Err(code)), None) => format!("{code:?}, and the answer is lost"),
+            (Some(Ok(_)) | None, None) if call.is_open => "the answer is on its way".into(),
             (Some(Ok(_)), None) => "done, and the answer is lost".into(),
             (None, None) if changes => "done, and the answer is lost".into(),
             (None, None) => "lost".into(),

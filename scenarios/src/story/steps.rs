@@ -4,6 +4,7 @@ use super::{Call, Deed, Line, Told};
 use crate::draw::paths_of;
 use std::collections::{BTreeMap, VecDeque};
 use zk_api::SessionId;
+use zk_model::symmetry::actor_of;
 use zk_model::{Counterexample, Does, Scene};
 use zk_reports::{Mark, named_in};
 use zk_trials::event::{ActorId, Event, Fact};
@@ -26,6 +27,11 @@ pub(crate) fn lines(promise: &str, example: &Counterexample, clients: u8) -> Vec
             line.deeds.insert(0, Deed::Call(call));
         }
         lines.push(line);
+    }
+    for nth in unheard.into_values().flatten() {
+        if let Some(Deed::Call(call)) = lines[nth].deeds.first_mut() {
+            call.is_open = true;
+        }
     }
     if let Some(first) = lines.first_mut() {
         let opened = from_start(&example.scenes, clients).into_iter().map(Deed::Event);
@@ -73,7 +79,7 @@ fn served(scene: &Scene, at: u64) -> Option<Call> {
     let answer = served.answer.clone().map(|answer| (answer, None));
     // What is not on its way is there already.
     let heard = (answer.is_none() && !served.is_ghost).then_some(at);
-    Some(Call { actor: served.actor, request: served.request.clone(), answer, heard })
+    Some(Call { actor: served.actor, request: served.request.clone(), answer, heard, is_open: false })
 }
 
 /// Answers that reach a process, or will never do.
@@ -92,6 +98,16 @@ fn hears(lines: &mut [Line], unheard: &mut BTreeMap<u16, VecDeque<usize>>, scene
     }
 }
 
+/// The sessions that an event names.
+fn sessions_of(event: &Event) -> Vec<SessionId> {
+    match event {
+        Event::Is(Fact::NodeCreated { by, .. } | Fact::NodeWritten { by, .. }) => vec![*by],
+        Event::Is(Fact::NodeDeleted { by, owner, .. }) => vec![*by, *owner],
+        Event::Is(Fact::SessionClosed { session, .. }) => vec![*session],
+        Event::Is(_) | Event::Says { .. } => Vec::new(),
+    }
+}
+
 /// The sessions that processes have from the start.
 pub(crate) fn from_start(scenes: &[Scene], clients: u8) -> Vec<Event> {
     let events = || scenes.iter().flat_map(|scene| &scene.events);
@@ -101,7 +117,10 @@ pub(crate) fn from_start(scenes: &[Scene], clients: u8) -> Vec<Event> {
     };
     let opened = (0..clients).filter(|process| !opens(process)).map(|process| {
         let actor = ActorId { process: process.into(), life: 0, thread: 0 };
-        Event::Is(Fact::SessionOpened { session: SessionId::new(i64::from(process) + 1), actor })
+        let mut named = events().flat_map(sessions_of);
+        let session = named.find(|session| actor_of(*session) == Some(actor));
+        let session = session.unwrap_or(SessionId::new(i64::from(process) + 1));
+        Event::Is(Fact::SessionOpened { session, actor })
     });
     opened.collect()
 }

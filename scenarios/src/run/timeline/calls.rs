@@ -72,7 +72,8 @@ fn collected(crossings: &[Crossing]) -> Vec<Asked> {
         match (&crossing.what, crossing.from, crossing.to) {
             (Carried::ToServer(ToServer::Request { xid, request }), Place::Client(actor), _) => {
                 open.insert((actor.process, xid.0), all.len());
-                let call = Call { actor, request: request.clone(), answer: None, heard: None };
+                let call =
+                    Call { actor, request: request.clone(), answer: None, heard: None, is_open: false };
                 let at = crossing.arrived_ns.unwrap_or(crossing.sent_ns);
                 let arrived = crossing.arrived_ns.is_some();
                 all.push(Asked { call, sent: crossing.sent_ns, at, arrived, changes: Vec::new() });

@@ -60,18 +60,18 @@ impl Search<'_> {
                 self.follow(change.line, weight + 1);
                 format!("; the last that changed: {} {}", change.path, self.gone_or_made(&change))
             });
-            self.why.push(format!("{name} waits since {since} for other children of {path}{last}."));
+            self.why.push(format!("{name} has waited since {since} for other children of {path}{last}."));
             return;
         }
         if !is_last {
             let owner = self.past.last_change(path).and_then(|change| self.past.owner(change.owner));
             let owner = owner.map(|owner| format!(", which is of {owner}")).unwrap_or_default();
-            self.why.push(format!("{name} waits since {since} for a change of {path}{owner}."));
+            self.why.push(format!("{name} has waited since {since} for a change of {path}{owner}."));
             return;
         }
         let state = self.state_of(path);
         let stale = self.overlooked(watch.line, path);
-        self.why.push(format!("{name} waits since {since} for a change of {path}: it {state}.{stale}"));
+        self.why.push(format!("{name} has waited since {since} for a change of {path}: it {state}.{stale}"));
         let last = self.past.last_change(path).filter(|last| last.kind != Changed::Gone);
         match last.and_then(|last| self.past.owner(last.owner)).map(|owner| owner.process) {
             Some(own) if own == process => {
@@ -90,9 +90,9 @@ impl Search<'_> {
             self.follow(line, 1);
             format!("; its last request: {}", self.told(line, call))
         });
-        let how = if end == End::Done { "is done" } else { "has ended" };
+        let how = if end == End::Done { "was done" } else { "ended" };
         let (name, at, last) = (self.past.name(process), self.at(line), last.unwrap_or_default());
-        self.why.push(format!("{name} should delete it, and {how} since {at}{last}."));
+        self.why.push(format!("{name} should delete it, and {how} at {at}{last}."));
     }
 
     /// A process waits, and has nothing to wake it.
@@ -275,8 +275,12 @@ impl Search<'_> {
             let fate = self.fate_of_claim(&node, was_first);
             format!(", which {fate}")
         });
-        let mut why = format!("{holder} has it since {}{by}{}", self.at(line), fate.unwrap_or_default());
+        let mut why = format!("{holder} has held it since {}{by}{}", self.at(line), fate.unwrap_or_default());
         match decided.filter(|_| !was_first) {
+            Some(_) if self.acts_on_watch(holder, line) => {
+                self.why.push(format!("{why}."));
+                self.woken_before(holder, line);
+            }
             Some((asked, call)) => {
                 why.push_str(&format!(". It acts on {}", self.told(asked, call)));
                 let path = call.request.path();
@@ -285,7 +289,6 @@ impl Search<'_> {
                 }
                 let overlooked = self.overlooked(asked, &path);
                 self.why.push(format!("{why}.{overlooked}"));
-                self.woken_before(holder, line);
             }
             None => self.why.push(format!("{why}.")),
         }
@@ -322,17 +325,23 @@ impl Search<'_> {
         }
     }
 
-    /// A watch told a process something just before it acted.
-    fn woken_before(&mut self, holder: ActorId, line: usize) {
+    /// Whether a watch told a process something after all that it asked before it acted.
+    fn acts_on_watch(&self, holder: ActorId, line: usize) -> bool {
         let before = self.past.before(line + 1);
-        let Some((woken, path, kind)) = before.last_woken(holder.process) else { return };
-        if before.calls(holder.process).all(|(asked, _)| asked <= woken) {
-            self.follow(woken, 1);
-            let at = self.at(woken);
-            self.why.push(format!(
-                "Its watch of {path} fired at {at} ({kind:?}), and it looked at nothing since."
-            ));
-        }
+        let woken = before.last_woken(holder.process);
+        woken.is_some_and(|(woken, ..)| before.calls(holder.process).all(|(asked, _)| asked <= woken))
+    }
+
+    fn woken_before(&mut self, holder: ActorId, line: usize) {
+        let Some((woken, path, kind)) = self.past.before(line + 1).last_woken(holder.process) else { return };
+        self.follow(woken, 1);
+        let change = self.past.before(woken + 1).last_change(path);
+        let what =
+            change.map_or_else(|| format!("{kind:?}"), |change| format!("it {}", self.gone_or_made(&change)));
+        let (at, name) = (self.at(woken), self.past.name(holder.process));
+        self.why.push(format!(
+            "It acts on its watch of {path}, which fired at {at}: {what}. {name} has looked at nothing since."
+        ));
     }
 
     /// Whether a process's session is over, and by what.
@@ -351,7 +360,7 @@ impl Search<'_> {
         });
         let learns = match learns {
             Some((at, _)) => format!(", and it learned of that at {}", self.at(at)),
-            None if expired => ", and it does not know".into(),
+            None if expired => ", which it was not told".into(),
             None => String::new(),
         };
         let name = self.past.name(process);
