@@ -288,10 +288,10 @@ fn is_stamped(request: &Request) -> bool {
     }
 }
 
-/// Whether the next message is news of the connection. It comes when the code has done with what it was given before: a
-/// promise takes what the client knows then for what its code was told.
+/// Whether the next message is the end of the connection. It comes when the code has done with what it was given before: a
+/// promise takes what the client knows then for what its code was told. Of credentials that are refused no promise is told.
 fn is_lost(client: &Client) -> bool {
-    client.inbox.first().is_some_and(|letter| letter.message.is_news())
+    client.inbox.first().is_some_and(|letter| letter.message == Message::Lost)
 }
 
 /// Code that waits for more calls and watches has polled what the last of some messages that come together is for: else

@@ -41,7 +41,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use world::Mark;
-use zk_reports::{count, write_whole};
+use zk_reports::{count, prepare_file, write_whole};
 
 pub(crate) const ABOUT: &str = "\
 Compares both engines by generated client programs
@@ -83,7 +83,7 @@ pub(crate) struct FuzzArguments {
     /// Show and shrink so many differences
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "3", value_parser = whole(1..=1_000usize))]
     show: usize,
-    /// Write the first difference's program into this file
+    /// Write the first difference's program into this new file
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
     /// How many programs at a time [default: one for each core]
@@ -111,6 +111,9 @@ pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
     let like = generate::Plan { without: arguments.without.iter().copied().collect() };
     let (first, programs) = (arguments.seed, arguments.programs);
     let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
+    if let Some(file) = &arguments.keep {
+        prepare_file(file)?;
+    }
     let (tally, found) = match &arguments.file {
         Some(file) => one(file, &plan)?,
         None => {
@@ -130,6 +133,10 @@ pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
         kept.get_or_insert(file);
     }
     let answer = match (found.len(), tally.excluded * EXCLUDED_ONE_IN > tally.programs) {
+        (0, false) if tally.observations == 0 => {
+            text.push_str("undecided: no program told anything that could be compared\n");
+            Answer::Undecided
+        }
         (0, false) => {
             text.push_str("no difference\n");
             Answer::Held

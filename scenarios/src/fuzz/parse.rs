@@ -8,6 +8,8 @@ use std::str::SplitWhitespace;
 /// No program has more: bounds of models count in bytes, and so do the tasks of a process.
 const MOST_PROCESSES: usize = 16;
 const MOST_LINES: usize = 500;
+/// So long a process may sleep in all: a run of the world is over soon after its faults.
+const MOST_SLEPT_MS: u64 = 60_000;
 
 /// Reads a program. A line that begins with `#` says something about it.
 pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
@@ -51,7 +53,22 @@ pub(crate) fn parse(text: &str) -> Result<Program, BadInput> {
         let most = format!("at most {MOST_PROCESSES} processes and {MOST_LINES} lines are expected");
         return Err(BadInput::new(format!("{processes} processes and {lines} lines: {most}")));
     }
+    if let Some(nth) = program.processes.iter().position(|process| slept(process) > MOST_SLEPT_MS) {
+        let most = format!("at most {MOST_SLEPT_MS} ms are expected");
+        let slept = slept(&program.processes[nth]);
+        return Err(BadInput::new(format!("process {} sleeps for {slept} ms in all: {most}", nth + 1)));
+    }
     Ok(program)
+}
+
+/// How long all tasks of a process sleep together.
+fn slept(process: &Process) -> u64 {
+    let steps = process.tasks.iter().flatten().chain(&process.next);
+    let slept = steps.map(|step| match step {
+        Step::Sleep(ms) | Step::RaceTimer(_, ms) => u64::from(*ms),
+        _ => 0,
+    });
+    slept.sum()
 }
 
 /// The seed of the world that a file names.
@@ -241,6 +258,10 @@ mod tests {
         assert_eq!(error("# nothing"), "a program has a process at least");
         let most = "at most 16 processes and 500 lines are expected";
         assert_eq!(error(&"process\n".repeat(17)), format!("17 processes and 17 lines: {most}"));
+        let sleeps = "process\nprocess\n  sleep 40000\n  race a 30000";
+        let most = "at most 60000 ms are expected";
+        assert_eq!(error(sleeps), format!("process 2 sleeps for 70000 ms in all: {most}"));
+        let most = "at most 16 processes and 500 lines are expected";
         let long = format!("process\n{}", "state\n".repeat(500));
         assert_eq!(error(&long), format!("1 processes and 501 lines: {most}"));
         assert_eq!(seed("# world 12\nprocess").expect("a number"), Some(12));
