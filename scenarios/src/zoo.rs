@@ -217,10 +217,13 @@ pub(crate) fn assumption(assumption: Assumption) -> &'static str {
     }
 }
 
-/// What the command was called as.
+/// What the command was called as. A path from the root of a CI machine means nothing elsewhere: its name is left.
 pub(crate) fn program() -> String {
-    let name = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
-    shell_word(&name.unwrap_or_else(|| "zoocheck".into()))
+    let name = std::env::args_os().next().unwrap_or_else(|| "zoocheck".into());
+    let is_ci = std::env::var_os("CI").is_some_and(|is| !is.is_empty());
+    let path = std::path::Path::new(&name);
+    let name = path.file_name().filter(|_| is_ci && path.is_absolute()).unwrap_or(&name);
+    shell_word(&name.to_string_lossy())
 }
 
 /// A word as a shell reads it back.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{command, ran, zoocheck, zoocheck_in};
+use common::{command, ran, zoocheck};
 use saphyr::{LoadableYamlNode, Yaml};
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ fn files() -> Vec<(PathBuf, String)> {
     let mut files: Vec<_> =
         paths.map(|path| (path.clone(), fs::read_to_string(path).expect("UTF-8"))).collect();
     files.sort();
-    assert!(files.len() >= 3);
+    assert!(files.len() >= 4);
     files
 }
 
@@ -70,54 +70,122 @@ fn every_file_is_yaml_and_every_flag_in_it_is_there() {
     }
 }
 
-/// Runs a script of a file as CI or Kubernetes would, with zoocheck in the path and in the directory.
-fn sh(dir: &Path, script: &str, variables: &[(&str, &str)]) -> i32 {
-    let path = format!("{}:{}", dir.display(), std::env::var("PATH").unwrap_or_default());
+/// Runs a script of a file as CI or Kubernetes would, with zoocheck in the path and in the directory. What it wrote on
+/// stderr comes with its status.
+fn sh(dir: &Path, script: &str, variables: &[(&str, &str)]) -> (i32, String) {
+    let path = format!("{}:{}", dir.join("bin").display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("sh");
+    for inherited in ["CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"] {
+        command.env_remove(inherited);
+    }
     command.current_dir(dir).args(["-ec", script]).env("PATH", path).envs(variables.iter().copied());
     let output = command.output().expect("sh is there");
-    output.status.code().unwrap_or_else(|| panic!("{script}: {output:?}"))
+    let status = output.status.code().unwrap_or_else(|| panic!("{script}: {output:?}"));
+    (status, String::from_utf8(output.stderr).expect("UTF-8"))
 }
 
-fn with_zoocheck(dir: &Path, name: &str) {
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_zoocheck"), dir.join(name)).expect("a link");
+/// A directory with zoocheck where the scripts look for it, and what that is called in there.
+fn with_zoocheck() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    fs::create_dir(dir.path().join("bin")).expect("created");
+    let link = dir.path().join("bin/zoocheck");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_zoocheck"), link).expect("a link");
+    dir
+}
+
+/// The files of a report, those of a sweep that was not shared with the name that the program has in the scripts.
+fn same_as_whole(dir: &Path, report: &str) {
+    let whole = ran(command(dir).args(["run", "lock/java", "--seeds", "60", "--report", "whole"]));
+    assert_eq!(whole.status, 1, "{}", whole.stderr);
+    for file in ["report.json", "junit.xml", "summary.md"] {
+        let read = |report: &str| fs::read_to_string(dir.join(report).join(file)).expect("a file");
+        let whole = read("whole").replace(env!("CARGO_BIN_EXE_zoocheck"), "zoocheck");
+        assert!(read(report) == whole, "{file}, to the byte");
+    }
+}
+
+/// Each bug is annotated once, and nothing that CI shows has a path of its machine.
+fn told_once(dir: &Path, report: &str, said: &str) {
+    let read = |file: &str| fs::read_to_string(dir.join(report).join(file)).expect("a file");
+    let annotated: Vec<&str> = said.lines().filter(|line| line.starts_with("::error title=")).collect();
+    let broken = read("junit.xml").matches("<failure ").count();
+    assert!(broken > 1, "several promises are broken");
+    let each: BTreeSet<&str> = annotated.iter().filter_map(|line| line.split("::").nth(1)).collect();
+    assert_eq!((annotated.len(), each.len()), (broken, broken), "{said}");
+    let root = dir.display().to_string();
+    let all =
+        [said.to_owned(), read("report.json"), read("junit.xml"), read("summary.md"), read("index.html")];
+    for path in [root.as_str(), env!("CARGO_BIN_EXE_zoocheck")] {
+        assert!(all.iter().all(|text| !text.contains(path)), "{path}");
+    }
 }
 
 #[test]
-fn the_matrix_of_github_actions_comes_to_the_unsharded_sweep() {
-    let dir = tempfile::tempdir().expect("a directory");
+fn the_matrix_of_github_actions_comes_to_the_unsharded_sweep_and_annotates_each_bug_once() {
+    let dir = with_zoocheck();
     let dir = dir.path();
-    with_zoocheck(dir, "zoocheck");
     let scripts = scripts_of("github-actions.yml");
     let [sweep, report] = scripts.as_slice() else { panic!("two scripts: {scripts:?}") };
     // A program of the test's is not to be changed; the artifact has lost its mode on its way.
-    let sweep = sweep.replace("chmod +x zoocheck\n", "");
+    let shown = |script: &str| script.replace("chmod +x bin/zoocheck\n", "");
     // A variant that is broken: shares that find it are no errors, the whole is.
-    let sweep = sweep
-        .replace("run lock ", "run lock/java ")
-        .replace("${{ needs.build.outputs.seeds }}", "--seeds 60");
+    let sweep = shown(sweep).replace("run lock ", "run lock/java ");
+    let sweep = sweep.replace("${{ needs.build.outputs.seeds }}", "--seeds 60");
+    let summary = dir.join("summary").display().to_string();
+    let github = [("CI", "true"), ("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", summary.as_str())];
+    let mut said = String::new();
     for index in 1..=4 {
         let sweep = sweep.replace("${{ matrix.shard }}", &index.to_string());
         assert!(!sweep.contains("${{"), "every expression was understood: {sweep}");
-        assert_eq!(sh(dir, &sweep, &[]), 0, "{sweep}");
+        let (status, stderr) = sh(dir, &sweep, &github);
+        assert_eq!(status, 0, "{sweep}: {stderr}");
+        said.push_str(&stderr);
     }
-    let report =
-        report.replace("chmod +x zoocheck/zoocheck\n", "").replace("./zoocheck/zoocheck", "./zoocheck");
-    assert_eq!(sh(dir, &report, &[]), 1, "{report}");
-    assert_eq!(ran(command(dir).args(["run", "lock/java", "--seeds", "60", "--report", "whole"])).status, 1);
-    // The command to copy names the program as it was called.
-    let read = |report: &str| {
-        let text = fs::read_to_string(dir.join(report).join("report.json")).expect("a report");
-        text.replace(env!("CARGO_BIN_EXE_zoocheck"), "zoocheck").replace("./zoocheck", "zoocheck")
-    };
-    assert!(read("report") == read("whole"), "to the byte");
+    assert!(!Path::new(&summary).exists(), "shards have no summary");
+    let (status, stderr) = sh(dir, &shown(report), &github);
+    assert_eq!(status, 1, "{report}: {stderr}");
+    said.push_str(&stderr);
+    told_once(dir, "report", &said);
+    assert_eq!(fs::read_to_string(&summary).expect("one").matches("### ").count(), 1);
+    same_as_whole(dir, "report");
+}
+
+#[test]
+fn the_jobs_of_gitlab_come_to_the_unsharded_sweep() {
+    let dir = with_zoocheck();
+    let dir = dir.path();
+    let text = text_of("gitlab-ci.yml");
+    let scripts = scripts_of("gitlab-ci.yml");
+    let [sweep, report] = scripts.as_slice() else { panic!("two scripts: {scripts:?}") };
+    assert_eq!(text.matches("junit:").count(), 1, "each bug once");
+    let changed = sweep.replace("run lock ", "run lock/java ").replace("--seeds 2000", "--seeds 60");
+    for index in ["1", "2", "3", "4"] {
+        let job = [("CI", "true"), ("CI_NODE_INDEX", index), ("CI_NODE_TOTAL", "4")];
+        let (status, stderr) = sh(dir, &changed, &job);
+        assert_eq!(status, 0, "{changed}: {stderr}");
+    }
+    assert_eq!(sh(dir, report, &[("CI", "true")]).0, 1, "{report}");
+    same_as_whole(dir, "report");
+
+    // A nightly pipeline has the seeds of its day, whenever its jobs run.
+    let night = [
+        ("CI_NODE_INDEX", "1"),
+        ("CI_NODE_TOTAL", "4000"),
+        ("CI_PIPELINE_SOURCE", "schedule"),
+        ("CI_PIPELINE_CREATED_AT", "2026-11-22T23:59:58Z"),
+    ];
+    let other = tempfile::tempdir().expect("a directory");
+    fs::rename(dir.join("bin"), other.path().join("bin")).expect("moved");
+    assert_eq!(sh(other.path(), sweep, &night).0, 0);
+    let report = fs::read_to_string(other.path().join("shard-1/report.json")).expect("a report");
+    let first = "\"first\": 20779000000000,";
+    assert!(report.contains(first), "{first}");
 }
 
 #[test]
 fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_again() {
-    let dir = tempfile::tempdir().expect("a directory");
+    let dir = with_zoocheck();
     let dir = dir.path();
-    with_zoocheck(dir, "zoocheck");
     let reports = dir.join("reports").display().to_string();
     fs::create_dir(&reports).expect("created");
     let text = text_of("kubernetes-shards.yaml");
@@ -128,14 +196,9 @@ fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_aga
     for index in ["0", "1", "2", "3"] {
         let pod = [("ZOOCHECK_SHARDS", "4"), ("JOB_COMPLETION_INDEX", index)];
         // The second time is that of a pod that was started again.
-        assert_eq!((sh(dir, &sweep, &pod), sh(dir, &sweep, &pod)), (0, 0), "{sweep}");
+        assert_eq!((sh(dir, &sweep, &pod).0, sh(dir, &sweep, &pod).0), (0, 0), "{sweep}");
     }
     let report = there(&scripts_of("kubernetes-report.yaml")[0]);
-    assert_eq!(sh(dir, &report, &[]), 1, "{report}");
-    assert_eq!(zoocheck_in(dir, "run lock/java --seeds 60 --report whole").status, 1);
-    let read = |report: &str| {
-        let text = fs::read_to_string(dir.join(report).join("report.json")).expect("a report");
-        text.replace(env!("CARGO_BIN_EXE_zoocheck"), "zoocheck")
-    };
-    assert!(read("reports/all") == read("whole"), "to the byte");
+    assert_eq!(sh(dir, &report, &[]).0, 1, "{report}");
+    same_as_whole(dir, "reports/all");
 }

@@ -51,7 +51,10 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         saving.failed.take().or(written)
     });
     show(&report, arguments.format, arguments.verbose)?;
-    crate::github::tell(&report)?;
+    // A share is told with the whole, once.
+    if report.seeds.shard.is_none() {
+        crate::github::tell(&report)?;
+    }
     said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
 }
 
@@ -139,6 +142,8 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
         let name = report_file(path).display().to_string();
         parts.push((name, read_sweep(path).map_err(BadInput::new)?));
     }
+    // One report alone was told when it was made.
+    let is_first = parts.iter().any(|(_, part)| part.seeds.shard.is_some());
     let report = merge(parts, arguments.partial).map_err(BadInput::new)?;
     match (&arguments.output, arguments.reports.as_slice()) {
         (Some(out), _) => {
@@ -154,5 +159,8 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
         (None, _) => {}
     }
     show(&report, arguments.format, arguments.verbose)?;
+    if is_first {
+        crate::github::tell(&report)?;
+    }
     Ok(report.outcome())
 }

@@ -28,7 +28,7 @@ pub fn zoocheck_in(dir: &Path, arguments: &str) -> Ran {
 /// The command without arguments.
 pub fn command(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_zoocheck"));
-    command.env_remove("GITHUB_ACTIONS").env_remove("GITHUB_STEP_SUMMARY");
+    command.env_remove("GITHUB_ACTIONS").env_remove("GITHUB_STEP_SUMMARY").env_remove("CI");
     command.current_dir(dir).env_remove("RUST_LOG").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
 }

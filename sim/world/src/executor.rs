@@ -214,13 +214,24 @@ fn silence() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             if QUIET.get() {
-                let place = info.location().map(ToString::to_string).unwrap_or_default();
+                let place =
+                    info.location().map(|at| format!("{}:{}:{}", short(at.file()), at.line(), at.column()));
+                let place = place.unwrap_or_default();
                 PLACE.set(place);
             } else {
                 before(info);
             }
         }));
     });
+}
+
+/// A source file, from its crate on: where that lies differs from machine to machine.
+fn short(file: &str) -> &str {
+    if !file.starts_with('/') {
+        return file;
+    }
+    let dir = file.rfind("/src/").map_or(file, |at| &file[..at]);
+    &file[dir.rfind('/').map_or(0, |at| at + 1)..]
 }
 
 #[cfg(test)]
@@ -261,6 +272,13 @@ mod tests {
         let (id, _) = executor.pick(&mut choices()).unwrap();
         let Polled::Panicked(what) = executor.poll(id) else { panic!("it panicked") };
         assert!(what.starts_with("no such luck (") && what.contains("executor.rs"), "{what}");
+    }
+
+    #[test]
+    fn a_place_is_the_same_wherever_a_crate_lies() {
+        assert_eq!(short("src/lock.rs"), "src/lock.rs");
+        assert_eq!(short("/home/runner/work/app/my-lock/src/lock.rs"), "my-lock/src/lock.rs");
+        assert_eq!(short("/root/app/examples/lock.rs"), "lock.rs");
     }
 
     #[test]
