@@ -8,7 +8,7 @@ mod sample;
 
 use std::hint::black_box;
 use std::time::Instant;
-use zk_reports::{SweepReport, sweep_html, sweep_junit, sweep_markdown, to_json};
+use zk_reports::{Suite, SweepReport, junit, sweep_html, sweep_markdown, to_json};
 
 const TIMES: usize = 15;
 
@@ -18,7 +18,7 @@ fn main() {
     println!("a report of {} seeds, {} breaks kept:", report.seeds.count, report.failures.len());
     timed("index.html", || sweep_html(&report));
     timed("report.json", || to_json(&report));
-    timed("junit.xml", || sweep_junit(&report));
+    timed("junit.xml", || junit(&Suite::from(&report)));
     timed("summary.md", || sweep_markdown(&report));
     let saved = to_json(&report);
     timed("index.html from saved JSON", || {

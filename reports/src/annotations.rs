@@ -1,34 +1,25 @@
-//! A sweep as annotations of a build.
+//! Cases as annotations of a build.
 
-use crate::pages::sweep_answer;
-use crate::sweep::SweepReport;
-use crate::verdict::{Answer, Verdict};
-use crate::words::{count, seconds};
+use crate::suite::{Outcome, Suite};
 use std::fmt::Write;
 
 /// How many breaks are annotated.
 const SHOWN: usize = 10;
 
 /// What broke as annotations: a GitHub workflow command a line.
-pub fn sweep_annotations(report: &SweepReport) -> String {
+pub fn annotations(suite: &Suite) -> String {
     let mut out = String::new();
-    let broken = report.firsts().filter(|(_, _, verdict)| *verdict == Verdict::Broken);
-    for (result, failure, _) in broken.take(SHOWN) {
-        let title = format!("{}: {} is broken", report.what, failure.promise);
-        let message = format!(
-            "{} of {} seeds break it; first {}, at {}:\n{}\n{}",
-            count(result.broken),
-            count(report.seeds.count),
-            failure.seed,
-            seconds(failure.virtual_ns),
-            failure.what,
-            failure.replay
-        );
-        let _ = writeln!(out, "::error title={}::{}", property(&title), data(&message));
+    let broken = suite.cases.iter().filter_map(|case| match &case.outcome {
+        Outcome::Broken { how, what } => Some((&case.name, how, what)),
+        Outcome::Passed | Outcome::Skipped(_) | Outcome::Error { .. } => None,
+    });
+    for (name, how, what) in broken.take(SHOWN) {
+        let title = format!("{}: {name} is {}", suite.title, suite.broken);
+        let _ = writeln!(out, "::error title={}::{}", property(&title), data(&format!("{how}\n{what}")));
     }
-    if report.answer == Answer::Undecided {
-        let title = format!("{}: undecided", report.what);
-        let _ = writeln!(out, "::warning title={}::{}", property(&title), data(&sweep_answer(report)));
+    if let Some(why) = &suite.undecided {
+        let title = format!("{}: undecided", suite.title);
+        let _ = writeln!(out, "::warning title={}::{}", property(&title), data(why));
     }
     out
 }

@@ -1,8 +1,9 @@
 //! Files that are there whole or not at all.
 
 use crate::{
-    LiveReport, REPORT_FILE, SweepReport, live_html, live_junit, sweep_html, sweep_junit, sweep_markdown,
-    to_json,
+    CheckReport, Diagram, EnsembleReport, JudgeReport, LiveReport, REPORT_FILE, Suite, SweepReport,
+    check_html, check_markdown, ensemble_html, ensemble_markdown, judge_html, judge_summary, junit,
+    live_html, sweep_html, sweep_markdown, to_json,
 };
 use std::fs;
 use std::io;
@@ -29,7 +30,7 @@ pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
         dir,
         [
             (REPORT_FILE, to_json(&report)),
-            ("junit.xml", sweep_junit(&report)),
+            ("junit.xml", junit(&Suite::from(&report))),
             ("index.html", sweep_html(&report)),
             ("summary.md", sweep_markdown(&report)),
         ],
@@ -48,8 +49,57 @@ pub fn write_live_dir(report: &LiveReport, dir: &Path) -> Result<(), FileError> 
         dir,
         [
             (REPORT_FILE, to_json(report)),
-            ("junit.xml", live_junit(report)),
+            ("junit.xml", junit(&Suite::from(report))),
             ("index.html", live_html(report)),
+        ],
+    )
+}
+
+/// All of a check that was asked for by a command, with the ways to break promises as [`check_html`] takes them.
+pub fn write_check_dir(
+    report: &CheckReport,
+    command: &str,
+    diagrams: &[(String, bool, Diagram)],
+    dir: &Path,
+) -> Result<(), FileError> {
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(report)),
+            ("junit.xml", junit(&Suite::of_check(report, command))),
+            ("index.html", check_html(report, command, diagrams)),
+            ("summary.md", check_markdown(report, command)),
+        ],
+    )
+}
+
+/// The same of the check of an ensemble.
+pub fn write_ensemble_dir(
+    report: &EnsembleReport,
+    command: &str,
+    diagrams: &[(String, bool, Diagram)],
+    dir: &Path,
+) -> Result<(), FileError> {
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(report)),
+            ("junit.xml", junit(&Suite::of_ensemble(report, command))),
+            ("index.html", ensemble_html(report, command, diagrams)),
+            ("summary.md", ensemble_markdown(report, command)),
+        ],
+    )
+}
+
+/// The same of judgements.
+pub fn write_judge_dir(report: &JudgeReport, dir: &Path) -> Result<(), FileError> {
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(report)),
+            ("junit.xml", junit(&Suite::from(report))),
+            ("index.html", judge_html(report)),
+            ("summary.md", judge_summary(report)),
         ],
     )
 }

@@ -20,9 +20,10 @@
 //! | `html` | a page for browsers, with its diagrams |
 //! | `markdown` | a page as Markdown |
 //! | `words` | numbers and times in words |
-//! | `annotations` | a sweep as annotations of a build |
+//! | `suite` | [`Suite`]: a report as cases |
+//! | `annotations` | cases as annotations of a build |
 //! | `mermaid` | a diagram for wherever Markdown is shown |
-//! | `junit` | a sweep, or a live run, for CI systems |
+//! | `junit` | cases for CI systems |
 //! | `confidence` | [`Confidence`]: how sure so many seeds make one |
 //! | `merge` | reports of shards become that of the sweep they share |
 //! | `saved` | reports that were saved, read again |
@@ -56,12 +57,13 @@ mod pages;
 mod replay;
 mod saved;
 mod schema;
+mod suite;
 mod sweep;
 mod text;
 mod verdict;
 mod words;
 
-pub use annotations::sweep_annotations;
+pub use annotations::annotations;
 pub use cause::{Cause, Mark, Moment, NoReturn};
 pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
 pub use compare::{BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, UnderFault};
@@ -72,12 +74,12 @@ pub use diagram::{
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, WholeServers};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
-    FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_live_dir,
-    write_so_far, write_whole,
+    FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_check_dir, write_dir,
+    write_ensemble_dir, write_judge_dir, write_live_dir, write_so_far, write_whole,
 };
 pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
-pub use junit::{live_junit, sweep_junit};
+pub use junit::junit;
 pub use live::{Happened, LIVE_SCHEMA, LiveBreak, LivePromise, LiveReport};
 pub use merge::{MergeError, difference, first_of_shard, merge};
 pub use mermaid::{MERMAID_KEPT, mermaid};
@@ -86,14 +88,15 @@ pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
 };
 pub use pages::{
-    check_html, check_text, compare_html, compare_markdown, compare_text, costs_markdown, ensemble_html,
-    ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html, judge_markdown, judge_text, live_html,
-    live_text, mutants_html, mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief,
-    sweep_html, sweep_markdown, sweep_text,
+    check_html, check_markdown, check_text, compare_html, compare_markdown, compare_text, costs_markdown,
+    ensemble_html, ensemble_markdown, ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html,
+    judge_markdown, judge_summary, judge_text, live_html, live_text, mutants_html, mutants_text,
+    mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown, sweep_text,
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use schema::schemas;
+pub use suite::Suite;
 pub use sweep::{
     Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
 };

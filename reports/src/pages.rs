@@ -18,12 +18,14 @@ mod mutate;
 mod replay;
 mod sweep;
 
-pub use check::{check_html, check_text};
+pub(crate) use check::last_line as check_answer;
+pub use check::{check_html, check_markdown, check_text};
 pub use compare::{compare_html, compare_markdown, compare_text, costs_markdown};
-pub use ensemble::{ensemble_html, ensemble_text};
+pub(crate) use ensemble::answer as ensemble_answer;
+pub use ensemble::{ensemble_html, ensemble_markdown, ensemble_text};
 pub use exhaust::exhaust_text;
 pub use herd::{herd_markdown, herd_text};
-pub use judge::{judge_html, judge_markdown, judge_text};
+pub use judge::{judge_html, judge_markdown, judge_summary, judge_text};
 pub use live::{live_html, live_text};
 pub use mutants::{mutants_html, mutants_text};
 pub use mutate::{mutate_markdown, mutate_text};

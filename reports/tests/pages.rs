@@ -6,8 +6,8 @@ use sample::{HOSTILE, diagram, sweep};
 use zk_reports::{
     Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
     Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
-    Missing, MutantResult, MutantsReport, Paint, Path, Reached, SweepReport, Verdict, ensemble_html,
-    live_html, mermaid, mutants_html, sweep_annotations, sweep_html, sweep_markdown, sweep_text, to_json,
+    Missing, MutantResult, MutantsReport, Paint, Path, Reached, Suite, SweepReport, Verdict, annotations,
+    ensemble_html, live_html, mermaid, mutants_html, sweep_html, sweep_markdown, sweep_text, to_json,
     write_live_dir,
 };
 
@@ -339,7 +339,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
 
 #[test]
 fn an_annotation_is_one_line() {
-    let text = sweep_annotations(&sweep(2, 5));
+    let text = annotations(&Suite::from(&sweep(2, 5)));
     assert_eq!(text.lines().count(), 2);
     for line in text.lines() {
         assert!(line.starts_with("::error title=lock/simple%3A "), "{line}");

@@ -8,8 +8,8 @@ use zk_reports::{
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
     LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
     MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
-    SWEEP_SCHEMA, Seeds, Seen, SweepReport, UntilCovered, Verdict, WholeServers, live_junit, live_text,
-    mutants_text, replay_text, schemas, sweep_junit, sweep_text, to_json,
+    SWEEP_SCHEMA, Seeds, Seen, Suite, SweepReport, UntilCovered, Verdict, WholeServers, junit, live_text,
+    mutants_text, replay_text, schemas, sweep_text, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -458,7 +458,7 @@ fn a_digest_is_text_as_it_does_not_fit_a_json_number() {
 
 #[test]
 fn junit_has_a_case_for_every_promise() {
-    let text = sweep_junit(&sweep());
+    let text = junit(&Suite::from(&sweep()));
     assert!(text.contains(r#"tests="5" skipped="1" errors="0" failures="1""#), "{text}");
     assert!(text.contains(r#"<testcase name="exclusion" classname="lock/simple.promises">"#), "{text}");
     assert!(text.contains("p0 &amp; p1 are &lt;inside&gt;\nzoocheck replay lock/simple --seed 41"), "{text}");
@@ -547,7 +547,7 @@ as catalogued: S-070 breaks exclusion (fault: expiry)
 
 #[test]
 fn junit_of_a_live_run_skips_what_is_not_judged() {
-    let text = live_junit(&live());
+    let text = junit(&Suite::from(&live()));
     assert!(text.contains(r#"tests="5" skipped="2" errors="0" failures="1""#), "{text}");
     assert!(text.contains(r#"<skipped message="not judged on a live ensemble"/>"#), "{text}");
     assert!(text.contains("broken as expected 2 times: nobody sleeps"), "{text}");

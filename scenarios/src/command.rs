@@ -21,8 +21,8 @@ use std::sync::atomic::AtomicBool;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
 use zk_reports::{
-    check_html, check_text, count, ensemble_html, ensemble_text, prepare_report_dir, schemas, to_json,
-    write_whole,
+    Suite, check_markdown, check_text, count, ensemble_markdown, ensemble_text, prepare_report_dir, schemas,
+    to_json, write_check_dir, write_ensemble_dir,
 };
 use zk_trials::trial::Trial;
 
@@ -177,11 +177,7 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
     drop(progress);
     report.next = report.next.map(|next| next.replacen("zoocheck", &crate::zoo::program(), 1));
     if let Some(dir) = dir {
-        write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-        write_whole(
-            &dir.join("index.html"),
-            check_html(&report, &typed(), &check::drawn(&found, config.bounds.clients)).as_bytes(),
-        )?;
+        write_check_dir(&report, &typed(), &check::drawn(&found, config.bounds.clients), dir)?;
     }
     print(&match outputs.format {
         Format::Human => check_text(&report, paint()),
@@ -191,6 +187,7 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
     if let Some(file) = &outputs.export {
         chaos::export((&trial, &config), &found, &typed(), file)?;
     }
+    crate::github::tell(&Suite::of_check(&report, &typed()), &check_markdown(&report, &typed()))?;
     Ok(report.verdict.answer())
 }
 
@@ -201,14 +198,13 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
     drop(progress);
     if let Some(dir) = &arguments.report {
-        write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-        let drawn = crate::draw::servers::drawn(&report);
-        write_whole(&dir.join("index.html"), ensemble_html(&report, &typed(), &drawn).as_bytes())?;
+        write_ensemble_dir(&report, &typed(), &crate::draw::servers::drawn(&report), dir)?;
     }
     print(&match arguments.format {
         Format::Human => ensemble_text(&report, paint()),
         Format::Json => to_json(&report),
     })?;
+    crate::github::tell(&Suite::of_ensemble(&report, &typed()), &ensemble_markdown(&report, &typed()))?;
     Ok(report.verdict.answer())
 }
 
@@ -261,9 +257,10 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, compare_html, compare_markdown, compare_text, count, exhaust_text,
-        herd_markdown, herd_text, judge_html, judge_markdown, judge_text, mermaid, mutants_html,
-        mutants_text, mutate_markdown, mutate_text, prepare_report_dir, replay_text, to_json, write_whole,
+        Lines, ReplayReport, Suite, compare_html, compare_markdown, compare_text, count, exhaust_text,
+        herd_markdown, herd_text, judge_markdown, judge_summary, judge_text, mermaid, mutants_html,
+        mutants_text, mutate_markdown, mutate_text, prepare_report_dir, replay_text, to_json,
+        write_judge_dir, write_whole,
     };
     #[cfg(feature = "live")]
     use zk_reports::{live_text, write_live_dir};
@@ -284,14 +281,14 @@ mod chaos {
         })?;
         drop(progress);
         if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("index.html"), judge_html(&report).as_bytes())?;
+            write_judge_dir(&report, dir)?;
         }
         print(&match arguments.format {
             JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
             JudgeFormat::Json => to_json(&report),
             JudgeFormat::Markdown => judge_markdown(&report),
         })?;
+        crate::github::tell(&Suite::from(&report), &judge_summary(&report))?;
         Ok(report.answer)
     }
 

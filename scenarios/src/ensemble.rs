@@ -87,7 +87,7 @@ pub(crate) struct EnsembleArguments {
     /// Go no deeper than so many steps
     #[arg(help_heading = LIMITS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=u32::MAX))]
     max_depth: Option<u32>,
-    /// Write report.json and index.html into this directory
+    /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<std::path::PathBuf>,
     /// How to write the result

@@ -51,7 +51,7 @@ pub(crate) struct JudgeArguments {
     /// How many trials at a time [default: one for each core]
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=1024u16))]
     pub(crate) jobs: Option<u16>,
-    /// Write report.json and index.html into this directory
+    /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<std::path::PathBuf>,
     /// Tell promise by promise

@@ -68,7 +68,6 @@ mod ensemble;
 mod explain;
 #[cfg(feature = "run")]
 mod fuzz;
-#[cfg(feature = "run")]
 mod github;
 mod interrupt;
 #[cfg(feature = "run")]

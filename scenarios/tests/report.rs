@@ -123,6 +123,47 @@ fn a_build_on_github_is_told_and_the_result_stays_json() {
     nowhere.json::<SweepReport>();
 }
 
+/// A check and a judgement tell as a sweep does: files, annotations, a summary; each break once.
+#[test]
+fn checks_and_judgements_are_told_as_sweeps_are() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let summary = dir.path().join("summary");
+    let run = |arguments: &str, out: &str| {
+        let mut command = command(dir.path());
+        command.args(arguments.split(' ')).args(["--format", "json", "--report", out]);
+        let ran = ran(command.env("GITHUB_ACTIONS", "true").env("GITHUB_STEP_SUMMARY", &summary));
+        let told = ran.stderr.lines().filter(|line| line.starts_with("::")).map(String::from).collect();
+        let read = |name: &str| fs::read_to_string(dir.path().join(out).join(name)).expect(name);
+        let junit = quick_junit::Report::deserialize_from_str(&read("junit.xml")).expect("JUnit");
+        (ran.status, told, junit, read("summary.md"))
+    };
+    let (status, told, junit, text): (_, Vec<String>, _, _) =
+        run("check lock/simple --promise no-waiter-stuck", "one");
+    assert_eq!((status, told.len(), junit.failures, junit.errors), (1, 1, 1, 0), "{told:?}");
+    let error = "::error title=check lock/simple%3A no-waiter-stuck is broken::broken in 13 steps%0A";
+    let command = "%0Azoocheck check lock/simple --promise no-waiter-stuck --format json";
+    assert!(told[0].starts_with(error) && told[0].ends_with(command), "{told:?}");
+    assert!(text.starts_with("### ❌ zoocheck: lock/simple"), "{text}");
+
+    // What is known to be broken is as expected.
+    let (status, told, junit, text) = run("judge lock/simple --seeds 20", "two");
+    assert_eq!((status, told.len(), junit.tests, junit.failures), (0, 0, 1, 0), "{told:?}");
+    assert!(text.starts_with("### ✅ zoocheck: judge"), "{text}");
+    let (status, told, junit, _) = run("judge lock --seeds 1 --max-states 10", "three");
+    assert!(status == 3 || status == 1, "{status}");
+    assert!(told.iter().any(|line| line.contains("title=judge lock%3A ")), "{told:?}");
+    let is_passed =
+        |case: &quick_junit::TestCase| matches!(case.status, quick_junit::TestCaseStatus::Success { .. });
+    let cases = &junit.test_suites[0].test_cases;
+    assert!(cases.len() > 10 && cases.iter().filter(|case| is_passed(case)).count() < cases.len());
+
+    let (status, told, junit, _) = run("check ensemble --servers 2 --crashes 0 --max-depth 2", "four");
+    assert_eq!((status, told.len(), junit.failures), (3, 1, 0), "{told:?}");
+    assert!(told[0].starts_with("::warning title=check ensemble%3A undecided::undecided ("), "{told:?}");
+    let all = fs::read_to_string(&summary).expect("the summary");
+    assert_eq!(all.lines().filter(|line| line.starts_with("### ")).count(), 4, "{all}");
+}
+
 #[test]
 fn shells_can_complete_its_words() {
     for (shell, word) in

@@ -4,6 +4,7 @@ use super::{at_most, broken, end, failed, known};
 use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path};
 use crate::diagram::Diagram;
 use crate::html::html;
+use crate::markdown::markdown;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
 use crate::text::{Paint, text};
 use crate::verdict::Verdict;
@@ -28,6 +29,11 @@ impl std::fmt::Display for CheckReport {
 /// `command` is what was typed.
 pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
     html(&format!("check {}", report.what), &page(report, Some(command), diagrams))
+}
+
+/// A check as Markdown, for `$GITHUB_STEP_SUMMARY` and its like.
+pub fn check_markdown(report: &CheckReport, command: &str) -> String {
+    markdown(&page(report, Some(command), &[]))
 }
 
 fn page(report: &CheckReport, command: Option<&str>, pictures: &Pictures) -> Page {
@@ -225,7 +231,7 @@ pub(super) fn judgement(
 }
 
 /// The verdict, over what it is, and what to ask next.
-fn last_line(report: &CheckReport) -> String {
+pub(crate) fn last_line(report: &CheckReport) -> String {
     let mut line = verdict_words(report);
     if report.verdict != Judgement::Violated && report.exhaustive {
         let _ = write!(line, "; with {}", bounds(&report.bounds));

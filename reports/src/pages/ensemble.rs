@@ -6,7 +6,8 @@ use crate::check::Judgement;
 use crate::diagram::Diagram;
 use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
 use crate::html::html;
-use crate::page::{Page, Part, answer, below};
+use crate::markdown::markdown;
+use crate::page::{self, Page, Part, below};
 use crate::text::{Paint, text};
 use crate::words::{count, of, wall};
 
@@ -24,6 +25,11 @@ impl std::fmt::Display for EnsembleReport {
 /// The check of an ensemble as a page; the rest is as for [`check_html`](crate::check_html).
 pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
     html("check ensemble", &page(report, Some(command), diagrams))
+}
+
+/// The check of an ensemble as Markdown.
+pub fn ensemble_markdown(report: &EnsembleReport, command: &str) -> String {
+    markdown(&page(report, Some(command), &[]))
 }
 
 fn page(report: &EnsembleReport, command: Option<&str>, pictures: &Pictures) -> Page {
@@ -46,11 +52,15 @@ fn page(report: &EnsembleReport, command: Option<&str>, pictures: &Pictures) -> 
     page.extend(explored(report.states, report.transitions, took));
     page.extend(untested(&report.untested().collect::<Vec<_>>(), report.exhaustive));
     page.extend(how_far(report.verdict == Judgement::Undecided));
+    page.push(page::answer(report.verdict.answer(), answer(report)));
+    page
+}
+
+/// The answer in words.
+pub(crate) fn answer(report: &EnsembleReport) -> String {
     let whole = format!("(exhaustive, {}, depth {})", of(report.states, "state"), report.depth);
     let (promise, ran_out) = (report.promise.as_deref(), report.ran_out.as_deref());
-    let words = judgement(report.verdict, &report.steps, promise, ran_out, &whole);
-    page.push(answer(report.verdict.answer(), words));
-    page
+    judgement(report.verdict, &report.steps, promise, ran_out, &whole)
 }
 
 fn level(name: &str) -> String {

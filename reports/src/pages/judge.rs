@@ -38,6 +38,11 @@ pub fn judge_markdown(report: &JudgeReport) -> String {
     markdown(&vec![Part::Table("", vec![Group::new(heads, rows)])])
 }
 
+/// Judgements as Markdown, with their answer.
+pub fn judge_summary(report: &JudgeReport) -> String {
+    markdown(&page(report, false))
+}
+
 fn page(report: &JudgeReport, promises: bool) -> Page {
     let what = if report.what.is_empty() { "everything".into() } else { report.what.join(", ") };
     let about = format!(

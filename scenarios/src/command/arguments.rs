@@ -446,7 +446,7 @@ pub(super) struct CheckArguments {
 /// Where what came of a check goes.
 #[derive(Args, Debug)]
 pub(super) struct CheckOutputs {
-    /// Write report.json and index.html into this directory
+    /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     pub(super) report: Option<std::path::PathBuf>,
     /// Write what broke it as a new scenario file, for `replay`

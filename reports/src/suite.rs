@@ -1,0 +1,273 @@
+//! A report as cases, which CI systems count and builds are annotated by.
+
+use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
+use crate::ensemble::EnsembleReport;
+use crate::judge::{JudgeReport, JudgedTrial};
+use crate::live::{LivePromise, LiveReport};
+use crate::pages::{check_answer, ensemble_answer, sweep_answer};
+use crate::sweep::{PromiseResult, SweepReport};
+use crate::verdict::{Answer, Verdict};
+use crate::words::{of, seconds};
+use std::time::Duration;
+
+/// What came of a report: a case for each promise and invariant, or for each trial that was judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// What was tried, as it was asked for.
+    pub(crate) title: String,
+    pub(crate) properties: Vec<(&'static str, String)>,
+    /// How long it took, where the report says it.
+    pub(crate) time: Option<Duration>,
+    /// What a case is that is not well.
+    pub(crate) broken: &'static str,
+    pub(crate) cases: Vec<Case>,
+    /// Why nobody knows, if nothing is broken and not everything could be judged.
+    pub(crate) undecided: Option<String>,
+}
+
+/// One of its cases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) class: String,
+    pub(crate) name: String,
+    pub(crate) outcome: Outcome,
+    /// What else is to be said of it.
+    pub(crate) aside: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// Nothing is known of it, and why.
+    Skipped(String),
+    /// How often or how soon, and what happened; that ends with the command that shows it again.
+    Broken {
+        how: String,
+        what: String,
+    },
+    /// It could not be judged at all.
+    Error {
+        kind: &'static str,
+        why: String,
+    },
+}
+
+const UNTESTED: &str = "never put to the test";
+
+impl From<&SweepReport> for Suite {
+    fn from(report: &SweepReport) -> Suite {
+        let mut properties = vec![("recipe", report.recipe.clone())];
+        properties.push(("seeds", format!("{}..{}", report.seeds.first, report.seeds.end)));
+        properties.extend(report.seeds.shard.clone().map(|shard| ("shard", shard)));
+        let mut cases = Vec::new();
+        if !report.is_complete() {
+            // Whatever held so far.
+            let outcome = Outcome::Error { kind: "incomplete", why: "not all seeds were run".into() };
+            cases.push(Case::new(format!("{}.sweep", report.recipe), "complete", outcome));
+        }
+        for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
+            let class = format!("{}.{class}", report.recipe);
+            cases.extend(results.iter().map(|result| swept(report, &class, result)));
+        }
+        let undecided = (report.answer == Answer::Undecided).then(|| sweep_answer(report));
+        Suite { title: report.what.clone(), properties, time: None, broken: "broken", cases, undecided }
+    }
+}
+
+fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
+    let in_seeds = |many| format!("in {many} of {} seeds", report.seeds.count);
+    let outcome = match result.verdict {
+        Verdict::Held | Verdict::BrokenAsExpected => Outcome::Passed,
+        Verdict::NeverTested => Outcome::Skipped(UNTESTED.into()),
+        Verdict::Broken => {
+            let first = report.failures.iter().find(|failure| failure.promise == result.name);
+            let what = first.map(|it| {
+                format!("seed {}, at {}: {}\n{}", it.seed, seconds(it.virtual_ns), it.what, it.replay)
+            });
+            Outcome::Broken {
+                how: format!("broken {}", in_seeds(result.broken)),
+                what: what.unwrap_or_default(),
+            }
+        }
+    };
+    let excused = result.verdict == Verdict::BrokenAsExpected;
+    let why =
+        || format!("broken as expected {}: {}", in_seeds(result.expected), result.assumptions.join(", "));
+    Case { aside: excused.then(why), ..Case::new(class, &result.name, outcome) }
+}
+
+/// What is not judged on a live ensemble is skipped, as what was never put to the test.
+impl From<&LiveReport> for Suite {
+    fn from(report: &LiveReport) -> Suite {
+        let case = |class: &str, result: &LivePromise| {
+            let excused = result.verdict == Some(Verdict::BrokenAsExpected);
+            let why =
+                || format!("broken as expected {} times: {}", result.expected, result.assumptions.join(", "));
+            let class = format!("{}.{class}", report.recipe);
+            Case { aside: excused.then(why), ..Case::new(class, &result.name, seen(result)) }
+        };
+        let promises = report.promises.iter().map(|result| case("promises", result));
+        Suite {
+            title: report.what.clone(),
+            properties: vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())],
+            time: time(report.wall_seconds),
+            broken: "broken",
+            cases: promises
+                .chain(report.invariants.iter().map(|result| case("invariants", result)))
+                .collect(),
+            undecided: None,
+        }
+    }
+}
+
+fn seen(result: &LivePromise) -> Outcome {
+    match result.verdict {
+        Some(Verdict::Held | Verdict::BrokenAsExpected) => Outcome::Passed,
+        Some(Verdict::NeverTested) => Outcome::Skipped(UNTESTED.into()),
+        None => Outcome::Skipped("not judged on a live ensemble".into()),
+        Some(Verdict::Broken) => {
+            let first = result.first.as_ref();
+            let what = first.map(|first| format!("at {:.3} s: {}", first.seconds, first.what));
+            Outcome::Broken { how: format!("broken {} times", result.broken), what: what.unwrap_or_default() }
+        }
+    }
+}
+
+impl Suite {
+    /// Of a check. `command` is what was typed.
+    pub fn of_check(report: &CheckReport, command: &str) -> Suite {
+        let search = Search {
+            class: format!("{}.check", report.recipe),
+            exhaustive: report.exhaustive,
+            verdict: report.verdict,
+            ran_out: report.ran_out.as_deref(),
+            asked: report.asked.as_deref(),
+            command,
+        };
+        let properties = vec![("recipe", report.recipe.clone()), ("command", command.into())];
+        let undecided = (report.verdict.answer() == Answer::Undecided).then(|| check_answer(report));
+        let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.watched)]);
+        let (title, time) = (format!("check {}", report.what), time(report.wall_seconds));
+        Suite { title, properties, time, broken: "broken", cases, undecided }
+    }
+
+    /// Of the check of an ensemble. `command` is what was typed.
+    pub fn of_ensemble(report: &EnsembleReport, command: &str) -> Suite {
+        let search = Search {
+            class: "ensemble.check".into(),
+            exhaustive: report.exhaustive,
+            verdict: report.verdict,
+            ran_out: report.ran_out.as_deref(),
+            asked: None,
+            command,
+        };
+        let properties = vec![("level", report.level.clone()), ("command", command.into())];
+        let undecided = (report.verdict.answer() == Answer::Undecided).then(|| ensemble_answer(report));
+        let cases = search.cases(&[("invariants", &report.invariants), ("watched", &report.watched)]);
+        let (title, time) = ("check ensemble".into(), time(report.wall_seconds));
+        Suite { title, properties, time, broken: "broken", cases, undecided }
+    }
+}
+
+/// What the cases of a search have in common.
+struct Search<'a> {
+    class: String,
+    exhaustive: bool,
+    verdict: Judgement,
+    ran_out: Option<&'a str>,
+    /// The promise that it answers for, if not for all.
+    asked: Option<&'a str>,
+    command: &'a str,
+}
+
+impl Search<'_> {
+    fn cases(&self, groups: &[(&str, &[CheckedPromise])]) -> Vec<Case> {
+        let mut cases = Vec::new();
+        if self.verdict == Judgement::NotDetermined {
+            let why = self.ran_out.unwrap_or("the code").into();
+            let outcome = Outcome::Error { kind: "not determined", why };
+            cases.push(Case::new(&self.class, "determined", outcome));
+        }
+        for (group, results) in groups {
+            let class = format!("{}.{group}", self.class);
+            cases.extend(results.iter().map(|result| self.case(&class, result)));
+        }
+        cases
+    }
+
+    fn case(&self, class: &str, result: &CheckedPromise) -> Case {
+        let outcome = match (result.verdict, &result.broken) {
+            (Verdict::Held, _) if !self.exhaustive => Outcome::Skipped(format!(
+                "not broken so far: {}",
+                self.ran_out.unwrap_or("the search ended at a break")
+            )),
+            (Verdict::Held | Verdict::BrokenAsExpected, _) => Outcome::Passed,
+            (Verdict::Broken, Some(path)) => {
+                let how = format!("broken in {}", of(path.steps.len() as u64, "step"));
+                match self.asked.is_none_or(|asked| asked == result.name) {
+                    true => Outcome::Broken { how, what: self.told(path) },
+                    false => Outcome::Skipped(format!("{how}, and not asked about")),
+                }
+            }
+            (Verdict::NeverTested | Verdict::Broken, _) => Outcome::Skipped(UNTESTED.into()),
+        };
+        let failed = result.expected.as_ref().and_then(|path| path.assumption.as_ref());
+        let failed = failed.filter(|_| result.verdict == Verdict::BrokenAsExpected);
+        let aside = failed.map(|it| format!("broken as expected: the assumption failed that {it}"));
+        Case { aside, ..Case::new(class, &result.name, outcome) }
+    }
+
+    /// Why, how, and how to see it again.
+    fn told(&self, path: &Path) -> String {
+        let mut lines = path.why.clone();
+        lines.extend((1..).zip(&path.steps).map(|(nth, step)| format!("{nth:3}. {step}")));
+        lines.push(format!("  => {}", path.what));
+        lines.push(self.command.into());
+        lines.join("\n")
+    }
+}
+
+/// A case for each trial: it is as the catalogue expects, or it is not.
+impl From<&JudgeReport> for Suite {
+    fn from(report: &JudgeReport) -> Suite {
+        let what = if report.what.is_empty() { String::new() } else { format!(" {}", report.what.join(" ")) };
+        let open = report.trials.iter().filter(|trial| trial.answer == Answer::Undecided);
+        let open: Vec<String> =
+            open.map(|trial| format!("{}: {}", trial.name, trial.wrong.join("; "))).collect();
+        Suite {
+            title: format!("judge{what}"),
+            properties: vec![
+                ("seeds", report.seeds.to_string()),
+                ("max-states", report.max_states.to_string()),
+            ],
+            time: time(report.wall_seconds),
+            broken: "not as expected",
+            cases: report.trials.iter().map(judged).collect(),
+            undecided: (report.answer == Answer::Undecided).then(|| open.join("\n")),
+        }
+    }
+}
+
+fn judged(trial: &JudgedTrial) -> Case {
+    let outcome = match trial.answer {
+        Answer::Held => Outcome::Passed,
+        Answer::Undecided => Outcome::Skipped(trial.wrong.join("; ")),
+        Answer::Broken => {
+            let seed = trial.promises.iter().find_map(|promise| promise.first_seed);
+            let mut lines = vec![format!("zoocheck check {}", trial.name)];
+            lines.extend(seed.map(|seed| format!("zoocheck replay {} --seed {seed}", trial.name)));
+            Outcome::Broken { how: trial.wrong.join("; "), what: lines.join("\n") }
+        }
+    };
+    Case::new("judge", &trial.name, outcome)
+}
+
+fn time(wall_seconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(wall_seconds).ok()
+}
+
+impl Case {
+    fn new(class: impl Into<String>, name: &str, outcome: Outcome) -> Case {
+        Case { class: class.into(), name: name.into(), outcome, aside: None }
+    }
+}
