@@ -98,7 +98,8 @@ pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use schema::schemas;
 pub use suite::Suite;
 pub use sweep::{
-    Failure, HerdPoint, Missing, PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, UntilCovered,
+    Failure, HerdPoint, Missing, PromiseResult, Reached, Regression, SWEEP_SCHEMA, Seeds, SweepReport,
+    UntilCovered,
 };
 pub use text::Paint;
 pub use verdict::{Answer, CatalogueNote, Catalogued, Verdict};

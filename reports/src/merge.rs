@@ -158,6 +158,8 @@ impl SweepReport {
             *times += 1;
             *times <= SweepReport::KEPT
         });
+        // One of the shares tried them.
+        self.regressions.extend(part.regressions);
         self.wall_seconds = None;
     }
 
@@ -167,8 +169,12 @@ impl SweepReport {
         self.confidence = Confidence::of(self.all(), self.seeds.count);
         self.answer = Answer::of(&self.promises, &self.invariants);
         let covered = self.until_covered.as_ref().is_none_or(|until| until.covered);
-        if self.answer == Answer::Held && !(self.is_complete() && covered) {
+        let astray = self.regressions.iter().any(|case| case.astray.is_some());
+        if self.answer == Answer::Held && !(self.is_complete() && covered && !astray) {
             self.answer = Answer::Undecided;
+        }
+        if self.regressions.iter().any(|case| case.broken.is_some()) {
+            self.answer = Answer::Broken;
         }
         // Of the first break of each promise alone it is told why.
         let mut seen = BTreeSet::new();

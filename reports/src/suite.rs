@@ -5,7 +5,7 @@ use crate::ensemble::EnsembleReport;
 use crate::judge::{JudgeReport, JudgedTrial};
 use crate::live::{LivePromise, LiveReport};
 use crate::pages::{check_answer, ensemble_answer, sweep_answer};
-use crate::sweep::{PromiseResult, SweepReport};
+use crate::sweep::{PromiseResult, Regression, SweepReport};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{of, seconds};
 use std::time::Duration;
@@ -65,6 +65,7 @@ impl From<&SweepReport> for Suite {
             let outcome = Outcome::Error { kind: "incomplete", why: "not all seeds were run".into() };
             cases.push(Case::new(format!("{}.sweep", report.recipe), "complete", outcome));
         }
+        cases.extend(report.regressions.iter().map(|case| regressed(&report.recipe, case)));
         for (class, results) in [("promises", &report.promises), ("invariants", &report.invariants)] {
             let class = format!("{}.{class}", report.recipe);
             cases.extend(results.iter().map(|result| swept(report, &class, result)));
@@ -72,6 +73,18 @@ impl From<&SweepReport> for Suite {
         let undecided = (report.answer == Answer::Undecided).then(|| sweep_answer(report));
         Suite { title: report.what.clone(), properties, time: None, broken: "broken", cases, undecided }
     }
+}
+
+fn regressed(recipe: &str, case: &Regression) -> Case {
+    let outcome = match (&case.broken, &case.astray) {
+        (Some(it), _) => Outcome::Broken {
+            how: format!("breaks {}", it.promise),
+            what: format!("{}\n{}", it.what, it.replay),
+        },
+        (None, Some(astray)) => Outcome::Skipped(astray.clone()),
+        (None, None) => Outcome::Passed,
+    };
+    Case::new(format!("{recipe}.regressions"), &case.file, outcome)
 }
 
 fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {

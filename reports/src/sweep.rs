@@ -63,6 +63,9 @@ pub struct SweepReport {
     /// How many a change woke, by how many waited; empty where nobody waits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub herd: Vec<HerdPoint>,
+    /// Cases of past failures, which were tried before the seeds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regressions: Vec<Regression>,
     /// Broken promises and invariants, in order of seeds and of time; at most [`SweepReport::KEPT`] of each.
     pub failures: Vec<Failure>,
 }
@@ -192,6 +195,20 @@ pub struct Failure {
     /// The run up to there, to be drawn; of the first of each promise at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagram: Option<Diagram>,
+}
+
+/// A case of a past failure, tried again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Regression {
+    /// Its file.
+    pub file: String,
+    /// The promise that it was kept for.
+    pub breaks: String,
+    /// How that broke again, or else whatever broke where it was owed.
+    pub broken: Option<Failure>,
+    /// Why it could not be run to its end, so that nothing is known.
+    pub astray: Option<String>,
 }
 
 impl SweepReport {

@@ -70,6 +70,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
         invariants[1].tested = 1;
     }
     let mut report = SweepReport {
+        regressions: Vec::new(),
         schema: SWEEP_SCHEMA.into(),
         build: "0.1.0 (0123abcd)".into(),
         what: "lock".into(),

@@ -68,7 +68,7 @@ fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens()
 #[test]
 fn what_broke_comes_with_its_commands_and_with_more_seeds_of_the_same() {
     let html = sweep_html(&sweep(1, 5));
-    assert!(html.contains("--seed 0 --promise exclusion -o small.toml"), "{html}");
+    assert!(html.contains("--seed 0 --promise exclusion --keep"), "{html}");
     let listed = |seed: u64| html.contains(&format!("<td class=\"number\" data-name=\"seed\">{seed}</td>"));
     assert!(!listed(0), "that of the picture");
     assert!((1..=10).all(listed) && !listed(11));

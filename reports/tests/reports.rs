@@ -40,6 +40,7 @@ fn failure(promise: &str, seed: u64) -> Failure {
 
 fn sweep() -> SweepReport {
     SweepReport {
+        regressions: Vec::new(),
         schema: SWEEP_SCHEMA.into(),
         build: "0.1.0 (0123abcd)".into(),
         what: "lock/simple".into(),
@@ -487,6 +488,8 @@ fifo            never put to the test                                           
     let closing = "\
 BROKEN: exclusion
 as catalogued: S-070 breaks exclusion (fault: expiry)
+to make it small, and keep it as a case that is tried first from then on:
+zoocheck shrink lock/simple --seed 41 --promise exclusion --keep
 the same build, scenario and seed give the same run again:
 zoocheck replay lock/simple --seed 41
 ";

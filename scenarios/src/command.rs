@@ -393,7 +393,25 @@ mod chaos {
     pub(super) fn shrink(zoo: &Zoo, arguments: &ShrinkArguments) -> Result<Answer, BadInput> {
         let target = arguments.asks.target(zoo)?;
         let seed = target.seed(arguments.seed)?;
-        let file = &arguments.output;
+        let promise = arguments.promise.as_deref();
+        let file = match &arguments.output {
+            Some(file) => file.clone(),
+            None => run::new_case(&target, seed, promise)?,
+        };
+        let shrunk = shrunk(&target, seed, &file, arguments);
+        if arguments.keep && shrunk.is_err() {
+            run::no_case(&file);
+        }
+        print(&run::shrunk_text(&shrunk?, &target, &file.to_string_lossy()))?;
+        Ok(Answer::Broken)
+    }
+
+    fn shrunk(
+        target: &Target,
+        seed: u64,
+        file: &Path,
+        arguments: &ShrinkArguments,
+    ) -> Result<run::Shrunk, BadInput> {
         run::new_scenario_file(file)?;
         let stop = crate::interrupt::Interrupt::watch()?.flag();
         let effort = run::ShrinkEffort { tries: arguments.tries, time_limit: arguments.time_limit, stop };
@@ -403,13 +421,12 @@ mod chaos {
             progress.at(tried, size, || format!("{} runs tried: {}", count(tried), size()));
         };
         let promise = arguments.promise.as_deref();
-        let shrunk = run::caught(seed, || run::shrink(&target, seed, promise, effort, &mut tell))??;
+        let shrunk = run::caught(seed, || run::shrink(target, seed, promise, effort, &mut tell))??;
         drop(progress);
         let name = file.to_string_lossy();
         let made_by = target.words("zoocheck", "shrink", seed);
         write_whole(file, run::to_file(&shrunk.scenario, &made_by, &name).as_bytes())?;
-        print(&run::shrunk_text(&shrunk, &target, &name))?;
-        Ok(Answer::Broken)
+        Ok(shrunk)
     }
 
     /// Writes a check's counterexample as a scenario file, once the world has shown that it breaks the same there.

@@ -12,6 +12,7 @@ mod nights;
 mod no_return;
 mod pace;
 mod program;
+mod regressions;
 mod replay;
 mod requests;
 mod saved;
@@ -33,13 +34,14 @@ pub(crate) use logs::logs;
 pub(crate) use nights::Night;
 pub(crate) use no_return::Redraws;
 pub(crate) use pace::Pace;
+pub(crate) use regressions::{cases, new_case, no_case, tried};
 pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
 pub(crate) use requests::requests;
 pub(crate) use saved::Saving;
 pub(crate) use scenario_file::read_scenario;
 pub(crate) use seeds::{SeedRange, Shard};
 pub(crate) use shrink::{
-    Effort as ShrinkEffort, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,
+    Effort as ShrinkEffort, Shrunk, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,
 };
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::{Asked, Target};

@@ -93,6 +93,7 @@ fn what_cannot_be_shrunk_is_one_line() {
         ran.stderr
     };
     assert!(bad("shrink lock --seed 1 -o x.toml").contains("no promise breaks there"));
+    assert!(bad("shrink lock --seed 1 --keep").contains("no promise breaks there"));
     assert!(bad("shrink lock/java --seed 0 -o x.txt").contains("ends in .toml"));
     assert!(bad("shrink lock/java --seed 0 -o none/x.toml").contains("none/x.toml: cannot write the file"));
     assert!(bad("shrink lock/java -o x.toml").contains("--seed: say which run"));
@@ -147,6 +148,105 @@ fn a_seed_that_no_file_can_hold_is_refused_before_the_work() {
     assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);
     assert!(ran.stderr.contains("up to 9223372036854775807"), "{}", ran.stderr);
     assert_eq!(fs::read_dir(dir.path()).expect("it is there").count(), 0);
+}
+
+const CASE: &str = "zoocheck-regressions/lock-java-no-failure-0.toml";
+
+/// A directory with a case of lock/java in it.
+fn with_a_case() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    let ran = zoocheck_in(dir.path(), "shrink lock/java --seed 0 --promise no-failure --keep");
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains(&format!("{CASE} is written")), "{}", ran.stdout);
+    dir
+}
+
+#[test]
+fn a_case_holds_what_was_drawn_and_so_is_the_same_run_under_any_seed() {
+    let dir = with_a_case();
+    let text = fs::read_to_string(dir.path().join(CASE)).expect("the case");
+    let seed = text.lines().find(|line| line.starts_with("seed = ")).expect("a seed");
+    let replayed = |text: &str| {
+        fs::write(dir.path().join(CASE), text).expect("written");
+        zoocheck_in(dir.path(), &format!("replay {CASE}")).stdout
+    };
+    let other = text.replace(seed, "seed = 4711");
+    assert!(replayed(&other).contains("the same run, to the byte"));
+    let (start, drawn) = other.split_once("[run.choices]").expect("choices");
+    let schedule = &drawn[drawn.find("[[run.schedule").expect("faults")..];
+    assert!(
+        !replayed(&format!("{start}{schedule}")).contains("the same run, to the byte"),
+        "by a seed alone"
+    );
+}
+
+#[test]
+fn a_kept_case_is_tried_before_any_seed_until_it_is_mended() {
+    let dir = with_a_case();
+    let dir = dir.path();
+    let red = zoocheck_in(dir, "run lock/java --seeds 1");
+    assert!(red.stdout.contains("1 past failure, tried first: 1 breaks"), "{}", red.stdout);
+    assert!(red.stdout.contains(&format!("BROKEN: no-failure in {CASE},")), "{}", red.stdout);
+    let last = red.stdout.lines().last().expect("a command");
+    assert!(last.ends_with(&format!("replay {CASE} --promise no-failure")), "{last}");
+    assert!(red.stdout.contains("shrink lock/java --seed 0 --promise no-failure --keep"), "{}", red.stdout);
+
+    // The recipe is right, and so is whatever runs beside it.
+    let text = fs::read_to_string(dir.join(CASE)).expect("the case");
+    fs::write(dir.join(CASE), text.replace("\"lock/java\"", "\"lock\"")).expect("written");
+    let green = zoocheck_in(dir, "run lock --seeds 30");
+    assert_eq!(green.status, 0, "{}", green.stdout);
+    assert!(green.stdout.contains("1 past failure, tried first: none breaks"), "{}", green.stdout);
+    let none = zoocheck_in(dir, "run lock/java --seeds 1");
+    assert!(!none.stdout.contains("past failure"), "{}", none.stdout);
+
+    // The cases of a scenario file are beside it.
+    fs::create_dir(dir.join("suite")).expect("created");
+    fs::rename(dir.join("zoocheck-regressions"), dir.join("suite/zoocheck-regressions")).expect("moved");
+    fs::write(dir.join("suite/calm.toml"), "recipe = \"lock\"\n").expect("written");
+    for what in ["suite/calm.toml", "lock --scenario suite/calm.toml"] {
+        let ran = zoocheck_in(dir, &format!("run {what} --seeds 1"));
+        assert!(ran.stdout.contains("1 past failure, tried first"), "{what}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn shards_try_the_cases_once_and_merge_to_the_whole() {
+    let dir = with_a_case();
+    let dir = dir.path();
+    for index in [1, 2] {
+        let ran = zoocheck_in(dir, &format!("run lock/java --seeds 9 --shard {index}/2 --report {index}"));
+        assert_eq!(ran.stdout.contains("past failure"), index == 1, "{}", ran.stdout);
+    }
+    zoocheck_in(dir, "run lock/java --seeds 9 --report whole");
+    assert_eq!(zoocheck_in(dir, "report 2 1 -o merged").status, 1);
+    let read = |name: &str| fs::read_to_string(dir.join(name)).expect("a file");
+    for file in ["report.json", "junit.xml", "summary.md", "index.html"] {
+        assert!(read(&format!("merged/{file}")) == read(&format!("whole/{file}")), "{file}");
+    }
+    assert!(read("whole/junit.xml").contains("classname=\"lock/java.regressions\""));
+    zoocheck_in(dir, "report whole --format json").json::<SweepReport>();
+}
+
+#[test]
+fn what_is_no_case_is_told_in_one_line_before_anything_is_run() {
+    let dir = with_a_case();
+    let dir = dir.path();
+    let text = fs::read_to_string(dir.join(CASE)).expect("the case");
+    for (case, expected) in [
+        ("clients = 2\n".to_owned(), "no case, as it has no [run]".to_owned()),
+        (text.replace("seed = ", "sede = "), "unknown key 'sede'; did you mean 'seed'?".into()),
+        (text.replace("start-0 = \"", "start-0 = \"x"), "choices: start-0: 'x".into()),
+    ] {
+        fs::write(dir.join(CASE), case).expect("written");
+        let ran = zoocheck_in(dir, "run lock/java --seeds 1 --report out");
+        assert_eq!((ran.status, ran.stderr.lines().count()), (2, 1), "{}", ran.stderr);
+        assert!(ran.stderr.contains(CASE) && ran.stderr.contains(&expected), "{}", ran.stderr);
+        assert!(!dir.join("out").exists(), "{expected}");
+    }
+    fs::write(dir.join(CASE), text.replace("\"lock/java\"", "\"lock/jaba\"")).expect("written");
+    let ran = zoocheck_in(dir, "run lock --seeds 1");
+    assert!(ran.stderr.contains("not tried: there is no recipe 'lock/jaba'"), "{}", ran.stderr);
 }
 
 #[test]

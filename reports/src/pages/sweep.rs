@@ -5,7 +5,7 @@ use crate::html::html;
 use crate::markdown::markdown;
 use crate::merge::first_of_shard;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
-use crate::sweep::{Failure, Missing, PromiseResult, SweepReport};
+use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, seconds, wall};
@@ -59,6 +59,7 @@ fn page(report: &SweepReport) -> Page {
         verdict_words(result, seeds, "seed")
     }));
     page.push(Part::Cases(report.sometimes.clone(), Some(seeds)));
+    page.extend(report.regressions.iter().filter_map(again));
     page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
     page.extend(others(report));
     if !report.herd.is_empty() {
@@ -79,11 +80,40 @@ fn head(report: &SweepReport, facts: usize) -> Page {
         count(seeds.count),
         count(seeds.twice)
     );
-    vec![
+    let mut page = vec![
         Part::Title(report.recipe.clone(), report.about.clone()),
         Part::Facts(report.facts.iter().take(facts).cloned().collect()),
         below(ran),
-    ]
+    ];
+    page.extend(regressions(report));
+    page
+}
+
+/// How many cases of past failures were tried, and which of them could not be.
+fn regressions(report: &SweepReport) -> Page {
+    let all = &report.regressions;
+    if all.is_empty() {
+        return Page::new();
+    }
+    let broken = match all.iter().filter(|case| case.broken.is_some()).count() {
+        0 => "none breaks".into(),
+        1 => "1 breaks".into(),
+        many => format!("{many} break"),
+    };
+    let tried = below(format!("{}, tried first: {broken}", of(all.len() as u64, "past failure")));
+    let astray = all.iter().filter_map(|case| Some(format!("{}: {}", case.file, case.astray.as_ref()?)));
+    let astray = astray.map(|words| Line::new(Mood::Odd, words).wrapped(2).into());
+    std::iter::once(tried).chain(astray).collect()
+}
+
+/// A past failure that is there again.
+fn again(case: &Regression) -> Option<Part> {
+    let failure = case.broken.as_ref()?;
+    let mut body = vec![below(format!("in {}, which was kept for {}", case.file, case.breaks))];
+    body.extend(what(&failure.what));
+    body.extend(failure.cause.iter().flat_map(why));
+    body.push(Part::Command(failure.replay.clone()));
+    Some(Part::Card(broken(&failure.promise, true), body))
 }
 
 /// How many held, and which did not.
@@ -149,7 +179,7 @@ fn others(report: &SweepReport) -> Option<Part> {
 fn shrink_command(replay: &str, promise: &str) -> Option<String> {
     let (program, rest) = replay.split_once(" replay ")?;
     let rest = rest.strip_suffix(&format!(" --promise {promise}")).unwrap_or(rest);
-    let command = format!("{program} shrink {rest} --promise {promise} -o small.toml");
+    let command = format!("{program} shrink {rest} --promise {promise} --keep");
     rest.contains("--seed ").then_some(command)
 }
 
@@ -174,7 +204,15 @@ fn closing(page: &mut Page, report: &SweepReport) {
     page.extend(missing_words(report).map(|words| Line::new(Mood::Odd, words).wrapped(2).into()));
     page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
     page.extend(known(report.catalogue_note()));
-    if let Some(failure) = report.failures.first() {
+    let again = report.regressions.iter().find_map(|case| case.broken.as_ref());
+    let kept = report.failures.first().filter(|failure| report.broken().any(|name| name == failure.promise));
+    if let Some(command) = kept.and_then(|failure| shrink_command(&failure.replay, &failure.promise)) {
+        page.push(
+            Line::from("to make it small, and keep it as a case that is tried first from then on:").into(),
+        );
+        page.push(Line::new(Mood::Strong, command).into());
+    }
+    if let Some(failure) = again.or(report.failures.first()) {
         page.push(Line::from("the same build, scenario and seed give the same run again:").into());
         page.push(Line::new(Mood::Strong, &failure.replay).into());
     }
@@ -280,9 +318,18 @@ pub(crate) fn answer(report: &SweepReport) -> String {
             let but = if excused { ", but for what was broken as expected" } else { "" };
             format!("every promise held{but}")
         }
-        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
+        Answer::Broken => {
+            let again = report.regressions.iter();
+            let again =
+                again.filter_map(|case| Some(format!("{} in {}", case.broken.as_ref()?.promise, case.file)));
+            let all: Vec<String> = again.chain(report.broken().map(String::from)).collect();
+            format!("BROKEN: {}", all.join(", "))
+        }
         Answer::Undecided if !untested.is_empty() => {
             format!("undecided: never put to the test: {}", untested.join(", "))
+        }
+        Answer::Undecided if report.regressions.iter().any(|case| case.astray.is_some()) => {
+            "undecided: a past failure cannot be tried any more".into()
         }
         Answer::Undecided if !report.is_complete() => "undecided: not all seeds were run".into(),
         Answer::Undecided => "undecided: not covered".into(),

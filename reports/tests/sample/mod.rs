@@ -83,6 +83,7 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
         first_expected: Some(failure(&name(nth), 3, None)),
     };
     let mut report = SweepReport {
+        regressions: Vec::new(),
         schema: SWEEP_SCHEMA.into(),
         build: "0.1.0 (0123abcd)".into(),
         until_covered: None,

@@ -314,8 +314,11 @@ pub(super) struct ShrinkArguments {
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole(0..=u64::MAX))]
     pub(super) seed: Option<u64>,
     /// Where to write the smaller run; it must not be there yet
-    #[arg(short, long, value_name = "FILE.toml")]
-    pub(super) output: std::path::PathBuf,
+    #[arg(short, long, value_name = "FILE.toml", required_unless_present = "keep", conflicts_with = "keep")]
+    pub(super) output: Option<std::path::PathBuf>,
+    /// Write it where `run` finds it, and tries it before any seed
+    #[arg(long)]
+    pub(super) keep: bool,
     /// The promise that must still break [default: as catalogued, or the first]
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,

@@ -24,6 +24,8 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         return super::chaos::live(&target, arguments, servers);
     }
     let seeds = seeds(arguments)?;
+    // Told with the first share, once.
+    let cases = if seeds.is_first() { run::cases(zoo, &target)? } else { Vec::new() };
     let log = run::logs(arguments.log.as_deref())?;
     // Logs of several runs at once would be a riddle.
     let jobs = arguments.jobs.map_or_else(|| if log { 1 } else { run::default_jobs() }, usize::from);
@@ -35,12 +37,14 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
         let (opened, before) = Saving::open(dir, arguments.resume, &asked)?;
         (saving, how.before) = (Some(opened), before);
     }
+    let regressions = cases.iter().map(run::tried).collect::<Result<Vec<_>, _>>()?;
     let report = match how.before.take_if(|before| before.is_complete()) {
         // Nothing is left to run.
         Some(before) => before,
         None => swept(&target, &seeds, &how, arguments.format, &mut saving, &interrupt)?,
     };
-    let mut report = report;
+    let mut report = SweepReport { regressions, ..report };
+    report.settle();
     run::explained(&target, &mut report);
     if saving.is_some() {
         run::drawn(&target, jobs, &mut report);

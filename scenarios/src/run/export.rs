@@ -8,7 +8,7 @@ use zk_trials::course::{CourseStep, late};
 use zk_trials::event::ActorId;
 use zk_trials::trial::Trial;
 use zk_world::course::{Course, Step};
-use zk_world::{Faults, OneRun, Run, RunOptions, Scenario, Schedule};
+use zk_world::{Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
 
 /// Ticks so long that no session ends by itself while a course goes on.
 const TICK_MS: u32 = 10_000;
@@ -89,6 +89,7 @@ fn scenario(
         digest: String::new(),
         build: String::new(),
         schedule: Schedule::default(),
+        choices: Recorded::default(),
         course: Some(course),
     };
     Scenario {

@@ -121,8 +121,13 @@ pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport) {
 pub(crate) fn explained(target: &Target, report: &mut SweepReport) {
     report.explain(|failure| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
-        cause(&run, &told(&run), Some(&failure.promise))
+        why(&run, &failure.promise)
     });
+}
+
+/// Why a promise was broken in a run that has its trace.
+pub(super) fn why(run: &Run, promise: &str) -> Option<Cause> {
+    cause(run, &told(run), Some(promise))
 }
 
 /// Why the first promise was broken, or the one that is asked about.

@@ -85,6 +85,11 @@ impl SeedRange {
         }
     }
 
+    /// Whether it is the first share of the range, or all of it.
+    pub(crate) fn is_first(&self) -> bool {
+        self.shard.is_none_or(|shard| shard.index == 1)
+    }
+
     /// The same numbers of seeds so much further on.
     pub(crate) fn ahead(self, by: u64) -> Result<SeedRange, BadInput> {
         match (self.first.checked_add(by), self.end.checked_add(by)) {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zk_reports::prepare_file;
 use zk_trials::trial::Trial;
-use zk_world::{Fault, Faults, OneRun, Run, RunOptions, Scenario, Schedule, TimedFault};
+use zk_world::{Fault, Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule, TimedFault};
 
 /// How long to go on.
 #[derive(Clone, Debug)]
@@ -87,6 +87,7 @@ pub(crate) fn shrink(
         digest: String::new(),
         build: String::new(),
         schedule,
+        choices: target.scenario.run.as_ref().map(|one| one.choices.clone()).unwrap_or_default(),
         course: None,
     };
     let scenario = Scenario { run: Some(one), faults: Faults::none(), ..target.scenario.clone() };
@@ -104,13 +105,15 @@ pub(crate) fn shrink(
     let (mut scenario, tries) = (shrinker.best, shrinker.tries + 1);
     let one = scenario.run.as_mut().expect("it was given one");
     let seed = one.seed;
-    let run = zk_world::run(&target.trial, &scenario, seed, &RunOptions::default());
+    let options = RunOptions { record_choices: true, ..RunOptions::default() };
+    let run = zk_world::run(&target.trial, &scenario, seed, &options);
     let one = scenario.run.as_mut().expect("it was given one");
     let broken =
         run.violations.iter().find(|violation| violation.excuse.is_none() && violation.promise == one.breaks);
     one.what = broken.expect("nothing else was kept").what.clone();
     one.digest = format!("{:016x}", run.digest);
     one.build = build();
+    one.choices = Recorded { choices: run.choices.clone() };
     scenario.about = format!("{} breaks {}: one run, shrunk.", scenario.recipe, one.breaks);
     Ok(Shrunk { scenario, run, faults_before, tries, done })
 }

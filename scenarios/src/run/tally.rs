@@ -164,6 +164,7 @@ impl Tally {
             self.sometimes.entry(case).or_default();
         }
         let mut report = SweepReport {
+            regressions: Vec::new(),
             schema: SWEEP_SCHEMA.into(),
             build: build(),
             what: target.what.clone(),

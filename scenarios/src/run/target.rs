@@ -85,6 +85,24 @@ impl Target {
         Ok(Target { what, trial, scenario: scenario.clone(), asked: How::Library })
     }
 
+    /// One run of its trial, from a file.
+    pub(crate) fn case(&self, file: String, scenario: Scenario) -> Target {
+        let promises = match &self.asked {
+            How::Command(asked) => asked.promises.clone(),
+            How::Library => Vec::new(),
+        };
+        let asked = How::Command(Asked { promises, ..Asked::default() });
+        Target { what: file, trial: self.trial.clone(), scenario, asked }
+    }
+
+    /// The file whose scenario a recipe is run in.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.asked {
+            How::Command(asked) => asked.file.as_deref(),
+            How::Library => None,
+        }
+    }
+
     /// Which run is meant: the seed that was typed, or that of the file's one run.
     pub(crate) fn seed(&self, typed: Option<u64>) -> Result<u64, BadInput> {
         match (&self.scenario.run, typed) {

@@ -14,6 +14,7 @@
 //! | `order` | [`Order`](order::Order), other orders of some events of a run |
 //! | `cases` | the interesting cases, and which of them a scenario can reach |
 //! | `choices` | the one stream of choices |
+//! | `recorded` | [`Recorded`]: choices as a scenario file holds them |
 //! | `world` | the loop |
 //! | `queue`, `clock`, `disk`, `network`, `links` | what the loop owns: small, and ignorant of each other |
 //! | `server_host` | servers on their machines: timers, disks, crashes, what they want done |
@@ -68,6 +69,7 @@ mod probe;
 mod process;
 mod pulse;
 mod queue;
+mod recorded;
 mod rest;
 pub mod run;
 pub mod scenario;
@@ -87,6 +89,7 @@ pub use herd::Herd;
 pub use hosted::Foul;
 pub use mailbox::guid;
 pub use other_time::in_other_time;
+pub use recorded::Recorded;
 pub use run::{Redraw, Run, RunOptions, RunViolation, run, run_schedule};
 pub use scenario::{Faults, MOST_CLIENTS, OneRun, Scenario, ScenarioError, SyncRule};
 pub use schedule::{Fault, Schedule, TimedFault};

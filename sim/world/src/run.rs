@@ -119,11 +119,16 @@ pub struct RunViolation {
     pub excuse: Option<Assumption>,
 }
 
-/// Runs a trial under a seed, in a thread of its own: with the faults of the scenario's one run, if it has one, or those
-/// that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
+/// Runs a trial under a seed, in a thread of its own: with the faults and choices of the scenario's one run, if it has
+/// one, or those that the seed draws. Panics if the scenario is not [valid](Scenario::validate).
 pub fn run(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, options: &RunOptions) -> Run {
     match &scenario.run {
-        Some(one) => run_schedule(trial, scenario, seed, &one.schedule, options),
+        Some(one) if one.choices.is_empty() => run_schedule(trial, scenario, seed, &one.schedule, options),
+        Some(one) => {
+            let mut options = options.clone();
+            options.choices.extend(one.choices.choices.clone());
+            run_schedule(trial, scenario, seed, &one.schedule, &options)
+        }
         None => run_schedule(trial, scenario, seed, &Schedule::draw(scenario, seed), options),
     }
 }

@@ -1,6 +1,7 @@
 //! A scenario: how large a run is and which faults it may have. Plain data, read from TOML.
 
 use crate::course::Course;
+use crate::recorded::Recorded;
 use crate::schedule::Schedule;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -83,6 +84,9 @@ pub struct OneRun {
     /// The faults.
     #[serde(default)]
     pub schedule: Schedule,
+    /// What was drawn in it, which then no seed draws.
+    #[serde(default, skip_serializing_if = "Recorded::is_empty")]
+    pub choices: Recorded,
     /// What happens, step by step, in the place of what time brings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,

@@ -11,7 +11,7 @@ use zk_trials::event::End;
 use zk_trials::trial::Trial;
 use zk_world::course::{Course, Step};
 use zk_world::order::Order;
-use zk_world::{OneRun, Run, RunOptions, Scenario, Schedule, run};
+use zk_world::{OneRun, Recorded, Run, RunOptions, Scenario, Schedule, run};
 
 fn course(clients: u16, steps: &[&str]) -> Scenario {
     let steps = steps.iter().map(|step| Step(step.parse().expect(step))).collect();
@@ -22,6 +22,7 @@ fn course(clients: u16, steps: &[&str]) -> Scenario {
         digest: String::new(),
         build: String::new(),
         schedule: Schedule::default(),
+        choices: Recorded::default(),
         course: Some(Course { effects: true, lag: 0, steps }),
     };
     Scenario {
