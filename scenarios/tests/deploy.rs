@@ -8,11 +8,12 @@ use saphyr::{LoadableYamlNode, Yaml};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 fn files() -> Vec<(PathBuf, String)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
     let paths = fs::read_dir(dir).expect("the files").map(|entry| entry.expect("an entry").path());
+    let paths = paths.filter(|path| path.extension().is_some_and(|it| it == "yml" || it == "yaml"));
     let mut files: Vec<_> =
         paths.map(|path| (path.clone(), fs::read_to_string(path).expect("UTF-8"))).collect();
     files.sort();
@@ -45,7 +46,7 @@ fn scripts_of(name: &str) -> Vec<String> {
     assert_eq!(documents.len(), 1, "{name}");
     let mut found = Vec::new();
     scripts(&documents[0], &mut found);
-    assert!(!found.is_empty(), "{name} runs zoocheck");
+    assert!(!found.is_empty() || text.contains("args: [lock, "), "{name} runs zoocheck");
     found
 }
 
@@ -182,23 +183,78 @@ fn the_jobs_of_gitlab_come_to_the_unsharded_sweep() {
     assert!(report.contains(first), "{first}");
 }
 
+/// The entry of the image, as a pod starts it.
+fn pod(dir: &Path, arguments: &[&str], index: &str) -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/shard"));
+    let path = format!("{}:{}", dir.join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    command.current_dir(dir).args(arguments).env("PATH", path).env("ZOOCHECK_REPORTS", dir.join("reports"));
+    command.env("ZOOCHECK_SHARDS", "4").env("JOB_COMPLETION_INDEX", index).stderr(Stdio::null());
+    command
+}
+
 #[test]
 fn the_pods_of_kubernetes_come_to_the_unsharded_sweep_though_each_is_started_again() {
     let dir = with_zoocheck();
     let dir = dir.path();
-    let reports = dir.join("reports").display().to_string();
-    fs::create_dir(&reports).expect("created");
     let text = text_of("kubernetes-shards.yaml");
-    let there = |script: &str| script.replace("/reports", &reports);
-    let sweep = there(&scripts_of("kubernetes-shards.yaml")[0]);
-    let sweep = sweep.replace("run lock --seeds 20000", "run lock/java --seeds 60");
     assert!(text.contains("completions: 4") && text.contains("value: \"4\""), "the same number twice");
+    assert!(text.contains("args: [lock, --seeds, \"20000\"]"), "{text}");
     for index in ["0", "1", "2", "3"] {
-        let pod = [("ZOOCHECK_SHARDS", "4"), ("JOB_COMPLETION_INDEX", index)];
         // The second time is that of a pod that was started again.
-        assert_eq!((sh(dir, &sweep, &pod).0, sh(dir, &sweep, &pod).0), (0, 0), "{sweep}");
+        for _ in 0..2 {
+            let output = pod(dir, &["lock/java", "--seeds", "60"], index).output().expect("it starts");
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+        }
     }
-    let report = there(&scripts_of("kubernetes-report.yaml")[0]);
+    let reports = dir.join("reports").display().to_string();
+    let report = scripts_of("kubernetes-report.yaml")[0].replace("/reports", &reports);
     assert_eq!(sh(dir, &report, &[]).0, 1, "{report}");
     same_as_whole(dir, "reports/all");
+}
+
+#[test]
+fn a_pod_that_is_stopped_keeps_its_seeds_and_goes_on_from_there() {
+    let dir = with_zoocheck();
+    let dir = dir.path();
+    let seeds = ["lock/java", "--seeds", "16000", "--jobs", "1"];
+    let mut child = pod(dir, &seeds, "2").stdout(Stdio::null()).spawn().expect("it starts");
+    let saved = dir.join("reports/shard-2/report.json");
+    while !saved.exists() {
+        std::thread::yield_now();
+    }
+    let stopped = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(stopped.expect("kill is there").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(1), "it is to be started again");
+    let read = || -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(&saved).expect("a report")).expect("JSON")
+    };
+    let (count, missing) =
+        (read()["seeds"]["count"].as_u64().expect("a number"), read()["seeds"]["missing"][0].clone());
+    assert!((1..4000).contains(&count), "{count}");
+    // All seeds of its share before that were run: 2, 6, 10 …
+    assert_eq!(missing["from"].as_u64(), Some(2 + 4 * count), "{missing}");
+    let output = pod(dir, &seeds, "2").output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(read()["seeds"]["count"], 4000);
+}
+
+#[test]
+fn what_cannot_be_run_fails_the_pod() {
+    let dir = with_zoocheck();
+    let output = pod(dir.path(), &["lock/jaba"], "0").output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn the_image_has_the_files_that_it_is_made_of() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = fs::read_to_string(root.join("scenarios/deploy/Dockerfile")).expect("UTF-8");
+    let copied: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("COPY ")).collect();
+    assert_eq!(copied.len(), 4, "{copied:?}");
+    for line in copied.iter().filter(|line| !line.starts_with("--from=")) {
+        let source = line.split(' ').next().expect("a source");
+        assert!(root.join(source).exists(), "{source}");
+    }
+    assert!(text.contains("COPY scenarios/deploy/shard /usr/local/bin/shard\n"), "{text}");
+    assert!(text.ends_with("ENTRYPOINT [\"shard\"]\n"), "{text}");
 }
