@@ -1,6 +1,7 @@
 //! The command line.
 
 mod arguments;
+mod manual;
 #[cfg(feature = "run")]
 mod sweeps;
 
@@ -9,7 +10,8 @@ use crate::ensemble::EnsembleArguments;
 use crate::output::{Format, paint, print};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
-pub(crate) use arguments::duration;
+#[cfg(feature = "run")]
+use arguments::ScenarioKind;
 use arguments::{Arguments, CheckArguments, CheckKind, CheckOutputs, Command};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
@@ -121,6 +123,11 @@ fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
         Command::Check { kind: Some(CheckKind::Ensemble(arguments)), .. } => ensemble(&arguments),
         Command::Check { kind: None, check: Some(check), outputs } => checked(zoo, &check, &outputs),
         Command::Completions { shell } => completions(shell),
+        Command::Manual { command } => manual::manual(&command),
+        #[cfg(feature = "run")]
+        Command::Scenario { what: ScenarioKind::Explain(arguments) } => {
+            crate::scenario_keys::explain(&arguments)
+        }
         Command::Schema { report } => {
             let schema = schemas().into_iter().find(|(name, _)| *name == report);
             print(&to_json(&schema.expect("the parser lets no other name pass").1))?;

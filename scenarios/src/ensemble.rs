@@ -76,7 +76,7 @@ pub(crate) struct EnsembleArguments {
     #[arg(help_heading = SEARCH, long)]
     no_liveness: bool,
     /// Give up after so long, such as 90s, 5m or 1h
-    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = crate::command::duration)]
+    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = crate::typed::duration)]
     time_limit: Option<Duration>,
     /// Give up once it holds so many gigabytes in memory
     #[arg(help_heading = LIMITS, long, value_name = "GB", allow_negative_numbers = true, default_value_t = MOST_GIGABYTES, value_parser = whole(1..=100_000u32))]

@@ -47,6 +47,7 @@
 //! | `explain` | what the number of a defect stands for |
 //! | `new` | a crate of one's own to begin with |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
+//! | `scenario_keys` | what the keys of scenario files are for (feature `run`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
 //! | `story` | runs as lines, and why a promise was broken |
@@ -82,6 +83,8 @@ mod output;
 mod progress;
 #[cfg(feature = "run")]
 mod run;
+#[cfg(feature = "run")]
+mod scenario_keys;
 #[cfg(feature = "serve")]
 mod serve;
 mod story;

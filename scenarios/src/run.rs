@@ -38,7 +38,7 @@ pub(crate) use regressions::{cases, new_case, no_case, tried};
 pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
 pub(crate) use requests::requests;
 pub(crate) use saved::Saving;
-pub(crate) use scenario_file::read_scenario;
+pub(crate) use scenario_file::{read_scenario, set};
 pub(crate) use seeds::{SeedRange, Shard};
 pub(crate) use shrink::{
     Effort as ShrinkEffort, Shrunk, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,

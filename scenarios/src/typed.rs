@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// Reads a whole number in a range, or says which range it is.
 pub(crate) fn whole<T>(
@@ -27,6 +28,21 @@ pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
     };
     let address = text.parse().ok().or_else(local);
     address.ok_or_else(|| "expected ADDRESS:PORT, such as 127.0.0.1:2181 or [::1]:2181".into())
+}
+
+/// `90s`, `5m`, `1h`; a bare number is seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 's')) => (&text[..at], 1),
+        Some((at, 'm')) => (&text[..at], 60),
+        Some((at, 'h')) => (&text[..at], 3600),
+        _ => (text, 1),
+    };
+    let seconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+    match seconds {
+        Some(seconds @ 1..=31_536_000) => Ok(Duration::from_secs(seconds)),
+        _ => Err("expected a time from 1s to a year, such as 90s, 5m or 1h".into()),
+    }
 }
 
 /// `HOST:PORT`.
@@ -53,6 +69,17 @@ fn is_server(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_has_a_unit_or_is_in_seconds() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
+        for bad in ["", "s", "0", "-1", "1.5s", "5d", "99999999999999999999", "18446744073709551615h", "ü"] {
+            duration(bad).expect_err(bad);
+        }
+    }
 
     #[cfg(feature = "live")]
     #[test]

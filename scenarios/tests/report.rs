@@ -5,6 +5,7 @@ mod common;
 
 use common::{command, ran, report, zoocheck, zoocheck_in};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use zoocheck::reports::{CheckReport, EnsembleReport, JudgeReport, MutantsReport, SweepReport};
@@ -180,4 +181,50 @@ fn shells_can_complete_its_words() {
         "{schema}"
     );
     assert_eq!(zoocheck("schema zoocheck-sweep/0").status, 2);
+}
+
+/// All words of a text that are options.
+fn options(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let is_option =
+        |word: &&str| word.strip_prefix("--").is_some_and(|it| it.starts_with(char::is_alphabetic));
+    words.filter(is_option).map(String::from).collect()
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_all_of_its_options() {
+    let of_all = zoocheck("manual").stdout;
+    assert!(of_all.contains(".SH SYNOPSIS") && of_all.contains("Exit status:"), "{of_all}");
+    let commands = of_all.lines().filter_map(|line| line.strip_prefix("zoocheck\\-")?.strip_suffix("(1)"));
+    let commands: Vec<&str> = commands.collect();
+    assert!(commands.len() > 15 && commands.contains(&"run"), "{commands:?}");
+    for command in commands.into_iter().chain(["check ensemble", "scenario explain"]) {
+        let page = zoocheck(&format!("manual {command}"));
+        assert_eq!(page.status, 0, "{command}: {}", page.stderr);
+        let name = format!("zoocheck-{}", command.replace(' ', "-"));
+        assert!(page.stdout.contains(&format!(".TH {name} 1 ")), "{command}: {}", page.stdout);
+        let (page, help) = (page.stdout.replace("\\-", "-"), zoocheck(&format!("{command} --help")).stdout);
+        let missing: Vec<_> = options(&help).difference(&options(&page)).cloned().collect();
+        assert!(missing.is_empty(), "{command}: {missing:?}");
+    }
+    let unknown = zoocheck("manual chek");
+    assert_eq!((unknown.status, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("did you mean 'check'?"), "{}", unknown.stderr);
+}
+
+/// `UPDATE_TESTDATA` writes it.
+#[test]
+fn the_page_of_all_keys_of_a_scenario_is_what_the_command_writes() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/SCENARIO.md");
+    let page = zoocheck("scenario explain --format markdown").stdout;
+    if std::env::var_os("UPDATE_TESTDATA").is_some() {
+        fs::write(file, &page).expect("written");
+    }
+    assert!(fs::read_to_string(file).expect("the page") == page, "UPDATE_TESTDATA=1 writes {file}");
+    let some = zoocheck("scenario explain faults.drops clients").stdout;
+    assert!(some.starts_with("clients = 5  (from 1 to 1000)\n    Client processes"), "{some}");
+    assert!(zoocheck("scenario explain faults").stdout.matches(" = ").count() > 20);
+    let unknown = zoocheck("scenario explain clints");
+    assert_eq!((unknown.status, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("did you mean 'clients'?"), "{}", unknown.stderr);
 }

@@ -11,7 +11,7 @@ use crate::output::Format;
 use crate::run::{Asked, Night, SeedRange, Shard, Target};
 #[cfg(feature = "live")]
 use crate::typed::servers;
-use crate::typed::{address, whole};
+use crate::typed::{address, duration, whole};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::net::SocketAddr;
@@ -140,6 +140,17 @@ pub(super) enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Prints a manual page: zoocheck manual > zoocheck.1
+    Manual {
+        /// Of this command, such as run or check ensemble [default: of all]
+        command: Vec<String>,
+    },
+    /// Tells of scenario files
+    #[cfg(feature = "run")]
+    Scenario {
+        #[command(subcommand)]
+        what: ScenarioKind,
+    },
     /// Prints the JSON Schema of a report, such as zoocheck-sweep/2
     Schema {
         /// What stands in the report's key 'schema'
@@ -154,6 +165,15 @@ pub(super) enum CheckKind {
     /// Explores an ensemble of servers
     #[command(long_about = crate::ensemble::ABOUT)]
     Ensemble(EnsembleArguments),
+}
+
+/// What there is to tell of scenarios.
+#[cfg(feature = "run")]
+#[derive(Subcommand, Debug)]
+pub(super) enum ScenarioKind {
+    /// What each key is for, what it may be, and its default
+    #[command(long_about = crate::scenario_keys::ABOUT)]
+    Explain(crate::scenario_keys::ExplainArguments),
 }
 
 /// What is to be run.
@@ -547,21 +567,6 @@ fn virtual_time(text: &str) -> Result<u64, String> {
     seconds.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(nanos)).ok_or_else(bad)
 }
 
-/// `90s`, `5m`, `1h`; a bare number is seconds.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let (digits, unit) = match text.char_indices().last() {
-        Some((at, 's')) => (&text[..at], 1),
-        Some((at, 'm')) => (&text[..at], 60),
-        Some((at, 'h')) => (&text[..at], 3600),
-        _ => (text, 1),
-    };
-    let seconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    match seconds {
-        Some(seconds @ 1..=31_536_000) => Ok(Duration::from_secs(seconds)),
-        _ => Err("expected a time from 1s to a year, such as 90s, 5m or 1h".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -570,16 +575,5 @@ mod tests {
     fn the_command_line_is_consistent() {
         use clap::CommandFactory;
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn a_time_has_a_unit_or_is_in_seconds() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
-        for bad in ["", "s", "0", "-1", "1.5s", "5d", "99999999999999999999", "18446744073709551615h", "ü"] {
-            duration(bad).expect_err(bad);
-        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::course::Course;
 use crate::recorded::Recorded;
 use crate::schedule::Schedule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use zk_watched::Setup;
@@ -13,7 +14,7 @@ pub const MOST_CLIENTS: u16 = 1000;
 /// How large a run is and which faults it may have. A seed draws a run from it.
 ///
 /// All keys are optional in a file; unknown ones are errors. `validate` says which value is impossible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Scenario {
     /// The recipe or variant on trial, as `zoocheck list` names it.
@@ -53,11 +54,12 @@ pub struct Scenario {
     pub faults: Faults,
     /// One run of it, in the place of those that seeds draw.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     pub run: Option<OneRun>,
 }
 
 /// Whom a leader asks before a sync is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SyncRule {
     /// Nobody, unless something is in flight, as in released versions of ZooKeeper: no recipe may rely on more.
@@ -93,7 +95,7 @@ pub struct OneRun {
 }
 
 /// The most there may be of each fault in one run; a seed draws which are on and how many there are (swarm).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Faults {
     /// A server crashes: unsynced writes are lost or torn. It restarts after `server-down-ms`.
@@ -118,7 +120,7 @@ pub struct Faults {
     /// How long a pause takes, least and most. Within this, those of holders take half to three times the session
     /// timeout.
     pub pause_ms: [u32; 2],
-    /// Clocks run fast or slow by at most so many parts per thousand, and jump by at most `clock_jump_ms`.
+    /// Clocks run fast or slow by at most so many parts per thousand, and jump by at most `clock-jump-ms`.
     pub clock_skew_permille: u32,
     /// The furthest a clock may jump.
     pub clock_jump_ms: u32,
