@@ -1,4 +1,5 @@
-//! `zoocheck new`: a crate of one's own to begin with, from the files of `examples/own-recipe`.
+//! `zoocheck new`: a crate of one's own to begin with, from `templates`. Those of a lock are links to the files of
+//! `examples/own-recipe`, which is a crate of its own and so no part of what cargo packages.
 
 use crate::output::print;
 use crate::{Answer, BadInput, Zoo};
@@ -12,10 +13,10 @@ zoocheck wants, and a workflow for GitHub. It runs at once; then change the reci
 
 /// What every such crate has, by its place.
 const FILES: [(&str, &str); 4] = [
-    (".cargo/config.toml", include_str!("../examples/own-recipe/.cargo/config.toml")),
-    (".github/workflows/recipe.yml", include_str!("../examples/own-recipe/.github/workflows/recipe.yml")),
+    (".cargo/config.toml", include_str!("../templates/config.toml")),
+    (".github/workflows/recipe.yml", include_str!("../templates/recipe.yml")),
     (".gitignore", "/target\n/out\n"),
-    ("Cargo.toml", include_str!("../examples/own-recipe/Cargo.toml")),
+    ("Cargo.toml", include_str!("../templates/manifest.toml")),
 ];
 
 /// Where the sources of zoocheck were as it was built.
@@ -60,12 +61,12 @@ impl Kind {
     fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Kind::Lock => &[
-                ("src/main.rs", include_str!("../examples/own-recipe/src/main.rs")),
-                ("src/tests.rs", include_str!("../examples/own-recipe/src/tests.rs")),
+                ("src/main.rs", include_str!("../templates/lock.rs")),
+                ("src/tests.rs", include_str!("../templates/lock_tests.rs")),
             ],
-            Kind::Queue => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/queue.rs"))],
-            Kind::Barrier => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/barrier.rs"))],
-            Kind::Election => &[("src/main.rs", include_str!("../examples/own-recipe/kinds/election.rs"))],
+            Kind::Queue => &[("src/main.rs", include_str!("../templates/queue.rs"))],
+            Kind::Barrier => &[("src/main.rs", include_str!("../templates/barrier.rs"))],
+            Kind::Election => &[("src/main.rs", include_str!("../templates/election.rs"))],
         }
     }
 }

@@ -6,13 +6,13 @@ mod common;
 use common::zoocheck_in;
 
 #[allow(dead_code, reason = "it has a main of its own")]
-#[path = "../examples/own-recipe/kinds/barrier.rs"]
+#[path = "../templates/barrier.rs"]
 mod barrier;
 #[allow(dead_code, reason = "it has a main of its own")]
-#[path = "../examples/own-recipe/kinds/election.rs"]
+#[path = "../templates/election.rs"]
 mod election;
 #[allow(dead_code, reason = "it has a main of its own")]
-#[path = "../examples/own-recipe/kinds/queue.rs"]
+#[path = "../templates/queue.rs"]
 mod queue;
 
 #[test]

@@ -1,0 +1,1 @@
+../examples/own-recipe/src/main.rs
