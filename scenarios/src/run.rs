@@ -8,6 +8,8 @@ mod failed;
 #[cfg(feature = "live")]
 mod live;
 mod logs;
+#[cfg(feature = "live")]
+pub(crate) mod monitor;
 mod nights;
 mod no_return;
 mod pace;

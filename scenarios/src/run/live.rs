@@ -2,7 +2,6 @@
 //!
 //! | module | what is in it |
 //! |---|---|
-//! | `monitor` | every event in one order, and what the promises find in them |
 //! | `course` | what the lives of one run share: the monitor, their sessions, what is under way |
 //! | `actor` | a life's session and its probe, as the trial's code sees them |
 //! | `lives` | client processes and the lives they have |
@@ -47,7 +46,6 @@ mod actor;
 mod course;
 mod ground;
 mod lives;
-mod monitor;
 mod rest;
 
 use super::Target;

@@ -1,7 +1,7 @@
 //! What the lives of one run share.
 
 use super::ground::Ground;
-use super::monitor::{At, Monitor};
+use crate::run::monitor::{At, Monitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -12,7 +12,7 @@ use zk_trials::outside::Outside;
 use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 
 /// A number of an event: how many there were up to it.
-pub(super) type At = u64;
+pub(crate) type At = u64;
 
 /// So many lines are shown before a break.
 const SHOWN: usize = 30;
@@ -23,7 +23,7 @@ const MOST_SHOWN: usize = 200;
 /// Sees events one at a time, whoever tells them: their order is that of the calls.
 ///
 /// The resource is in here as well, so that a write and the fact that it has arrived are one.
-pub(super) struct Monitor(Mutex<Watching>);
+pub(crate) struct Monitor(Mutex<Watching>);
 
 struct Watching {
     began: Instant,
@@ -66,14 +66,14 @@ struct Suspicion {
 }
 
 /// What came of a run.
-pub(super) struct Outcome {
-    pub(super) promises: Vec<LivePromise>,
-    pub(super) invariants: Vec<LivePromise>,
-    pub(super) happened: Happened,
+pub(crate) struct Outcome {
+    pub(crate) promises: Vec<LivePromise>,
+    pub(crate) invariants: Vec<LivePromise>,
+    pub(crate) happened: Happened,
 }
 
 impl Monitor {
-    pub(super) fn new(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
+    pub(crate) fn new(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
         let watched = |promise| Watched { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
         Monitor(Mutex::new(Watching {
             began: Instant::now(),
@@ -96,12 +96,12 @@ impl Monitor {
     }
 
     /// Sees an event. Gives those whose proof of life is wanted.
-    pub(super) fn see(&self, event: &Event) -> Vec<ActorId> {
+    pub(crate) fn see(&self, event: &Event) -> Vec<ActorId> {
         self.open().see(event)
     }
 
     /// A life begins, with its session.
-    pub(super) fn begins(&self, actor: ActorId, session: SessionId) {
+    pub(crate) fn begins(&self, actor: ActorId, session: SessionId) {
         let mut watching = self.open();
         let now = watching.now_ns();
         for fact in [Fact::SessionOpened { session, actor }, Fact::Connected { actor }] {
@@ -110,7 +110,7 @@ impl Monitor {
     }
 
     /// A write reaches the resource. Gives whether it is accepted, and those whose proof of life is wanted.
-    pub(super) fn wrote(
+    pub(crate) fn wrote(
         &self,
         actor: ActorId,
         resource: Resource,
@@ -123,42 +123,42 @@ impl Monitor {
     }
 
     /// An actor's code has panicked.
-    pub(super) fn panicked(&self, actor: ActorId, message: &str) {
+    pub(crate) fn panicked(&self, actor: ActorId, message: &str) {
         let mut watching = self.open();
         let seen = watching.seen_now(format!("{actor} panicked: {message}"));
         watching.panics.push(seen);
     }
 
     /// How many events there were.
-    pub(super) fn seen(&self) -> At {
+    pub(crate) fn seen(&self) -> At {
         self.open().seen
     }
 
     /// A session is proven to have lived when this event was seen.
-    pub(super) fn lived(&self, actor: ActorId, at: At) {
+    pub(crate) fn lived(&self, actor: ActorId, at: At) {
         if let Some(life) = self.open().lives.get_mut(&actor) {
             life.lived = life.lived.max(Some(at));
         }
     }
 
     /// Those whose code has not ended.
-    pub(super) fn unfinished(&self) -> Vec<ActorId> {
+    pub(crate) fn unfinished(&self) -> Vec<ActorId> {
         let watching = self.open();
         watching.lives.iter().filter(|(_, life)| life.ended.is_none()).map(|(actor, _)| *actor).collect()
     }
 
     /// How often a process has left what it was granted, in all its lives.
-    pub(super) fn rounds_done(&self, process: u16) -> u64 {
+    pub(crate) fn rounds_done(&self, process: u16) -> u64 {
         self.open().rounds_done.get(&process).copied().unwrap_or(0)
     }
 
     /// The same of all processes.
-    pub(super) fn all_rounds_done(&self) -> u64 {
+    pub(crate) fn all_rounds_done(&self) -> u64 {
         self.open().rounds_done.values().sum()
     }
 
     /// Shows what is left.
-    pub(super) fn at_rest(&self, rest: &Rest) {
+    pub(crate) fn at_rest(&self, rest: &Rest) {
         let mut watching = self.open();
         let mut found = Vec::new();
         for index in 0..watching.promises.len() {
@@ -172,12 +172,12 @@ impl Monitor {
     }
 
     /// The run is over: nothing that is told from now on counts.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.open().is_over = true;
     }
 
     /// What came of everything.
-    pub(super) fn finish(&self) -> Outcome {
+    pub(crate) fn finish(&self) -> Outcome {
         let mut watching = self.open();
         watching.resolve();
         let lives = watching.lives.len() as u64;
