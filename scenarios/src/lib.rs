@@ -48,6 +48,7 @@
 //! | `new` | a crate of one's own to begin with |
 //! | `run` | chaos: scenario files, seeds, sweeps, replays (feature `run`); trials on live ensembles (feature `live`) |
 //! | `scenario_keys` | what the keys of scenario files are for (feature `run`) |
+//! | `observe` | what clients of `serve` say they do, judged (features `serve` and `live`) |
 //! | `serve` | the server behind real sockets (feature `serve`) |
 //! | `conform` | the same beside a real server, answer by answer (feature `conform`) |
 //! | `story` | runs as lines, and why a promise was broken |
@@ -79,6 +80,8 @@ mod mutants;
 #[cfg(feature = "run")]
 mod mutate;
 mod new;
+#[cfg(all(feature = "serve", feature = "live"))]
+mod observe;
 mod output;
 mod progress;
 #[cfg(feature = "run")]

@@ -32,6 +32,8 @@ pub(crate) use export::export;
 pub(crate) use failed::caught;
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
+#[cfg(all(feature = "live", feature = "serve"))]
+pub(crate) use live::{chance, share};
 pub(crate) use logs::logs;
 pub(crate) use nights::Night;
 pub(crate) use no_return::Redraws;

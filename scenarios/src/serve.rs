@@ -31,14 +31,16 @@ line of JSON on stdout, and one for people on stderr.";
 pub(crate) const EPILOGUE: &str = "\
 Exit status:
   0  nothing was broken
-  1  an invariant was broken
+  1  an invariant or a promise was broken
   2  bad command line, file or environment
+  3  undecided: a promise was never put to the test, or clients were in the midst of it
 
 Examples:
   zoocheck serve                                                  on port 2181 of this machine
   zoocheck serve --listen 127.0.0.1:0 --tick-ms 500               on any free port, for a test
   zoocheck serve --servers 3                                      an ensemble, on three free ports
-  zoocheck serve --scenario scenarios/suite/drops.toml --seed 7   with that seed's faults";
+  zoocheck serve --scenario scenarios/suite/drops.toml --seed 7   with that seed's faults
+  zoocheck serve --promises fair-lock=/lock   judges what clients say they do, by POST /observe";
 
 const LIMITS: &str = "Limits: what a client may cost";
 
@@ -66,6 +68,10 @@ pub(crate) struct ServeArguments {
     /// Order of children: any, or a real server's, by Java's hash of the names
     #[arg(long, value_name = "any|real", default_value = "any", value_parser = list_order)]
     list_order: ListOrder,
+    /// What clients owe that say what they do: KIND=PATH, such as fair-lock=/lock
+    #[cfg(feature = "live")]
+    #[arg(long, value_name = "OWED", value_delimiter = ',')]
+    promises: Vec<String>,
     /// Do the faults of a scenario file; of the rest, only its tick-ms counts
     #[cfg(feature = "run")]
     #[arg(long, value_name = "FILE", requires = "seed")]
@@ -177,8 +183,11 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
         recent_events: usize::try_from(arguments.recent_events).unwrap_or(usize::MAX),
         record: arguments.record.clone(),
         limits: arguments.limits.limits(),
+        observer: observer(arguments)?,
     };
     let running = Arc::new(zk_serve::start(options).await.map_err(bad_input)?);
+    #[cfg(feature = "live")]
+    crate::observe::prepare(&arguments.promises, running.addresses()).await?;
     // Before anybody is told that the server is there, as whoever is may end it at once; and after every file is
     // opened, as one that is a pipe may keep us waiting, and a signal shall end that too.
     let mut told = Told::new(arguments.until_stdin_closes)?;
@@ -198,6 +207,18 @@ async fn until_told(arguments: &ServeArguments) -> Result<Answer, BadInput> {
     judged(&running.stop().await, arguments.record.as_deref())
 }
 
+/// Who judges what clients say they do.
+#[cfg(feature = "live")]
+fn observer(arguments: &ServeArguments) -> Result<Option<Arc<dyn zk_serve::Observer>>, BadInput> {
+    let owed = crate::observe::owed(&arguments.promises)?;
+    Ok(owed.map(|owed| Arc::new(crate::observe::Judge::new(owed, None)) as Arc<dyn zk_serve::Observer>))
+}
+
+#[cfg(not(feature = "live"))]
+fn observer(_: &ServeArguments) -> Result<Option<Arc<dyn zk_serve::Observer>>, BadInput> {
+    Ok(None)
+}
+
 /// What the verdict says, for machines and for people.
 fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, BadInput> {
     let json = serde_json::to_string(verdict).expect("a verdict has a form in JSON");
@@ -206,7 +227,12 @@ fn judged(verdict: &zk_serve::Verdict, record: Option<&Path>) -> Result<Answer, 
     if let (Some(path), Some(lacks), true) = (record, &verdict.record_lacks, verdict.held) {
         return Err(BadInput::new(format!("--record: {}: {lacks}", path.display())));
     }
-    Ok(if verdict.held { Answer::Held } else { Answer::Broken })
+    let is_decided = verdict.promises.as_ref().is_none_or(|judgement| judgement.is_decided);
+    Ok(match (verdict.held, is_decided) {
+        (false, _) => Answer::Broken,
+        (true, false) => Answer::Undecided,
+        (true, true) => Answer::Held,
+    })
 }
 
 /// A line for people.

@@ -52,6 +52,8 @@ use super::Target;
 use crate::BadInput;
 use crate::zoo::catalogued;
 use course::Course;
+#[cfg(feature = "serve")]
+pub(crate) use course::{chance, share};
 use ground::Ground;
 use std::time::{Duration, Instant};
 use zk_reports::{LIVE_SCHEMA, LiveReport};

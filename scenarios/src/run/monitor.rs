@@ -18,13 +18,14 @@ pub(crate) type At = u64;
 const SHOWN: usize = 30;
 
 /// So many breaks have their lines.
-const MOST_SHOWN: usize = 200;
+const MOST_SHOWN: u32 = 200;
 
 /// Sees events one at a time, whoever tells them: their order is that of the calls.
 ///
 /// The resource is in here as well, so that a write and the fact that it has arrived are one.
 pub(crate) struct Monitor(Mutex<Watching>);
 
+#[derive(Clone)]
 struct Watching {
     began: Instant,
     seen: At,
@@ -38,9 +39,14 @@ struct Watching {
     rounds_done: BTreeMap<u16, u64>,
     /// What is told now is of no run any more.
     is_over: bool,
+    /// Whether every end of a session is told as it commits: then nobody who acts is of unknown state.
+    ends_are_told: bool,
+    /// How many breaks have their lines.
+    shown: u32,
 }
 
 /// A promise and what came of it.
+#[derive(Clone)]
 struct Watched {
     promise: Box<dyn AnyPromise>,
     tested: u64,
@@ -49,6 +55,7 @@ struct Watched {
 }
 
 /// What is seen of one life.
+#[derive(Clone)]
 struct Life {
     began: At,
     granted: Option<At>,
@@ -58,6 +65,7 @@ struct Life {
 }
 
 /// A break that is a defect if everybody concerned lived on.
+#[derive(Clone)]
 struct Suspicion {
     at: At,
     promise: usize,
@@ -73,7 +81,24 @@ pub(crate) struct Outcome {
 }
 
 impl Monitor {
+    /// Sessions end unheard.
     pub(crate) fn new(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
+        Monitor::knowing(promises, false)
+    }
+
+    /// The servers tell when sessions end.
+    #[cfg(feature = "serve")]
+    pub(crate) fn told_of_ends(promises: Vec<Box<dyn AnyPromise>>) -> Monitor {
+        Monitor::knowing(promises, true)
+    }
+
+    /// Another one that has seen the same.
+    #[cfg(feature = "serve")]
+    pub(crate) fn copy(&self) -> Monitor {
+        Monitor(Mutex::new(self.open().clone()))
+    }
+
+    fn knowing(promises: Vec<Box<dyn AnyPromise>>, ends_are_told: bool) -> Monitor {
         let watched = |promise| Watched { promise, tested: 0, broken: Vec::new(), expected: Vec::new() };
         Monitor(Mutex::new(Watching {
             began: Instant::now(),
@@ -87,6 +112,8 @@ impl Monitor {
             happened: Happened::default(),
             rounds_done: BTreeMap::new(),
             is_over: false,
+            ends_are_told,
+            shown: 0,
         }))
     }
 
@@ -256,11 +283,11 @@ impl Watching {
                 let life = Life { began: at, granted: None, ended: None, lived: None };
                 self.lives.insert(*actor, life);
             }
-            Event::Is(Fact::Finished { actor, .. }) => {
-                if let Some(life) = self.lives.get_mut(actor) {
-                    life.ended = Some(at);
-                }
+            Event::Is(Fact::SessionClosed { actor, expired, .. }) => {
+                self.happened.sessions_lost += u64::from(*expired);
+                self.ends(*actor);
             }
+            Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => self.ends(*actor),
             Event::Is(Fact::LearnsExpiry { .. }) => self.happened.sessions_lost += 1,
             Event::Is(Fact::Disconnected { .. }) => self.happened.disconnections += 1,
             Event::Is(Fact::Wrote { accepted, .. }) => {
@@ -278,11 +305,19 @@ impl Watching {
         let seen = self.seen_now(violation.what);
         match (violation.excuse, event) {
             (Some(excuse), _) => self.promises[promise].expected.push((excuse, seen)),
-            (None, None) => self.promises[promise].broken.push(seen),
-            (None, Some(event)) => {
+            (None, Some(event)) if !self.ends_are_told => {
                 let concerned = self.concerned(actor_of(event));
                 self.suspicions.push(Suspicion { at: self.seen, promise, concerned, seen });
             }
+            (None, Some(_) | None) => self.promises[promise].broken.push(seen),
+        }
+    }
+
+    /// Nothing more comes of this life.
+    fn ends(&mut self, actor: ActorId) {
+        let at = self.seen;
+        if let Some(life) = self.lives.get_mut(&actor) {
+            life.ended.get_or_insert(at);
         }
     }
 
@@ -295,10 +330,10 @@ impl Watching {
         all.map(|(actor, _)| *actor).collect()
     }
 
-    fn seen_now(&self, what: String) -> LiveBreak {
+    fn seen_now(&mut self, what: String) -> LiveBreak {
         // Only the first of each kind are shown: one that breaks at every turn is not to fill the memory.
-        let is_shown = self.suspicions.len() < MOST_SHOWN;
-        let lines = if is_shown { sentences(self.recent.iter()) } else { Vec::new() };
+        self.shown = self.shown.saturating_add(1);
+        let lines = if self.shown <= MOST_SHOWN { sentences(self.recent.iter()) } else { Vec::new() };
         let timeline = lines[lines.len().saturating_sub(SHOWN)..].to_vec();
         LiveBreak { seconds: self.began.elapsed().as_secs_f64(), what, timeline }
     }

@@ -1,8 +1,9 @@
-//! Faults on demand, by HTTP on the loopback interface.
+//! Faults on demand and what clients say they do, by HTTP on the loopback interface.
 
 mod local;
 
 use crate::fault::Fault;
+use crate::observer::Observer;
 use crate::running::{FaultError, Handle};
 use axum::Router;
 use axum::body::Bytes;
@@ -15,23 +16,32 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Serialize;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// So many events are told unless more are asked for.
 const EVENTS: usize = 1000;
 
-/// The bytes that a fault may have: a hundred times those of the longest.
+/// The bytes that a fault or an observation may have: a hundred times those of the longest fault.
 const BODY_MOST: usize = 16 * 1024;
 
 /// So many characters of what was wrong are said again.
 const LINE_MOST: usize = 400;
 
 /// Serves until the task is dropped.
-pub(crate) async fn control(listener: TcpListener, address: SocketAddr, is_ensemble: bool, server: Handle) {
+pub(crate) async fn control(
+    listener: TcpListener,
+    address: SocketAddr,
+    is_ensemble: bool,
+    server: Handle,
+    observer: Option<Arc<dyn Observer>>,
+) {
+    let observe = post(move |body| observe(observer, body));
     let help = get(move || async move { help(address, is_ensemble) });
     let routes = Router::new()
         .route("/", help)
         .route("/faults", post(faults))
+        .route("/observe", observe)
         .route("/leader", get(leader))
         .route("/sessions", get(sessions))
         .route("/verdict", get(verdict))
@@ -71,6 +81,23 @@ async fn faults(State(server): State<Handle>, body: Result<Bytes, BytesRejection
     }
 }
 
+async fn observe(observer: Option<Arc<dyn Observer>>, body: Result<Bytes, BytesRejection>) -> Response {
+    let Ok(body) = body else {
+        return line(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            &format!("no observation has more than {BODY_MOST} bytes"),
+        );
+    };
+    let Some(observer) = observer else {
+        let why = "nothing is promised here, so nothing is judged; start with --promises KIND=PATH";
+        return line(StatusCode::BAD_REQUEST, why);
+    };
+    match observer.observe(&body) {
+        Ok(answer) => told(Some(answer.await)),
+        Err(why) => line(StatusCode::BAD_REQUEST, &format!("not an observation: {why}")),
+    }
+}
+
 async fn leader(State(server): State<Handle>) -> Response {
     told(server.with(|core, _| core.leadership()).await)
 }
@@ -80,7 +107,7 @@ async fn sessions(State(server): State<Handle>) -> Response {
 }
 
 async fn verdict(State(server): State<Handle>) -> Response {
-    told(server.with(|core, _| core.verdict()).await)
+    told(server.with(|core, now| core.verdict(now)).await)
 }
 
 async fn record(State(server): State<Handle>, RawQuery(query): RawQuery) -> Response {
@@ -147,9 +174,10 @@ fn help(address: SocketAddr, is_ensemble: bool) -> Response {
         "zoocheck serve: a test server, which fails on demand.\n\n\
          GET  /leader          who leads, in which epoch, and what each server does\n\
          GET  /sessions        who is there: ids, addresses, watches, ephemerals\n\
-         GET  /verdict         what the always-watched invariants say so far\n\
+         GET  /verdict         what the always-watched invariants say so far, and the promises if any are owed\n\
          GET  /record?last=N   the last N events\n\
-         POST /faults          does a fault; what is wrong with it is one line, status 400\n\n\
+         POST /faults          does a fault; what is wrong with it is one line, status 400\n\
+         POST /observe         a client says what it does, such as {{\"session\":\"0x…\",\"enters\":\"/lock\"}}\n\n\
          Faults, under the names of the scenario files; a session is 0x and its digits, or all.\n\
          `server` chooses one of several, by its number; without it the first is struck, which is 0. A crash or a\n\
          pause ends before its time with {{\"server-start\":{{…}}}} or {{\"server-resume\":{{…}}}}, which may name a server.\n\

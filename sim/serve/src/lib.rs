@@ -19,6 +19,7 @@
 //! | `control` | faults on demand, by HTTP |
 //! | `fault` | [`Fault`]: what can be done to it |
 //! | `words` | four-letter words |
+//! | `observer` | [`Observer`]: who judges what clients say they do |
 //! | `record`, `verdict` | what clients did, and what the always-watched invariants say of it |
 //! | `core` | the servers, their disks, their timers, their connections; synchronous, without sockets |
 
@@ -29,6 +30,7 @@ mod driver;
 mod fault;
 mod link;
 mod listener;
+mod observer;
 mod options;
 mod record;
 mod running;
@@ -37,6 +39,7 @@ mod words;
 
 pub use core::{Leadership, ServerInfo, SessionInfo};
 pub use fault::{Fault, Loss, RequestKind, Target, When};
+pub use observer::{Answer, Judgement, Moment, Observer};
 pub use options::{Limits, ListOrder, Options};
 pub use running::{FaultError, Running, ServeError, start};
 pub use verdict::{Broken, Finding, Judged, Verdict};

@@ -1,7 +1,9 @@
 //! How the server is set up.
 
+use crate::observer::Observer;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use zk_proto::order::NameOrder;
 use zk_wire::REQUEST_BYTES_MAX;
@@ -31,6 +33,8 @@ pub struct Options {
     pub record: Option<PathBuf>,
     /// What a client may cost.
     pub limits: Limits,
+    /// Who judges what clients say they do; without it, they are refused.
+    pub observer: Option<Arc<dyn Observer>>,
 }
 
 impl Options {
@@ -55,6 +59,7 @@ impl Default for Options {
             recent_events: 10_000,
             record: None,
             limits: Limits::default(),
+            observer: None,
         }
     }
 }

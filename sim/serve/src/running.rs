@@ -117,7 +117,8 @@ pub async fn start(options: Options) -> Result<Running, ServeError> {
         tasks.spawn(Door { server, core, limits, next, places, up, gate }.keep(reserved, listener));
     }
     let handle = Handle { commands };
-    tasks.spawn(control(controls, control_address, servers > 1, handle.clone()));
+    let observer = options.observer.clone();
+    tasks.spawn(control(controls, control_address, servers > 1, handle.clone(), observer));
     // The task that tells lives as long as the servers.
     let _ = serves.wait_for(|serves| *serves).await;
     Ok(Running { servers, addresses, control: control_address, handle, _tasks: tasks })
@@ -184,7 +185,7 @@ impl Running {
 
     /// What the always-watched invariants say so far.
     pub async fn verdict(&self) -> Verdict {
-        self.handle.with(|core, _| core.verdict()).await.expect("the server lives as long as this")
+        self.handle.with(|core, now| core.verdict(now)).await.expect("the server lives as long as this")
     }
 
     /// The last events, oldest first.

@@ -1,5 +1,6 @@
 //! What the always-watched invariants say of a server that served.
 
+use crate::observer::Judgement;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,7 +33,7 @@ const JUDGED: [Invariant; 11] = [
 pub struct Verdict {
     /// Of this form.
     pub schema: &'static str,
-    /// Whether none was broken.
+    /// Whether none was broken, and no promise either.
     pub held: bool,
     /// Each by itself.
     pub invariants: Vec<Judged>,
@@ -45,6 +46,9 @@ pub struct Verdict {
     /// Servers that did not serve when it was asked for: their trees were not compared with what they should be.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<u8>,
+    /// What was promised of the clients, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promises: Option<Judgement>,
     /// At the end: what is wrong with the file of the record, if it has not everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_lacks: Option<String>,
@@ -124,8 +128,15 @@ impl Verdict {
             cases: report.cases.clone(),
             requests,
             not_compared: Vec::new(),
+            promises: None,
             record_lacks: None,
         }
+    }
+
+    /// With what was found of the promises.
+    pub(crate) fn with(self, promises: Option<Judgement>) -> Verdict {
+        let held = self.held && promises.as_ref().is_none_or(|judgement| judgement.held);
+        Verdict { held, promises, ..self }
     }
 }
 
@@ -155,6 +166,7 @@ impl fmt::Display for Verdict {
             let servers: Vec<String> = self.not_compared.iter().map(|id| format!("server {id}")).collect();
             write!(f, "; not compared, as it does not serve: {}", servers.join(", "))?;
         }
-        write!(f, "; {} requests", self.requests)
+        write!(f, "; {} requests", self.requests)?;
+        self.promises.iter().try_for_each(|judgement| write!(f, "; {}", judgement.line))
     }
 }

@@ -79,6 +79,11 @@ impl Owed {
         }
     }
 
+    /// The paths that it is about.
+    pub fn paths(&self) -> Vec<&'static str> {
+        self.0.iter().map(|(path, _)| *path).collect()
+    }
+
     /// The promises, as they begin.
     pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
         self.0.iter().flat_map(|(path, kind)| (kind.promises)(path)).collect()

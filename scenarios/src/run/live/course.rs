@@ -195,13 +195,13 @@ async fn listen(course: Arc<Course>, actor: ActorId, client: LiveClient) {
 }
 
 /// A number that nobody can know before. Runs on a live ensemble cannot be had again anyway.
-pub(super) fn chance() -> u64 {
+pub(crate) fn chance() -> u64 {
     // The standard library's keys come from the system, and differ from call to call.
     RandomState::new().hash_one(0)
 }
 
 /// Mostly little of `most`, at times nearly all.
-pub(super) fn share(most: Duration) -> Duration {
+pub(crate) fn share(most: Duration) -> Duration {
     let part = (chance() % 65_536) as f64 / 65_536.0;
     most.mul_f64(part * part * part)
 }

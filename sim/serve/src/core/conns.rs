@@ -272,6 +272,7 @@ impl Core {
             (Ok(Decoded::Message(ToServer::Connect(request))), Stage::New) => {
                 conn.asked.push_back(Asked::nameless(bytes, "SESS", now));
                 conn.stage = Stage::Connecting;
+                self.moved = now;
                 host.own.stats.counts.connects += 1;
                 let address = conn.peer.ip().to_canonical();
                 if self.cluster.hosts.len() > 1 {
@@ -306,6 +307,7 @@ impl Core {
         }
         let asked = match &mut message {
             ToServer::Request { xid, request } => {
+                self.moved = now;
                 let (theirs, number) = (*xid, self.number(session));
                 *xid = number;
                 self.watched.sent(id, session, number, request);

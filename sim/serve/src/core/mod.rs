@@ -31,6 +31,7 @@ mod tests_ensemble;
 
 use crate::link::{Link, State};
 use crate::listener::Gate;
+use crate::observer::Observer;
 use crate::record::{Record, What};
 use crate::{Limits, Options};
 use conns::{Conn, Session};
@@ -98,6 +99,9 @@ pub(crate) struct Core {
     watched: Watched,
     zab: ZabWatch,
     record: Record,
+    observer: Option<Arc<dyn Observer>>,
+    /// When a client last connected or asked for something, or a session ended.
+    moved: Nanos,
     /// Requests taken, also those before the statistics were reset.
     requests: u64,
     /// What happens next to the servers, in this order.
@@ -149,6 +153,8 @@ impl Core {
             watched,
             zab: ZabWatch::default(),
             record,
+            observer: options.observer.clone(),
+            moved: 0,
             requests: 0,
             events: VecDeque::new(),
             look_again: VecDeque::new(),
@@ -321,10 +327,13 @@ impl Core {
         match txn.body {
             TxnBody::CreateSession { timeout_ms, .. } => {
                 *self.sessions.entry(txn.session).or_default() = Session::opened(timeout_ms);
+                self.observer.iter().for_each(|observer| observer.opened(txn.session, timeout_ms));
             }
             TxnBody::CloseSession { expired, .. } => {
                 self.sessions.remove(&txn.session);
                 self.armed.remove(&txn.session);
+                self.observer.iter().for_each(|observer| observer.closed(txn.session, expired));
+                self.moved = now;
                 if expired {
                     self.host(id).own.stats.counts.expired += 1;
                     self.record.add_own(now, What::Expired { session: txn.session });

@@ -3,11 +3,13 @@
 use super::conns::{Conn, Stage};
 use super::host::{Host, role};
 use super::{Core, MS, Nanos, ensemble, steady_ms};
+use crate::observer::Moment;
 use crate::verdict::{Verdict, ZabJudged};
 use crate::words::{ConnSession, ConnStatus, Mode, Status};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use zk_api::{SessionId, Zxid};
 use zk_proto::disk::FileId;
 use zk_proto::message::ConnId;
@@ -80,9 +82,7 @@ impl Core {
     /// The open sessions, in order of their ids.
     pub(crate) fn sessions(&self) -> Vec<SessionInfo> {
         let conns: BTreeMap<SessionId, ConnId> = self.connected().collect();
-        let newest = self.cluster.hosts.iter().filter_map(|host| host.server.as_ref());
-        let newest = newest.max_by_key(|server| server.tree().last_zxid());
-        let mut ephemerals = newest.map(ephemerals).unwrap_or_default();
+        let mut ephemerals = self.newest().map(ephemerals).unwrap_or_default();
         let info = |(id, session): (&SessionId, &super::Session)| {
             let conn = conns.get(id);
             SessionInfo {
@@ -95,6 +95,24 @@ impl Core {
             }
         };
         self.sessions.iter().map(info).collect()
+    }
+
+    /// The server that has applied most.
+    fn newest(&self) -> Option<&Server> {
+        let servers = self.cluster.hosts.iter().filter_map(|host| host.server.as_ref());
+        servers.max_by_key(|server| server.tree().last_zxid())
+    }
+
+    /// What whoever judges clients must know of the servers.
+    fn moment(&self, now: Nanos) -> Moment {
+        let nodes = self.newest().into_iter().flat_map(|server| server.tree().nodes());
+        let connected = self.connected().map(|(session, _)| session);
+        Moment {
+            still_for: Duration::from_nanos(now.saturating_sub(self.moved)),
+            all_serve: self.all_serve(),
+            connected: connected.filter(|session| self.sessions.contains_key(session)).collect(),
+            znodes: nodes.map(|(path, node)| (path.clone(), node.owner().unwrap_or_default())).collect(),
+        }
     }
 
     /// Who leads, and what each server does.
@@ -209,7 +227,7 @@ impl Core {
     }
 
     /// What the always-watched invariants say so far.
-    pub(crate) fn verdict(&mut self) -> Verdict {
+    pub(crate) fn verdict(&mut self, now: Nanos) -> Verdict {
         // While it is down, there is no tree to be compared; it is when the server has recovered.
         let mut not_compared = Vec::new();
         for (id, host) in (0..).zip(&self.cluster.hosts) {
@@ -226,7 +244,9 @@ impl Core {
         let mut judged = ensemble::judged();
         let zab: ZabJudged<'_> = (&mut judged, self.zab.checks, &self.zab.broken);
         let zab = self.is_ensemble().then_some(zab);
-        Verdict { not_compared, ..Verdict::new(&self.watched.report, zab, self.requests) }
+        let promises = self.observer.as_ref().map(|observer| observer.judge(&self.moment(now)));
+        let verdict = Verdict::new(&self.watched.report, zab, self.requests);
+        Verdict { not_compared, ..verdict.with(promises) }
     }
 
     /// The last events.
@@ -236,7 +256,7 @@ impl Core {
 
     /// Ends it: connections break, and the record is written out.
     pub(crate) fn end(&mut self, now: Nanos) -> Verdict {
-        let verdict = self.verdict();
+        let verdict = self.verdict(now);
         (0..self.cluster.hosts.len() as u8).for_each(|id| self.crash(now, id));
         Verdict { record_lacks: self.record.close(), ..verdict }
     }

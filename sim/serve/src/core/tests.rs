@@ -154,7 +154,7 @@ impl Table {
 
     /// What is broken, by name.
     pub(super) fn broken(&mut self) -> Vec<&'static str> {
-        let verdict = self.core.verdict();
+        let verdict = self.core.verdict(self.now);
         let broken = verdict.invariants.iter().filter(|judged| judged.verdict == Finding::Broken);
         broken.map(|judged| judged.name).collect()
     }
@@ -244,7 +244,7 @@ fn a_client_whose_message_waits_in_our_queue_is_not_silent() {
     driver.started -= Duration::from_secs(2);
     driver.pass();
     assert_eq!(driver.core.sessions().len(), 0, "nothing more has come");
-    assert!(driver.core.verdict().held);
+    assert!(driver.core.verdict(0).held);
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_server_that_is_right_breaks_nothing_and_puts_all_to_the_test() {
     table.ask(&mut a, set("/a"));
     table.ask(&mut b, get("/a", false));
     table.advance(5000);
-    let verdict = table.core.verdict();
+    let verdict = table.core.verdict(table.now);
     assert!(verdict.held, "{verdict:?}");
     let idle = verdict.invariants.iter().find(|judged| judged.verdict != Finding::Held);
     assert_eq!(idle, None, "nothing is left out");

@@ -216,7 +216,7 @@ fn everything_that_is_judged_of_several_servers_is_put_to_the_test() {
         table.done(client, Request::Sync { path: "/".into() });
     }
     table.advance(5000);
-    let verdict = table.core.verdict();
+    let verdict = table.core.verdict(table.now);
     assert!(verdict.held, "{verdict:?}");
     let idle = verdict.invariants.iter().find(|judged| judged.verdict != crate::Finding::Held);
     assert_eq!(idle, None, "nothing is left out");
@@ -229,11 +229,11 @@ fn a_verdict_says_of_which_servers_the_trees_were_not_compared() {
     let mut table = Table::of(3);
     let down = table.follower();
     table.fault(&Fault::ServerCrash { server: down, down_ms: 500, mid_sync: false });
-    let verdict = table.core.verdict();
+    let verdict = table.core.verdict(table.now);
     assert!(verdict.held && verdict.not_compared == [down], "{verdict:?}");
     assert!(verdict.to_string().contains(&format!("; not compared, as it does not serve: server {down}; ")));
     table.settle();
-    assert_eq!(table.core.verdict().not_compared, [0; 0]);
+    assert_eq!(table.core.verdict(table.now).not_compared, [0; 0]);
 }
 
 #[test]

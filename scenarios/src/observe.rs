@@ -1,0 +1,294 @@
+//! What clients of `serve` say they do, judged by the promises that a live run judges.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `words` | what a client says, read |
+//! | `who` | the sessions there are, and what their clients are in the midst of |
+//!
+//! On an ensemble of somebody else's, a session must prove that it lived before a break counts as a defect. Here the
+//! servers tell: each end of a session is an event, in its place among what clients say. Whoever has no such end before
+//! a break had a live session then; whoever has one is excused as in a simulation.
+//!
+//! A client must wait for the answer to what it says before it goes on, and say that it leaves before it gives back
+//! what it holds: then nobody else can rightly be granted it before that is heard.
+
+mod who;
+mod words;
+
+use crate::BadInput;
+use crate::run::monitor::Monitor;
+use crate::run::{chance, share};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::ready;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Handle;
+use who::Who;
+use words::{Said, What};
+use zk_api::{CreateMode, Data, SessionId, Text, ZPath, ZooKeeper, Zxid};
+use zk_reports::{Answer, Happened, LivePromise, LiveReport, Verdict};
+use zk_serve::{Judgement, Moment, Observer};
+use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
+use zk_trials::promise::Rest;
+use zk_trials::promises::Owed;
+
+/// So many session timeouts without a move, and nobody moves any more.
+const STILL: u32 = 4;
+
+/// It takes at least so long: clients wait before they try again what has failed.
+const STILL_LEAST: Duration = Duration::from_secs(10);
+
+/// Judges what is told to one ensemble. Another one is the same judge.
+#[derive(Clone)]
+pub(crate) struct Judge(Arc<Court>);
+
+struct Court {
+    owed: Owed,
+    monitor: Monitor,
+    who: Mutex<Who>,
+    /// How long a piece of work takes, least and most; by default up to a third longer than a session may be silent.
+    work: Option<[Duration; 2]>,
+    /// Work and writes that are not done.
+    under_way: AtomicUsize,
+    runtime: Handle,
+}
+
+/// What it comes to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Found {
+    pub(crate) answer: Answer,
+    /// Why what is left was not judged: it may change. Then nothing is called held.
+    pub(crate) not_at_rest: Option<String>,
+    pub(crate) happened: Happened,
+    pub(crate) promises: Vec<LivePromise>,
+    /// The sessions, by the names that their clients have here.
+    pub(crate) sessions: BTreeMap<String, String>,
+}
+
+/// What is owed, if anything was typed.
+pub(crate) fn owed(promises: &[String]) -> Result<Option<Owed>, BadInput> {
+    if promises.is_empty() {
+        return Ok(None);
+    }
+    let owed = Owed::parse(promises.iter().map(String::as_str));
+    owed.map(Some).map_err(|why| BadInput::new(format!("--promises: {why}")))
+}
+
+/// Makes the znodes that are there from the beginning, as in a simulation.
+pub(crate) async fn prepare(promises: &[String], servers: &[SocketAddr]) -> Result<(), BadInput> {
+    let Some(owed) = owed(promises)? else { return Ok(()) };
+    let servers: Vec<String> = servers.iter().map(SocketAddr::to_string).collect();
+    let failed = |why: &dyn fmt::Display| BadInput::new(format!("the znodes of --promises: {why}"));
+    let zk = zk_live::LiveClient::connect(&servers.join(","), Duration::from_secs(10)).await;
+    let zk = zk.map_err(|error| failed(&error))?;
+    for path in owed.setup() {
+        let path = ZPath::parse(&path).expect("it was parsed before");
+        zk.create(&path, Data::NULL, CreateMode::Persistent).await.map_err(|error| failed(&error))?;
+    }
+    zk.close().await.map_err(|error| failed(&error))
+}
+
+impl Judge {
+    /// Called where tasks can be started.
+    pub(crate) fn new(owed: Owed, work: Option<[Duration; 2]>) -> Judge {
+        Judge(Arc::new(Court {
+            monitor: Monitor::told_of_ends(owed.promises()),
+            owed,
+            who: Mutex::default(),
+            work,
+            under_way: AtomicUsize::new(0),
+            runtime: Handle::current(),
+        }))
+    }
+
+    fn who(&self) -> MutexGuard<'_, Who> {
+        self.0.who.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sees(&self, event: &Event) {
+        // Nobody is asked for a proof of life: the servers tell who has none.
+        let _ = self.0.monitor.see(event);
+    }
+
+    fn tells(&self, who: &mut Who, actor: ActorId, what: Observation) -> Result<(), String> {
+        let is_lock = !matches!(
+            what,
+            Observation::Notes { .. } | Observation::Begins { .. } | Observation::Ends { .. }
+        );
+        let paths = self.0.owed.paths();
+        if is_lock && !paths.contains(&&**what.subject()) {
+            let (about, paths) = (what.subject(), paths.join(", "));
+            return Err(format!("no promise is about '{about}'; those that are owed are about {paths}"));
+        }
+        who.hears(actor, &what);
+        self.sees(&Event::Says { actor, what });
+        Ok(())
+    }
+
+    fn finishes(&self, who: &mut Who, actor: ActorId, end: End) {
+        who.finishes(actor);
+        self.sees(&Event::Is(Fact::Finished { actor: actor.main(), end }));
+    }
+
+    /// Something is under way until that is done.
+    fn later(&self, done: impl Future<Output = Value> + Send + 'static) -> zk_serve::Answer {
+        let judge = self.clone();
+        judge.0.under_way.fetch_add(1, Ordering::SeqCst);
+        // Of no connection: it comes to its end though its client has gone.
+        let task = self.0.runtime.spawn(async move {
+            let value = done.await;
+            judge.0.under_way.fetch_sub(1, Ordering::SeqCst);
+            value
+        });
+        Box::pin(async move { task.await.unwrap_or(Value::Null) })
+    }
+
+    /// As in a live run: some is over at once, most soon, and some takes longer than a session may be silent.
+    fn works(&self, timeout: Duration) -> Duration {
+        let [least, most] = self.0.work.unwrap_or([Duration::ZERO, timeout * 4 / 3]);
+        let is_quick = chance().is_multiple_of(4);
+        if is_quick { least } else { least + share(most.saturating_sub(least)) }
+    }
+
+    /// Mostly there soon, at times late.
+    fn writes(&self, actor: ActorId, timeout: Duration, to: (Resource, Option<Zxid>)) -> zk_serve::Answer {
+        let judge = self.clone();
+        let is_late = chance().is_multiple_of(16);
+        let there = share(if is_late { timeout } else { Duration::from_millis(20) });
+        self.later(async move {
+            tokio::time::sleep(there).await;
+            let (accepted, _) = judge.0.monitor.wrote(actor, to.0, to.1);
+            json!({ "client": actor.to_string(), "accepted": accepted })
+        })
+    }
+
+    /// What is left, if nothing moves any more; why it may still, if not.
+    fn rest(&self, who: &Who, moment: &Moment) -> Result<Rest, String> {
+        if let Some((actor, about)) = who.midst() {
+            return Err(format!("{actor} is in the midst of {about}"));
+        }
+        if self.0.under_way.load(Ordering::SeqCst) > 0 {
+            return Err("somebody works, or a write is on its way".into());
+        }
+        if !moment.all_serve {
+            return Err("a server does not serve".into());
+        }
+        if let Some(actor) = who.unfinished().find(|(_, session)| !moment.connected.contains(session)) {
+            return Err(format!("{} is not connected", actor.0));
+        }
+        let longest = who.unfinished().map(|(_, session)| who.timeout(session)).max();
+        if let Some(timeout) = longest {
+            let (still, wanted) = (moment.still_for.min(who.silence()), STILL_LEAST.max(STILL * timeout));
+            if still < wanted {
+                let [still, wanted] = [still, wanted].map(|time| time.as_secs_f64());
+                return Err(format!(
+                    "something moved {still:.1} s ago; still is what is so for {wanted:.1} s"
+                ));
+            }
+        }
+        let setup = self.0.owed.setup();
+        let is_below = |path: &Text| {
+            let of = |parent: &Text| path.strip_prefix(&**parent).is_some_and(|rest| rest.starts_with('/'));
+            setup.iter().any(of) && !setup.contains(path)
+        };
+        let nodes = moment.znodes.iter().filter(|(path, _)| is_below(path)).cloned().collect();
+        Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open() })
+    }
+
+    /// What it comes to so far, if the servers are so at this moment. What is told later counts as before.
+    pub(crate) fn found(&self, moment: &Moment) -> Found {
+        let who = self.who();
+        let monitor = self.0.monitor.copy();
+        let rest = self.rest(&who, moment);
+        rest.iter().for_each(|rest| monitor.at_rest(rest));
+        let outcome = monitor.finish();
+        Found {
+            answer: LiveReport::answer_of(&outcome.promises, &[], rest.is_err()),
+            not_at_rest: rest.err(),
+            happened: outcome.happened,
+            promises: outcome.promises,
+            sessions: who.names(),
+        }
+    }
+}
+
+impl Found {
+    /// For people, in a line.
+    fn line(&self) -> String {
+        let of = |verdict| self.promises.iter().filter(move |result| result.verdict == Some(verdict));
+        let names = |verdict| of(verdict).map(|result| &*result.name).collect::<Vec<_>>().join(", ");
+        match self.answer {
+            Answer::Held => "every judged promise held".into(),
+            Answer::Broken => {
+                let first = of(Verdict::Broken).find_map(|result| result.first.as_ref());
+                let first = first.map(|first| format!("; the first: {}", first.what)).unwrap_or_default();
+                format!("promises broken: {}{first}", names(Verdict::Broken))
+            }
+            Answer::Undecided => match &self.not_at_rest {
+                Some(why) => format!("promises undecided: it is not at rest, as {why}"),
+                None => format!("promises undecided: never put to the test: {}", names(Verdict::NeverTested)),
+            },
+        }
+    }
+}
+
+impl Observer for Judge {
+    fn opened(&self, session: SessionId, timeout_ms: u32) {
+        self.who().opened(session, Duration::from_millis(timeout_ms.into()));
+    }
+
+    fn closed(&self, session: SessionId, expired: bool) {
+        let mut who = self.who();
+        if let Some(actor) = who.closed(session, expired) {
+            self.sees(&Event::Is(Fact::SessionClosed { session, actor, expired }));
+        }
+    }
+
+    fn observe(&self, body: &[u8]) -> Result<zk_serve::Answer, String> {
+        let Said { session, client, thread, what } = words::read(body)?;
+        let mut who = self.who();
+        let actor = who.actor(session, client, &mut |actor, ended| {
+            self.0.monitor.begins(actor, session);
+            if let Some(expired) = ended {
+                self.sees(&Event::Is(Fact::SessionClosed { session, actor, expired }));
+            }
+        })?;
+        let (actor, timeout) = (actor.of_thread(thread), who.timeout(session));
+        let name = json!({ "client": actor.to_string() });
+        match what {
+            What::Tells(all) => all.into_iter().try_for_each(|what| self.tells(&mut who, actor, what))?,
+            What::Finishes(end) => self.finishes(&mut who, actor, end),
+            What::Writes(resource, token) => return Ok(self.writes(actor, timeout, (resource, token))),
+            What::Works => {
+                let time = self.works(timeout);
+                return Ok(self.later(async move {
+                    tokio::time::sleep(time).await;
+                    name
+                }));
+            }
+        }
+        Ok(Box::pin(ready(name)))
+    }
+
+    fn judge(&self, moment: &Moment) -> Judgement {
+        let found = self.found(moment);
+        Judgement {
+            held: found.answer != Answer::Broken,
+            is_decided: found.answer != Answer::Undecided,
+            line: found.line(),
+            told: serde_json::to_value(&found).expect("it has a form in JSON"),
+        }
+    }
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Judge").field(&self.0.owed.paths()).finish()
+    }
+}

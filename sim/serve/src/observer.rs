@@ -1,0 +1,57 @@
+//! Who judges what clients say they do, by what the servers know of their sessions.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::time::Duration;
+use zk_api::{SessionId, Text};
+
+/// What a client is answered: at once, or when what it asked for is done.
+pub type Answer = Pin<Box<dyn Future<Output = Value> + Send>>;
+
+/// Hears what clients say they do (`POST /observe`), and judges it. What the servers know of sessions is told to it
+/// before any client can see what follows from it.
+pub trait Observer: Debug + Send + Sync {
+    /// A session is open from now on.
+    fn opened(&self, session: SessionId, timeout_ms: u32);
+
+    /// Its close has committed: its client closed it, or it has expired.
+    fn closed(&self, session: SessionId, expired: bool);
+
+    /// A client says something. Fails with what is wrong with the body, in a line.
+    fn observe(&self, body: &[u8]) -> Result<Answer, String>;
+
+    /// What it comes to so far, if the servers are so at this moment.
+    fn judge(&self, moment: &Moment) -> Judgement;
+}
+
+/// The servers at a moment.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// For how long no client has connected or asked for anything, and no session has ended. Pings do not count.
+    pub still_for: Duration,
+    /// Whether all servers serve.
+    pub all_serve: bool,
+    /// The open sessions that are connected.
+    pub connected: Vec<SessionId>,
+    /// All znodes with their owners, `NONE` if not ephemeral, in order of their paths.
+    pub znodes: Vec<(Text, SessionId)>,
+}
+
+/// What an [`Observer`] has found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Judgement {
+    /// Whether nothing was broken.
+    #[serde(skip)]
+    pub held: bool,
+    /// Whether everything that is judged was put to the test.
+    #[serde(skip)]
+    pub is_decided: bool,
+    /// The same for people, in a line.
+    #[serde(skip)]
+    pub line: String,
+    /// For machines.
+    #[serde(flatten)]
+    pub told: Value,
+}
