@@ -3,10 +3,11 @@
 use crate::{Hosts, Limits, Start};
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 6] = [
+const MODULES: [(&str, &str); 7] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
     ("handler", include_str!("../python/zoocheck_host/handler.py")),
+    ("words", include_str!("../python/zoocheck_host/words.py")),
     ("probe", include_str!("../python/zoocheck_host/probe.py")),
     ("program", include_str!("../python/zoocheck_host/program.py")),
     ("host", include_str!("../python/zoocheck_host/host.py")),

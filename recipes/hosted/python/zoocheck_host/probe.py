@@ -1,63 +1,21 @@
-"""What a program says of itself, so that promises can be judged."""
+"""What a program says of itself in a simulation."""
 
 from zoocheck_host.scheduler import Waiter, current
+from zoocheck_host.words import Words
 
 
-class Probe:
-    """Given to the program's function. Locks, queues and so on are named by the path that is owed something."""
+class Probe(Words):
+    """Given to the program's function."""
 
     def __init__(self, life, name, process, clients, rounds, thread=0):
+        super().__init__(name, process, clients, rounds)
         self._life, self._thread = life, thread
-        self.name, self.process, self.clients = name, process, clients
-        self._rounds = rounds
-
-    def rounds(self):
-        """As often as it is to do what it does; fewer where a former life has done some."""
-        return range(self._rounds)
 
     def thread(self, number):
         """The probe of another thread, from 1 on, which asks for something of its own on the same session."""
         if not 1 <= number <= 255:
             raise ValueError("threads are numbered from 1 to 255; the main one is 0")
         return Probe(self._life, self.name, self.process, self.clients, self._rounds, number)
-
-    def attempts(self, lock):
-        """It begins to ask for the lock."""
-        self._says("attempts", lock)
-
-    def enters(self, lock, node=None):
-        """It has the lock, by this znode, and enters the critical section."""
-        self._says("granted", lock, self._path(lock, node))
-        self._says("enters", lock)
-
-    def shares(self, lock, node=None):
-        """The same, together with others who share it."""
-        self._says("shares", lock, self._path(lock, node))
-        self._says("enters", lock)
-
-    def leaves(self, lock):
-        """It has left the critical section. A round of the main thread is done."""
-        self._says("leaves", lock)
-
-    def released(self, lock):
-        """It has given the lock back, or knows that it has it no more."""
-        self._says("released", lock)
-
-    def gives_up(self, lock, why=""):
-        """Its attempt has ended without the lock."""
-        self._says("gives-up", lock, why)
-
-    def notes(self, what, about, number=0):
-        """Anything else that a promise looks for."""
-        self._says("notes", about, what, number)
-
-    def begins(self, what, about, number=0):
-        """The same; and a fault would hurt most between here and `ends`."""
-        self._says("begins", about, what, number)
-
-    def ends(self, what, about, number=0):
-        """What began about this is over, and with it a round."""
-        self._says("ends", about, what, number)
 
     def work(self):
         """Works for a while, mostly short, at times longer than a session lives in silence."""
@@ -76,9 +34,3 @@ class Probe:
 
     def _says(self, word, about, what="", number=0):
         self._life.says(self._thread, word, str(about), str(what), int(number))
-
-    @staticmethod
-    def _path(lock, node):
-        if not node:
-            return ""
-        return node if node.startswith("/") else lock + "/" + node
