@@ -166,3 +166,32 @@ fn nothing_counts_after_the_end_and_a_panic_is_a_break() {
     assert_eq!((no_panic.verdict, no_panic.tested), (Some(Verdict::Broken), 3));
     assert_eq!(no_panic.first.as_ref().expect("it was seen").what, "p1 panicked: boom");
 }
+
+#[cfg(feature = "serve")]
+#[test]
+fn where_ends_are_told_a_break_is_a_defect_unless_one_was_told_before_it() {
+    for (dead, broken) in [(None, 1), (Some(0), 0)] {
+        let monitor = Monitor::told_of_ends(promises::of_fenced_lock(LOCK));
+        for process in 0..3 {
+            monitor.begins(actor(process), SessionId::new(i64::from(process) + 1));
+        }
+        see(&monitor, [asks(0), asks(1), granted(0, 5)]);
+        if let Some(process) = dead {
+            let session = SessionId::new(i64::from(process) + 1);
+            let closed = Fact::SessionClosed { session, actor: actor(process), expired: true };
+            see(&monitor, [Event::Is(closed)]);
+        }
+        write(&monitor, 0);
+        see(&monitor, [granted(1, 6)]);
+        write(&monitor, 1);
+        assert_eq!(write(&monitor, 0), [], "nobody is asked for a proof");
+        // What is looked at meanwhile changes nothing.
+        monitor.copy().at_rest(&Rest { unfinished: vec![actor(1)], ..Rest::default() });
+        let outcome = monitor.finish();
+        assert_eq!(result(&outcome, AMONG_LIVE).broken, broken);
+        let unfenced = result(&outcome, UNFENCED);
+        assert_eq!((unfenced.broken, unfenced.expected), (broken, 1 - broken));
+        assert_eq!(result(&outcome, "no-waiter-stuck").broken, 0);
+        assert_eq!(outcome.happened.sessions_lost, 1 - broken);
+    }
+}

@@ -81,6 +81,9 @@ async fn what_is_wrong_is_told_in_one_line_with_status_400() {
         ("PUT", "/faults", "{}", 405, "GET / tells"),
         ("DELETE", "/sessions", "", 405, "GET / tells"),
         ("POST", "/", "", 405, "GET / tells"),
+        ("POST", "/observe", "{}", 400, "nothing is promised here, so nothing is judged"),
+        ("GET", "/observe", "", 405, "GET / tells"),
+        ("POST", "/observe", &"[".repeat(100 * 1024), 413, "no observation has more than 16384 bytes"),
         ("POST", "/faults", r#"{"server-crash":{"server":1,"down-ms":1}}"#, 400, "server: expected 0;"),
         (
             "POST",
