@@ -1,0 +1,1 @@
+pytest_plugins = ["zoocheck_live.fixture"]

@@ -1,0 +1,86 @@
+"""kazoo's lock on three servers while their leader crashes and a holder's session expires, and a lock that is none.
+
+    pytest test_lock.py
+"""
+
+import threading
+
+import kazoo.client
+import kazoo.exceptions
+import pytest
+
+CLIENTS, ROUNDS = 3, 4
+LOST = (kazoo.exceptions.SessionExpiredError, kazoo.exceptions.ConnectionLoss)
+
+
+class Nothing:
+    """A lock that locks nothing."""
+
+    node = None
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *_):
+        pass
+
+
+def work(zoocheck, a_lock):
+    client = kazoo.client.KazooClient(zoocheck.servers, timeout=4)
+    client.start(timeout=60)
+    probe = zoocheck.probe(client, CLIENTS, ROUNDS)
+    for _ in probe.rounds():
+        # An object for each attempt: kazoo's lock does not survive the end of its session.
+        lock = a_lock(client, probe.name)
+        probe.attempts("/lock")
+        try:
+            with lock:
+                probe.enters("/lock", lock.node)
+                probe.write()
+                probe.work()
+                probe.write()
+                probe.leaves("/lock")
+            probe.released("/lock")
+        except LOST as error:
+            probe.gives_up("/lock", error)
+    probe.finishes()
+    return client
+
+
+def contend(zoocheck, a_lock):
+    """The clients at work, each in a thread; gives them when all have finished."""
+    clients = []
+    threads = [threading.Thread(target=lambda: clients.append(work(zoocheck, a_lock))) for _ in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    yield
+    for thread in threads:
+        thread.join()
+    yield clients
+
+
+@pytest.mark.zoocheck(promises=["fair-lock=/lock"], servers=3, tick_ms=200)
+def test_kazoos_lock_holds_while_the_leader_crashes_and_a_session_expires(zoocheck):
+    contention = contend(zoocheck, lambda client, name: client.Lock("/lock", name))
+    next(contention)
+    zoocheck.fault("leader-crash", down_ms=500)
+    while not any(session["ephemerals"] for session in zoocheck.sessions()):
+        pass
+    owners = [session["id"] for session in zoocheck.sessions() if session["ephemerals"]]
+    zoocheck.fault("expire", session=owners[0])
+    clients = next(contention)
+    zoocheck.assert_held()
+    for client in clients:
+        client.stop()
+
+
+@pytest.mark.zoocheck(promises=["fair-lock=/lock"], tick_ms=200)
+def test_a_lock_that_locks_nothing_is_found_out(zoocheck):
+    contention = contend(zoocheck, lambda client, name: Nothing())
+    next(contention)
+    clients = next(contention)
+    with pytest.raises(AssertionError, match="exclusion-among-live-sessions is broken: p[0-2] holds /lock while"):
+        zoocheck.assert_held()
+    assert zoocheck.stop() == 1
+    for client in clients:
+        client.stop()

@@ -1,0 +1,66 @@
+"""What a program says of itself in real time."""
+
+from zoocheck_host.words import Words
+from zoocheck_live.http import ask
+
+
+class Probe(Words):
+    """The probe of a kazoo client, or of whatever has a `client_id`: a session's id and its password.
+
+    Whatever it says has been heard when it returns: a client that leaves, and then gives back what it holds, is not
+    taken for one that holds it still.
+    """
+
+    def __init__(self, control, client, name="p0", process=0, clients=1, rounds=1, thread=0):
+        super().__init__(name, process, clients, rounds)
+        self._control, self._client, self._thread = control, client, thread
+        self._last = None
+
+    def thread(self, number):
+        """The probe of another thread, from 1 on, which asks for something of its own on the same session."""
+        if not 1 <= number <= 255:
+            raise ValueError("threads are numbered from 1 to 255; the main one is 0")
+        return Probe(
+            self._control, self._client, self.name, self.process, self.clients, self._rounds, number
+        )
+
+    def session(self):
+        """The client's session; the last one it had, where it has lost it and has no other yet."""
+        session = self._client.client_id
+        if session is not None:
+            self._last = hex(session[0])
+        return self._last
+
+    def enters(self, lock, node=None):
+        self._tell(enters=lock, node=node or "")
+
+    def shares(self, lock, node=None):
+        self._tell(shares=lock, node=node or "")
+
+    def work(self):
+        """Works for a while, mostly short, at times longer than a session lives in silence."""
+        self._tell(works=True)
+
+    def write(self, resource="unfenced", token=None):
+        """Writes to the resource that the lock is to protect. It travels, and may come late."""
+        told = {} if token is None else {"token": token}
+        return self._tell(writes=resource, **told)["accepted"]
+
+    def finishes(self, end="done"):
+        """Its code has come to its end: `done`, `failed`, or `session-lost`. Its session may live on."""
+        self._tell(finishes=end)
+
+    def _says(self, word, about, what="", number=0):
+        told = {word: str(about)}
+        if word == "gives-up":
+            told["why"] = str(what)
+        elif word in ("notes", "begins", "ends"):
+            told.update(what=str(what), number=int(number))
+        self._tell(**told)
+
+    def _tell(self, **told):
+        session = self.session()
+        if session is None:
+            raise RuntimeError("the client has no session yet, by which it could be known; start it first")
+        who = {"session": session, "client": self.process, "thread": self._thread}
+        return ask(self._control, "POST", "/observe", {**who, **told})
