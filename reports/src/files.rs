@@ -1,9 +1,9 @@
 //! Files that are there whole or not at all.
 
 use crate::{
-    CheckReport, Diagram, EnsembleReport, JudgeReport, LiveReport, REPORT_FILE, Suite, SweepReport,
-    check_html, check_markdown, ensemble_html, ensemble_markdown, judge_html, judge_summary, junit,
-    live_html, sweep_html, sweep_markdown, to_json,
+    CheckReport, Diagram, DriveReport, EnsembleReport, JudgeReport, LiveReport, REPORT_FILE, Suite,
+    SweepReport, check_html, check_markdown, drive_html, ensemble_html, ensemble_markdown, judge_html,
+    judge_summary, junit, live_html, sweep_html, sweep_markdown, to_json,
 };
 use std::fs;
 use std::io;
@@ -87,6 +87,18 @@ pub fn write_ensemble_dir(
             ("junit.xml", junit(&Suite::of_ensemble(report, command))),
             ("index.html", ensemble_html(report, command, diagrams)),
             ("summary.md", ensemble_markdown(report, command)),
+        ],
+    )
+}
+
+/// The same of client programs in real time.
+pub fn write_drive_dir(report: &DriveReport, dir: &Path) -> Result<(), FileError> {
+    write_all(
+        dir,
+        [
+            (REPORT_FILE, to_json(report)),
+            ("junit.xml", junit(&Suite::from(report))),
+            ("index.html", drive_html(report)),
         ],
     )
 }

@@ -11,6 +11,7 @@
 //! | `mutate` | [`MutateReport`]: how strong the promises of recipes are |
 //! | `exhaust` | [`ExhaustReport`]: one seed, some of its events in every order |
 //! | `live` | [`LiveReport`]: one run on a live ensemble |
+//! | `drive` | [`DriveReport`]: client programs in real time |
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `cause` | [`Cause`]: why a promise was broken, and the [`Moment`]s that matter |
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
@@ -39,6 +40,7 @@ mod check;
 mod compare;
 mod confidence;
 mod diagram;
+mod drive;
 mod ensemble;
 mod exhaust;
 mod files;
@@ -71,11 +73,12 @@ pub use confidence::{Confidence, Rate};
 pub use diagram::{
     Arrow, ArrowKind, Bar, BarKind, DIAGRAM_SCHEMA, Diagram, Lane, LaneKind, LeftOut, Point, PointKind, Unit,
 };
+pub use drive::{DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, WholeServers};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
     FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_check_dir, write_dir,
-    write_ensemble_dir, write_judge_dir, write_live_dir, write_so_far, write_whole,
+    write_drive_dir, write_ensemble_dir, write_judge_dir, write_live_dir, write_so_far, write_whole,
 };
 pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
@@ -89,9 +92,10 @@ pub use mutate::{
 };
 pub use pages::{
     check_html, check_markdown, check_text, compare_html, compare_markdown, compare_text, costs_markdown,
-    ensemble_html, ensemble_markdown, ensemble_text, exhaust_text, herd_markdown, herd_text, judge_html,
-    judge_markdown, judge_summary, judge_text, live_html, live_text, mutants_html, mutants_text,
-    mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown, sweep_text,
+    drive_html, drive_text, ensemble_html, ensemble_markdown, ensemble_text, exhaust_text, herd_markdown,
+    herd_text, judge_html, judge_markdown, judge_summary, judge_text, live_html, live_text, mutants_html,
+    mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown,
+    sweep_text,
 };
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};

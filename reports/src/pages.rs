@@ -2,12 +2,13 @@
 //!
 //! | file | whose page |
 //! |---|---|
-//! | `sweep`, `replay`, `exhaust`, `live` | of runs |
+//! | `sweep`, `replay`, `exhaust`, `live`, `drive` | of runs |
 //! | `check`, `ensemble` | of models |
 //! | `judge`, `compare`, `mutants`, `mutate`, `herd` | of recipes and of the checker itself |
 
 mod check;
 mod compare;
+mod drive;
 mod ensemble;
 mod exhaust;
 mod herd;
@@ -21,6 +22,7 @@ mod sweep;
 pub(crate) use check::last_line as check_answer;
 pub use check::{check_html, check_markdown, check_text};
 pub use compare::{compare_html, compare_markdown, compare_text, costs_markdown};
+pub use drive::{drive_html, drive_text};
 pub(crate) use ensemble::answer as ensemble_answer;
 pub use ensemble::{ensemble_html, ensemble_markdown, ensemble_text};
 pub use exhaust::exhaust_text;

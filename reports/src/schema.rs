@@ -6,11 +6,12 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 /// The JSON Schema of each report, by what stands in its key `schema`.
-pub fn schemas() -> [(&'static str, Value); 12] {
+pub fn schemas() -> [(&'static str, Value); 13] {
     [
         of::<CheckReport>(CHECK_SCHEMA),
         of::<CompareReport>(COMPARE_SCHEMA),
         of::<Diagram>(DIAGRAM_SCHEMA),
+        of::<DriveReport>(DRIVE_SCHEMA),
         of::<EnsembleReport>(ENSEMBLE_SCHEMA),
         of::<ExhaustReport>(EXHAUST_SCHEMA),
         of::<HerdReport>(HERD_SCHEMA),

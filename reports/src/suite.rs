@@ -1,6 +1,7 @@
 //! A report as cases, which CI systems count and builds are annotated by.
 
 use crate::check::{CheckReport, CheckedPromise, Judgement, Path};
+use crate::drive::DriveReport;
 use crate::ensemble::EnsembleReport;
 use crate::judge::{JudgeReport, JudgedTrial};
 use crate::live::{LivePromise, LiveReport};
@@ -112,25 +113,38 @@ fn swept(report: &SweepReport, class: &str, result: &PromiseResult) -> Case {
 /// What is not judged on a live ensemble is skipped, as what was never put to the test.
 impl From<&LiveReport> for Suite {
     fn from(report: &LiveReport) -> Suite {
-        let case = |class: &str, result: &LivePromise| {
-            let excused = result.verdict == Some(Verdict::BrokenAsExpected);
-            let why =
-                || format!("broken as expected {} times: {}", result.expected, result.assumptions.join(", "));
-            let class = format!("{}.{class}", report.recipe);
-            Case { aside: excused.then(why), ..Case::new(class, &result.name, seen(result)) }
-        };
-        let promises = report.promises.iter().map(|result| case("promises", result));
-        Suite {
-            title: report.what.clone(),
-            properties: vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())],
-            time: time(report.wall_seconds),
-            broken: "broken",
-            cases: promises
-                .chain(report.invariants.iter().map(|result| case("invariants", result)))
-                .collect(),
-            undecided: None,
-        }
+        let properties = vec![("recipe", report.recipe.clone()), ("connect", report.connect.clone())];
+        let cases = in_real_time(&report.recipe, &report.promises, &report.invariants);
+        Suite { cases, ..Suite::of_real_time(&report.what, properties, report.wall_seconds) }
     }
+}
+
+impl From<&DriveReport> for Suite {
+    fn from(report: &DriveReport) -> Suite {
+        let properties = vec![("seeds", report.seeds.to_string())];
+        let cases = in_real_time("drive", &report.promises, &report.invariants);
+        let why = || "a seed came to no end, or a promise was never put to the test".into();
+        let undecided = (report.answer == Answer::Undecided).then(why);
+        Suite { cases, undecided, ..Suite::of_real_time(&report.program, properties, report.wall_seconds) }
+    }
+}
+
+impl Suite {
+    fn of_real_time(title: &str, properties: Vec<(&'static str, String)>, seconds: f64) -> Suite {
+        let (title, time) = (title.to_owned(), time(seconds));
+        Suite { title, properties, time, broken: "broken", cases: Vec::new(), undecided: None }
+    }
+}
+
+fn in_real_time(name: &str, promises: &[LivePromise], invariants: &[LivePromise]) -> Vec<Case> {
+    let case = |class: &str, result: &LivePromise| {
+        let excused = result.verdict == Some(Verdict::BrokenAsExpected);
+        let why =
+            || format!("broken as expected {} times: {}", result.expected, result.assumptions.join(", "));
+        Case { aside: excused.then(why), ..Case::new(format!("{name}.{class}"), &result.name, seen(result)) }
+    };
+    let promises = promises.iter().map(|result| case("promises", result));
+    promises.chain(invariants.iter().map(|result| case("invariants", result))).collect()
 }
 
 fn seen(result: &LivePromise) -> Outcome {

@@ -37,6 +37,7 @@
 //! | `check` | checks, and the Explorer |
 //! | `compare` | recipes side by side (feature `run`) |
 //! | `draw` | runs as space-time diagrams |
+//! | `drive` | client programs in real time, under many seeds (features `serve` and `live`) |
 //! | `fuzz` | generated programs in both engines (feature `run`) |
 //! | `github` | what a build on GitHub is told |
 //! | `ensemble` | checks of an ensemble |
@@ -66,6 +67,8 @@ mod compare;
 #[cfg(feature = "conform")]
 mod conform;
 mod draw;
+#[cfg(all(feature = "serve", feature = "live"))]
+mod drive;
 mod ensemble;
 mod explain;
 #[cfg(feature = "run")]

@@ -132,7 +132,7 @@ impl Judge {
     }
 
     fn finishes(&self, who: &mut Who, actor: ActorId, end: End) {
-        who.finishes(actor);
+        who.finishes(actor, end);
         self.sees(&Event::Is(Fact::Finished { actor: actor.main(), end }));
     }
 
@@ -197,7 +197,11 @@ impl Judge {
             let of = |parent: &Text| path.strip_prefix(&**parent).is_some_and(|rest| rest.starts_with('/'));
             setup.iter().any(of) && !setup.contains(path)
         };
-        let nodes = moment.znodes.iter().filter(|(path, _)| is_below(path)).cloned().collect();
+        let nodes = moment.znodes.iter().filter(|(path, _)| is_below(path)).cloned();
+        let nodes: Vec<(Text, SessionId)> = nodes.collect();
+        if let Some((path, _)) = nodes.iter().find(|(_, owner)| who.may_go(*owner)) {
+            return Err(format!("{path} may go by itself: its client is gone, or says nothing"));
+        }
         Ok(Rest { unfinished: who.waiting(), nodes, sessions: who.open() })
     }
 
@@ -214,6 +218,42 @@ impl Judge {
             happened: outcome.happened,
             promises: outcome.promises,
             sessions: who.names(),
+        }
+    }
+}
+
+/// What is known of a client by its number, which its process was given.
+impl Judge {
+    /// The ends that its code has come to.
+    pub(crate) fn ends_of(&self, client: u16) -> Vec<End> {
+        self.who().ends_of(client)
+    }
+
+    pub(crate) fn session_of(&self, client: u16) -> Option<SessionId> {
+        self.who().session_of(client)
+    }
+
+    pub(crate) fn has_spoken(&self, client: u16) -> bool {
+        self.who().has_spoken(client)
+    }
+
+    pub(crate) fn is_in_midst(&self, client: u16) -> bool {
+        self.who().is_in_midst(client)
+    }
+
+    /// How many rounds it has done.
+    pub(crate) fn rounds_done(&self, client: u16) -> u64 {
+        self.0.monitor.rounds_done(client)
+    }
+
+    /// Its process is gone: it came to this end, or was killed.
+    pub(crate) fn is_gone(&self, client: u16, end: Option<End>) {
+        let mut who = self.who();
+        for actor in who.is_gone(client) {
+            match end {
+                Some(end) => self.finishes(&mut who, actor, end),
+                None => self.sees(&Event::Is(Fact::Crashed { actor })),
+            }
         }
     }
 }

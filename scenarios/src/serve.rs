@@ -1,7 +1,7 @@
 //! `zoocheck serve`: a server or an ensemble behind real sockets, until it is told to leave.
 
 #[cfg(feature = "run")]
-mod schedule;
+pub(crate) mod schedule;
 
 use crate::interrupt::Interrupt;
 use crate::output::print;

@@ -52,7 +52,7 @@ fn page(report: &LiveReport) -> Page {
     page
 }
 
-fn group(heading: &str, results: &[LivePromise]) -> Group {
+pub(super) fn group(heading: &str, results: &[LivePromise]) -> Group {
     let row = |result: &LivePromise| {
         let [verdict, tested] = match result.verdict {
             None => [Cell::new(Mood::Odd, "not judged on a live ensemble"), "not counted".into()],
@@ -79,7 +79,7 @@ fn verdict_words(verdict: Verdict, result: &LivePromise) -> String {
     }
 }
 
-fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Part {
+pub(super) fn first_break(result: &LivePromise, first: &LiveBreak, owed: bool) -> Part {
     let mut body = Page::new();
     if !result.about.is_empty() {
         body.push(below(result.about.as_str()));

@@ -130,6 +130,10 @@ pub(super) enum Command {
     #[cfg(feature = "serve")]
     #[command(long_about = crate::serve::ABOUT, after_help = crate::serve::EPILOGUE)]
     Serve(crate::serve::ServeArguments),
+    /// Runs client programs in real time, and judges what they say they do
+    #[cfg(all(feature = "serve", feature = "live"))]
+    #[command(long_about = crate::drive::ABOUT, after_help = crate::drive::EPILOGUE)]
+    Drive(crate::drive::DriveArguments),
     /// Compares the simulated ZooKeeper with a real one, answer by answer
     #[cfg(feature = "conform")]
     #[command(long_about = crate::conform::ABOUT, after_help = crate::conform::EPILOGUE)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use zk_api::{SessionId, Text};
-use zk_trials::event::{ActorId, Observation};
+use zk_trials::event::{ActorId, End, Observation};
 
 /// What is known of clients.
 pub(super) struct Who {
@@ -14,7 +14,10 @@ pub(super) struct Who {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Who has entered or begun something, and not left or ended it.
     midst: BTreeSet<(ActorId, Text)>,
-    finished: BTreeSet<ActorId>,
+    /// Whose code has come to its end, in this order.
+    finished: Vec<(ActorId, End)>,
+    /// Whose process is gone. Their sessions may live on for a while.
+    gone: BTreeSet<ActorId>,
     /// When anybody last said anything.
     heard: Instant,
 }
@@ -34,7 +37,8 @@ impl Default for Who {
             lives: BTreeMap::new(),
             waiting: BTreeSet::new(),
             midst: BTreeSet::new(),
-            finished: BTreeSet::new(),
+            finished: Vec::new(),
+            gone: BTreeSet::new(),
             heard: Instant::now(),
         }
     }
@@ -81,7 +85,7 @@ impl Who {
                 actor
             }
         };
-        match self.finished.contains(&actor) {
+        match self.has_finished(actor) {
             true => Err(format!("{actor} has finished already")),
             false => Ok(actor),
         }
@@ -115,9 +119,53 @@ impl Who {
         }
     }
 
-    pub(super) fn finishes(&mut self, actor: ActorId) {
-        self.finished.insert(actor.main());
+    pub(super) fn finishes(&mut self, actor: ActorId, end: End) {
+        self.finished.push((actor.main(), end));
         self.forget(actor.main());
+    }
+
+    fn has_finished(&self, actor: ActorId) -> bool {
+        self.finished.iter().any(|(other, _)| *other == actor)
+    }
+
+    /// Which ends a client's code has come to.
+    pub(super) fn ends_of(&self, client: u16) -> Vec<End> {
+        let of = self.finished.iter().filter(|(actor, _)| actor.process == client);
+        of.map(|(_, end)| *end).collect()
+    }
+
+    /// A client's process is gone. Gives those of its lives whose code had not come to its end: in one, mostly.
+    pub(super) fn is_gone(&mut self, client: u16) -> Vec<ActorId> {
+        let open: Vec<ActorId> = self.open().into_iter().map(|(_, actor)| actor).collect();
+        let lost: Vec<ActorId> = open.into_iter().filter(|actor| actor.process == client).collect();
+        lost.iter().for_each(|actor| self.forget(*actor));
+        self.gone.extend(lost.iter().copied());
+        lost.into_iter().filter(|actor| !self.has_finished(*actor)).collect()
+    }
+
+    /// The session that a client has now.
+    pub(super) fn session_of(&self, client: u16) -> Option<SessionId> {
+        let mut all = self.sessions.iter().filter(|(_, session)| session.ended.is_none());
+        let is_it = |actor: ActorId| actor.process == client && !self.gone.contains(&actor);
+        all.rfind(|(_, session)| session.actor.is_some_and(is_it)).map(|(id, _)| *id)
+    }
+
+    /// Whether a client has ever said anything.
+    pub(super) fn has_spoken(&self, client: u16) -> bool {
+        self.lives.contains_key(&client)
+    }
+
+    /// Whether a client is in the midst of something.
+    pub(super) fn is_in_midst(&self, client: u16) -> bool {
+        self.midst.iter().any(|(actor, _)| actor.process == client)
+    }
+
+    /// Whether a session's znodes may go by themselves, or by somebody who says nothing: then others may wait for that.
+    pub(super) fn may_go(&self, session: SessionId) -> bool {
+        self.sessions.get(&session).is_some_and(|known| match known.actor {
+            Some(actor) => known.ended.is_some() || self.gone.contains(&actor),
+            None => true,
+        })
     }
 
     fn forget(&mut self, actor: ActorId) {
@@ -138,7 +186,7 @@ impl Who {
     /// Of these, those whose code has not come to its end.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = (ActorId, SessionId)> {
         let open = self.open().into_iter().map(|(session, actor)| (actor, session));
-        open.filter(|(actor, _)| !self.finished.contains(actor))
+        open.filter(|(actor, _)| !self.has_finished(*actor) && !self.gone.contains(actor))
     }
 
     /// One that has entered or begun something, and what.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use zk_serve::{Fault, Loss, RequestKind, Running, SessionInfo, Target, When};
-use zk_world::Schedule;
 use zk_world::schedule as world;
+use zk_world::{Scenario, Schedule};
 
 /// Faults and their times, as a seed draws them.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Plan {
 
 /// A fault with the number of the client that it strikes: the sessions that are there, in order of their opening.
 #[derive(Clone, Debug, PartialEq)]
-enum Step {
+pub(crate) enum Step {
     /// Strikes nobody in particular.
     Server(Fault),
     Drop(u16, When, Loss),
@@ -43,12 +43,10 @@ impl Plan {
         let (Some(file), Some(seed)) = (file, seed) else { return Ok(None) };
         let scenario = read_scenario(file)?;
         let schedule = Schedule::draw(&scenario, seed);
-        // A message takes so long in the scenario; here it takes no time worth mentioning.
-        let latency_ms = (scenario.latency_ms[0] + scenario.latency_ms[1]) / 2.0;
         let servers = servers.unwrap_or(scenario.servers);
         let faults = schedule.faults.iter().map(|timed| {
             let at = Duration::from_millis(timed.at_ms);
-            (at, Step::new(&timed.fault, latency_ms, servers))
+            (at, Step::new(&timed.fault, latency_ms(&scenario), servers))
         });
         let plan = Plan { tick_ms: scenario.tick_ms, servers, faults: faults.collect() };
         plan.tell_what_is_left_out();
@@ -73,7 +71,8 @@ impl Plan {
         let start = Instant::now();
         for (at, step) in self.faults {
             sleep_until(start + at).await;
-            let done = match step.fault(&sessions(running).await) {
+            let sessions = sessions(running).await;
+            let done = match step.fault(&|client| sessions.get(usize::from(client)).copied()) {
                 Ok(Some(fault)) => running.fault(fault).await.map_err(|error| error.to_string()),
                 Ok(None) => Ok(()),
                 Err(problem) => Err(problem),
@@ -83,6 +82,11 @@ impl Plan {
             }
         }
     }
+}
+
+/// A message takes so long in the scenario; here it takes no time worth mentioning.
+pub(crate) fn latency_ms(scenario: &Scenario) -> f64 {
+    (scenario.latency_ms[0] + scenario.latency_ms[1]) / 2.0
 }
 
 async fn sessions(running: &Running) -> Vec<Target> {
@@ -95,7 +99,7 @@ fn targets(all: &[SessionInfo]) -> Vec<Target> {
 }
 
 impl Step {
-    fn new(fault: &world::Fault, latency_ms: f64, servers: u8) -> Step {
+    pub(crate) fn new(fault: &world::Fault, latency_ms: f64, servers: u8) -> Step {
         let delay_ms = |factor: u32| (f64::from(factor) * latency_ms).round() as u64;
         let is_there = |server: u8| server < servers;
         match *fault {
@@ -158,11 +162,9 @@ impl Step {
     }
 
     /// What is to be done, with these sessions; nothing where it is not for a server.
-    fn fault(self, sessions: &[Target]) -> Result<Option<Fault>, String> {
-        let session = |client: u16| {
-            let found = sessions.get(usize::from(client)).copied();
-            found.ok_or_else(|| format!("client {client} is not there, of {} sessions", sessions.len()))
-        };
+    pub(crate) fn fault(self, sessions: &dyn Fn(u16) -> Option<Target>) -> Result<Option<Fault>, String> {
+        let session =
+            |client: u16| sessions(client).ok_or_else(|| format!("client {client} has no session now"));
         Ok(Some(match self {
             Step::Server(fault) => fault,
             Step::Drop(client, when, what) => Fault::Drop { session: session(client)?, when, what },
@@ -190,7 +192,7 @@ fn moment(when: world::When) -> Option<When> {
     }
 }
 
-fn loss(what: world::Loss) -> Loss {
+pub(crate) fn loss(what: world::Loss) -> Loss {
     match what {
         world::Loss::RequestsLost => Loss::RequestsLost,
         world::Loss::AnswersLost => Loss::AnswersLost,
@@ -203,7 +205,6 @@ fn loss(what: world::Loss) -> Loss {
 mod tests {
     use super::*;
     use zk_serve::api::SessionId;
-    use zk_world::Scenario;
 
     #[test]
     fn clients_are_the_sessions_in_order_of_their_opening() {
@@ -218,9 +219,10 @@ mod tests {
         let sessions = [Target::Session(SessionId::new(5)), Target::Session(SessionId::new(9))];
         assert_eq!(targets(&told), sessions);
         let step = Step::new(&world::Fault::Expire { client: 1 }, 1.0, 1);
-        assert_eq!(step.fault(&sessions), Ok(Some(Fault::Expire { session: sessions[1] })));
+        let of = |client| sessions.get(usize::from(client)).copied();
+        assert_eq!(step.fault(&of), Ok(Some(Fault::Expire { session: sessions[1] })));
         let step = Step::new(&world::Fault::ExpireOwner { reader: 2 }, 1.0, 1);
-        assert_eq!(step.fault(&sessions), Err("client 2 is not there, of 2 sessions".into()));
+        assert_eq!(step.fault(&of), Err("client 2 has no session now".into()));
     }
 
     #[test]
@@ -284,7 +286,7 @@ mod tests {
             (world::Fault::LinkBreak { between: [1, 2] }, r#"{"link-break":{"between":[1,2]}}"#),
         ] {
             let expected: Fault = serde_json::from_str(json).expect(json);
-            assert_eq!(Step::new(&drawn, 3.0, 3).fault(&[session]), Ok(Some(expected)), "{json}");
+            assert_eq!(Step::new(&drawn, 3.0, 3).fault(&|_| Some(session)), Ok(Some(expected)), "{json}");
         }
     }
 
@@ -308,11 +310,11 @@ mod tests {
             (f.leader_crashes, f.partitions, f.server_pauses, f.server_lags, f.link_breaks) = (2, 2, 4, 2, 2);
         }
         let mut names = BTreeMap::new();
-        let sessions = vec![Target::Session(SessionId::new(1)); scenario.clients.into()];
+        let session = Target::Session(SessionId::new(1));
         for seed in 0..100 {
             for timed in Schedule::draw(&scenario, seed).faults {
                 let name = match Step::new(&timed.fault, 5.0, scenario.servers)
-                    .fault(&sessions)
+                    .fault(&|_| Some(session))
                     .expect("all are there")
                 {
                     Some(fault) => format!("{fault:?}").split(' ').next().unwrap_or_default().to_owned(),

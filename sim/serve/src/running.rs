@@ -6,6 +6,7 @@ use crate::core::{Core, Entrance, Leadership, Nanos, SessionInfo};
 use crate::driver::{Command, Driver, QUEUE};
 use crate::fault::Fault;
 use crate::listener::{Door, Gate, Reserved};
+use crate::observer::Moment;
 use crate::record::{Record, RecordFile};
 use crate::verdict::Verdict;
 use std::io;
@@ -186,6 +187,11 @@ impl Running {
     /// What the always-watched invariants say so far.
     pub async fn verdict(&self) -> Verdict {
         self.handle.with(|core, now| core.verdict(now)).await.expect("the server lives as long as this")
+    }
+
+    /// The servers at this moment, as an observer is shown them.
+    pub async fn moment(&self) -> Moment {
+        self.handle.with(|core, now| core.moment(now)).await.unwrap_or_default()
     }
 
     /// The last events, oldest first.

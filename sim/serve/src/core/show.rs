@@ -104,7 +104,7 @@ impl Core {
     }
 
     /// What whoever judges clients must know of the servers.
-    fn moment(&self, now: Nanos) -> Moment {
+    pub(crate) fn moment(&self, now: Nanos) -> Moment {
         let nodes = self.newest().into_iter().flat_map(|server| server.tree().nodes());
         let connected = self.connected().map(|(session, _)| session);
         Moment {

@@ -1,0 +1,115 @@
+//! What came of client programs in real time, under many seeds' faults.
+
+use crate::live::{Happened, LiveBreak, LivePromise};
+use crate::verdict::{Answer, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of [`DriveReport`]'s JSON.
+pub const DRIVE_SCHEMA: &str = "zoocheck-drive/1";
+
+/// What came of client programs in real time. A seed draws the faults, and no more: the same seed may come out
+/// otherwise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveReport {
+    /// [`DRIVE_SCHEMA`].
+    pub schema: String,
+    /// The command of a client program.
+    pub program: String,
+    /// What is owed of it, as it was said.
+    pub owed: Vec<String>,
+    /// Servers.
+    pub servers: u8,
+    /// Client processes.
+    pub clients: u16,
+    /// How often each was to do what it does.
+    pub rounds: u8,
+    /// The session timeout that they were to ask for.
+    pub session_timeout_ms: u64,
+    /// For how long there were faults in a run.
+    pub fault_seconds: u32,
+    /// How many seeds were run, once each.
+    pub seeds: u64,
+    /// The answer.
+    pub answer: Answer,
+    /// How long it took.
+    pub wall_seconds: f64,
+    /// Faults that struck.
+    pub faults: u64,
+    /// How much happened.
+    pub happened: Happened,
+    /// What is owed, over all seeds; times are since the beginning of a seed's run.
+    pub promises: Vec<LivePromise>,
+    /// What is always watched of the servers.
+    pub invariants: Vec<LivePromise>,
+    /// Seeds in which something was broken.
+    pub failures: Vec<DriveFailure>,
+    /// Seeds that came to no end.
+    pub undecided: Vec<DriveUndecided>,
+    /// What ended it before all seeds were run.
+    pub interrupted: Option<String>,
+}
+
+/// A seed in which something was broken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveFailure {
+    /// The seed.
+    pub seed: u64,
+    /// What was broken.
+    pub broken: Vec<String>,
+    /// How often it was tried again.
+    pub again: u32,
+    /// How often something was broken then.
+    pub broken_again: u32,
+    /// What tries it once more.
+    pub command: String,
+    /// The last lines of a program that failed.
+    pub output: Vec<String>,
+}
+
+/// A seed that came to no end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DriveUndecided {
+    /// The seed.
+    pub seed: u64,
+    /// What was waited for.
+    pub why: String,
+}
+
+impl DriveReport {
+    /// Promises and invariants together.
+    pub fn all(&self) -> impl Iterator<Item = &LivePromise> {
+        self.promises.iter().chain(&self.invariants)
+    }
+
+    /// The names of what was broken where it was owed.
+    pub fn broken(&self) -> impl Iterator<Item = &str> {
+        self.all().filter(|result| result.verdict == Some(Verdict::Broken)).map(|result| result.name.as_str())
+    }
+}
+
+impl LivePromise {
+    /// With what came of the same promise in another run.
+    pub fn with(self, other: LivePromise) -> LivePromise {
+        let (broken, expected) = (self.broken + other.broken, self.expected + other.expected);
+        let tested = self.tested + other.tested;
+        let mut assumptions = self.assumptions;
+        assumptions.extend(other.assumptions);
+        assumptions.sort();
+        assumptions.dedup();
+        let first = |one: Option<LiveBreak>, other| one.or(other);
+        LivePromise {
+            verdict: self.verdict.map(|_| Verdict::of(broken, expected, tested)),
+            tested,
+            broken,
+            expected,
+            assumptions,
+            first: first(self.first, other.first),
+            first_expected: first(self.first_expected, other.first_expected),
+            ..self
+        }
+    }
+}

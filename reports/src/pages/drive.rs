@@ -1,0 +1,119 @@
+//! Client programs in real time.
+
+use super::excuse;
+use super::live::{first_break, group};
+use crate::drive::{DriveFailure, DriveReport};
+use crate::html::html;
+use crate::page::{Line, Mood, Page, Part, below};
+use crate::text::{Paint, text};
+use crate::verdict::{Answer, Verdict};
+use crate::words::{count, of, wall};
+
+/// Client programs in real time, as text. The answer is in the last lines.
+pub fn drive_text(report: &DriveReport, paint: Paint) -> String {
+    text(&page(report), paint)
+}
+
+/// The same as a page.
+pub fn drive_html(report: &DriveReport) -> String {
+    html(&report.program, &page(report))
+}
+
+fn page(report: &DriveReport) -> Page {
+    let settings = format!(
+        "{} × {}, {}, session timeout {} ms, faults for {} s a seed",
+        of(report.clients.into(), "client"),
+        of(report.rounds.into(), "round"),
+        of(report.servers.into(), "server"),
+        count(report.session_timeout_ms),
+        report.fault_seconds
+    );
+    let mut promises = group("promise", &report.promises);
+    let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
+    promises.notes = excuses.collect();
+    let mut page = vec![
+        Part::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
+        below(
+            "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
+        ),
+        below(settings),
+        Part::Table("Verdicts", vec![promises]),
+    ];
+    page.push(below(watched(report)));
+    for result in report.all() {
+        // What was broken as expected is told where nothing else is to be told of that promise.
+        match (&result.first, &result.first_expected) {
+            (Some(first), _) => page.push(first_break(result, first, true)),
+            (None, Some(first)) => page.push(first_break(result, first, false)),
+            (None, None) => {}
+        }
+    }
+    page.extend(report.failures.iter().flat_map(failure));
+    for undecided in &report.undecided {
+        let line = format!("seed {} came to no end: {}", undecided.seed, undecided.why);
+        page.push(Line::new(Mood::Odd, line).wrapped(2).into());
+    }
+    closing(&mut page, report);
+    page
+}
+
+/// What is always watched at the servers, in a line: there is much of it, and it is seldom broken.
+fn watched(report: &DriveReport) -> String {
+    let so = |verdict| report.invariants.iter().filter(|result| result.verdict == Some(verdict)).count();
+    let (held, broken, idle) = (so(Verdict::Held), so(Verdict::Broken), so(Verdict::NeverTested));
+    format!("always watched at the servers: {held} held, {broken} broken, {idle} never put to the test")
+}
+
+fn failure(failure: &DriveFailure) -> Vec<Part> {
+    let again = match failure.again {
+        0 => "not tried again".into(),
+        again => format!(
+            "tried again {}, broken {}",
+            of(again.into(), "time"),
+            of(failure.broken_again.into(), "time")
+        ),
+    };
+    let line = format!("seed {} broke {}; {again}", failure.seed, failure.broken.join(", "));
+    let mut parts = vec![Part::Blank, Line::new(Verdict::Broken, line).wrapped(2).into()];
+    parts.push(Line::from(failure.command.as_str()).indent(2).into());
+    if !failure.output.is_empty() {
+        parts.push(below("the last lines of a program that failed:"));
+        parts.push(Part::Told(failure.output.iter().map(|line| format!("  {line}")).collect()));
+    }
+    parts
+}
+
+fn closing(page: &mut Page, report: &DriveReport) {
+    let happened = &report.happened;
+    let happened = format!(
+        "{} in {}; {}, {}, {} expired; {}; {}, {} refused",
+        of(report.seeds, "seed"),
+        wall(report.wall_seconds),
+        of(report.faults, "fault"),
+        of(happened.sessions, "session"),
+        count(happened.sessions_lost),
+        of(happened.grants, "grant"),
+        of(happened.writes, "write"),
+        count(happened.refused)
+    );
+    page.extend([Part::Blank, Line::from(happened).into()]);
+    page.push(Part::Answer(report.answer, Line::new(report.answer, answer(report)).wrapped(2)));
+}
+
+/// The answer in words.
+fn answer(report: &DriveReport) -> String {
+    let untested = report.promises.iter().filter(|result| result.verdict == Some(Verdict::NeverTested));
+    let untested: Vec<&str> = untested.map(|result| result.name.as_str()).collect();
+    match report.answer {
+        Answer::Held => "every judged promise held".into(),
+        Answer::Broken => format!("BROKEN: {}", report.broken().collect::<Vec<_>>().join(", ")),
+        Answer::Undecided => match &report.interrupted {
+            Some(why) => format!("undecided: {why}"),
+            None if !report.undecided.is_empty() => {
+                format!("undecided: {} came to no end", of(report.undecided.len() as u64, "seed"))
+            }
+            None if untested.is_empty() => "undecided: no promise of it can be judged from outside".into(),
+            None => format!("undecided: never put to the test: {}", untested.join(", ")),
+        },
+    }
+}

@@ -1,0 +1,231 @@
+//! `zoocheck drive`: client programs in any language, in real time, under the faults of many seeds.
+//!
+//! | module | what is in it |
+//! |---|---|
+//! | `seed` | one seed: servers, programs and faults, until it is over |
+//! | `crew` | the programs' processes: started, paused, killed, looked at |
+//! | `faults` | what a seed draws, done to servers and programs |
+//! | `tally` | the report |
+
+mod crew;
+mod faults;
+mod seed;
+mod tally;
+
+use crate::interrupt::Interrupt;
+use crate::output::{Format, paint, print};
+use crate::progress::Progress;
+use crate::run::{SeedRange, default_jobs, read_scenario, scenario_file};
+use crate::typed::whole;
+use crate::{Answer, BadInput, observe};
+use clap::Args;
+use seed::SeedRun;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tally::Tally;
+use tokio::task::JoinSet;
+use zk_reports::{count, drive_text, prepare_report_dir, to_json, write_drive_dir};
+use zk_world::{Faults, Scenario};
+
+pub(crate) const ABOUT: &str = "\
+Runs client programs, in any language, in real time: an ensemble is served, each client is a process of
+the program, and a seed's faults strike servers, connections and processes. What the programs say they do
+(by HTTP, as to 'serve --promises') is judged.
+
+It is not deterministic: a seed draws the faults, and time does the rest. Seeds in which something was
+broken are tried again, and it is counted how often it is broken then.
+
+A program is told by its environment: ZOOCHECK_SERVERS (HOST:PORT,…), ZOOCHECK_CONTROL (an URL),
+ZOOCHECK_CLIENT (its number), ZOOCHECK_NAME, ZOOCHECK_CLIENTS, ZOOCHECK_ROUNDS (how often it is to do what
+it does), ZOOCHECK_SEED and ZOOCHECK_SESSION_TIMEOUT_MS. When it is done it says so ({\"finishes\": \"done\"})
+and stays, or ends with exit status 0. It is ended with its process group; its stdin closes when zoocheck is
+gone.";
+
+pub(crate) const EPILOGUE: &str = "\
+Exit status:
+  0  every judged promise held
+  1  a promise or an invariant was broken
+  2  bad command line, file or environment
+  3  undecided: a promise was never put to the test, or a seed came to no end
+
+Examples:
+  zoocheck drive --program 'python -m zoocheck_live lock.py:worker' --promises fair-lock=/lock
+  zoocheck drive --program 'java -jar mine.jar' --promises lock=/lock --seeds 100 --jobs 4";
+
+/// What can be typed behind `drive`.
+#[derive(Args, Debug)]
+pub(crate) struct DriveArguments {
+    /// What a shell is to run as each client
+    #[arg(long, value_name = "CMD")]
+    program: String,
+    /// What the program owes: KIND=PATH, such as fair-lock=/lock; repeatable
+    #[arg(long, value_name = "OWED", value_delimiter = ',', required = true)]
+    promises: Vec<String>,
+    /// How many, from 0, or from A to the last before B
+    #[arg(long, value_name = "N|A..B", allow_negative_numbers = true, default_value = "20")]
+    seeds: SeedRange,
+    /// Client processes [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u16))]
+    clients: Option<u16>,
+    /// How often each client does what it does [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8))]
+    rounds: Option<u8>,
+    /// Servers [default: the scenario's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=5u8))]
+    servers: Option<u8>,
+    /// Its sizes and faults, instead of the default ones: three servers, 15 s of faults
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<String>,
+    /// Another value for a scenario's key, such as faults.drops=5; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// How often a seed in which something was broken is tried again
+    #[arg(long, value_name = "K", default_value = "2", allow_negative_numbers = true, value_parser = whole(0..=1000u32))]
+    again: u32,
+    /// How many seeds at a time [default: one for each core]
+    #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=64u16))]
+    jobs: Option<u16>,
+    /// Stop a seed after so long, such as 90s or 5m: undecided
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = crate::command::duration)]
+    time_limit: Duration,
+    /// Write index.html, report.json and junit.xml there
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// How to write the result
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What all seeds have in common.
+struct Plan {
+    program: String,
+    promises: Vec<String>,
+    scenario: Scenario,
+    time_limit: Duration,
+    again: u32,
+    interrupt: Interrupt,
+}
+
+/// Five clients of three servers: short times, as they pass in earnest.
+fn scenario() -> Scenario {
+    Scenario {
+        about: "Five client programs contend through faults in real time.".into(),
+        servers: 3,
+        tick_ms: 200,
+        session_timeout_ms: 1500,
+        work_ms: [0, 2000],
+        fault_seconds: 15,
+        faults: Faults {
+            server_down_ms: [50, 2000],
+            pause_ms: [100, 4000],
+            partition_ms: [100, 4000],
+            server_pause_ms: [100, 3000],
+            ..Faults::default()
+        },
+        ..Scenario::default()
+    }
+}
+
+impl DriveArguments {
+    fn plan(&self) -> Result<Plan, BadInput> {
+        let mut scenario = self.scenario.as_deref().map_or_else(|| Ok(scenario()), read_scenario)?;
+        for assignment in &self.set {
+            scenario = scenario_file::set(&scenario, assignment)?;
+        }
+        scenario.clients = self.clients.unwrap_or(scenario.clients);
+        scenario.rounds = self.rounds.unwrap_or(scenario.rounds);
+        scenario.servers = self.servers.unwrap_or(scenario.servers);
+        scenario.validate().map_err(BadInput::new)?;
+        observe::owed(&self.promises)?;
+        Ok(Plan {
+            program: self.program.clone(),
+            promises: self.promises.clone(),
+            scenario,
+            time_limit: self.time_limit,
+            again: self.again,
+            interrupt: Interrupt::watch()?,
+        })
+    }
+
+    /// What tries a seed once more.
+    fn command(&self, seed: u64) -> String {
+        let mut words = vec!["drive".to_owned(), "--program".into(), self.program.clone()];
+        words.extend(self.promises.iter().flat_map(|owed| ["--promises".into(), owed.clone()]));
+        words.extend(["--seeds".into(), format!("{seed}..{}", seed + 1)]);
+        let options = [
+            ("--clients", self.clients.map(|n| n.to_string())),
+            ("--rounds", self.rounds.map(|n| n.to_string())),
+            ("--servers", self.servers.map(|n| n.to_string())),
+            ("--scenario", self.scenario.clone()),
+        ];
+        for (option, value) in options {
+            words.extend(value.into_iter().flat_map(|value| [option.to_owned(), value]));
+        }
+        words.extend(self.set.iter().flat_map(|assignment| ["--set".into(), assignment.clone()]));
+        let words: Vec<String> = words.iter().map(|word| crate::zoo::shell_word(word)).collect();
+        format!("{} {}", crate::zoo::program(), words.join(" "))
+    }
+}
+
+/// Runs the programs under every seed, and writes what came of it.
+pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, BadInput> {
+    let plan = Arc::new(arguments.plan()?);
+    arguments.report.as_deref().map(prepare_report_dir).transpose()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
+    let report = runtime.block_on(all(arguments, &plan))?;
+    if let Some(dir) = &arguments.report {
+        write_drive_dir(&report, dir)?;
+    }
+    print(&match arguments.format {
+        Format::Human => drive_text(&report, paint()),
+        Format::Json => to_json(&report),
+    })?;
+    Ok(report.answer)
+}
+
+/// One seed, and as often again as it is to be tried again.
+struct Tried {
+    seed: u64,
+    first: SeedRun,
+    again: Vec<SeedRun>,
+}
+
+async fn all(arguments: &DriveArguments, plan: &Arc<Plan>) -> Result<zk_reports::DriveReport, BadInput> {
+    let (began, total) = (Instant::now(), arguments.seeds.count());
+    let jobs = arguments.jobs.map_or_else(default_jobs, usize::from);
+    let mut progress = Progress::new(arguments.format, Some(total));
+    let mut tally = Tally::default();
+    let mut next = 0;
+    let mut under_way = JoinSet::new();
+    loop {
+        while under_way.len() < jobs
+            && plan.interrupt.seen().is_none()
+            && let Some(seed) = arguments.seeds.nth(next)
+        {
+            next += 1;
+            under_way.spawn(tried(plan.clone(), seed));
+        }
+        let Some(done) = under_way.join_next().await else { break };
+        let tried = done.map_err(|error| BadInput::new(format!("a seed's run failed: {error}")))??;
+        tally.add(tried, &|seed| arguments.command(seed));
+        let so_far =
+            || format!("{} of {} seeds, {} broken", count(tally.seeds()), count(total), tally.broken());
+        progress.at(tally.seeds(), String::new, so_far);
+    }
+    drop(progress);
+    let interrupted = plan.interrupt.seen().map(|signal| format!("it was interrupted by {signal}"));
+    Ok(tally.report(plan, began.elapsed(), interrupted))
+}
+
+async fn tried(plan: Arc<Plan>, seed: u64) -> Result<Tried, BadInput> {
+    let first = seed::run(&plan, seed).await?;
+    let mut again = Vec::new();
+    while first.is_broken() && again.len() < plan.again as usize && plan.interrupt.seen().is_none() {
+        again.push(seed::run(&plan, seed).await?);
+    }
+    Ok(Tried { seed, first, again })
+}

@@ -1,0 +1,127 @@
+//! The report of all seeds.
+
+use super::{Plan, Tried};
+use crate::Answer;
+use std::time::Duration;
+use zk_reports::{
+    DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, LiveReport,
+    Verdict,
+};
+use zk_serve::Finding;
+
+/// What came of the seeds so far.
+#[derive(Default)]
+pub(super) struct Tally {
+    seeds: u64,
+    faults: u64,
+    happened: Happened,
+    promises: Vec<LivePromise>,
+    invariants: Vec<LivePromise>,
+    failures: Vec<DriveFailure>,
+    undecided: Vec<DriveUndecided>,
+}
+
+impl Tally {
+    pub(super) fn seeds(&self) -> u64 {
+        self.seeds
+    }
+
+    pub(super) fn broken(&self) -> usize {
+        self.failures.len()
+    }
+
+    /// Adds a seed. `command` is what tries one once more.
+    pub(super) fn add(&mut self, tried: Tried, command: &dyn Fn(u64) -> String) {
+        let Tried { seed, first, again } = tried;
+        let invariants = watched(&first.servers);
+        if first.is_broken() {
+            let all = first.found.promises.iter().chain(&invariants);
+            let broken = all.filter(|result| result.verdict == Some(Verdict::Broken));
+            self.failures.push(DriveFailure {
+                seed,
+                broken: broken.map(|result| result.name.clone()).collect(),
+                again: again.len() as u32,
+                broken_again: again.iter().filter(|run| run.is_broken()).count() as u32,
+                command: command(seed),
+                output: first.output,
+            });
+        } else if let Some(why) = first.ran_out {
+            self.undecided.push(DriveUndecided { seed, why });
+        }
+        self.seeds += 1;
+        self.faults += first.faults;
+        add(&mut self.happened, &first.found.happened);
+        merge(&mut self.promises, first.found.promises);
+        merge(&mut self.invariants, invariants);
+    }
+
+    pub(super) fn report(mut self, plan: &Plan, took: Duration, interrupted: Option<String>) -> DriveReport {
+        self.failures.sort_by_key(|failure| failure.seed);
+        self.undecided.sort_by_key(|undecided| undecided.seed);
+        let is_cut = interrupted.is_some() || !self.undecided.is_empty();
+        let answer: Answer = LiveReport::answer_of(&self.promises, &self.invariants, is_cut);
+        DriveReport {
+            schema: DRIVE_SCHEMA.into(),
+            program: plan.program.clone(),
+            owed: plan.promises.clone(),
+            servers: plan.scenario.servers,
+            clients: plan.scenario.clients,
+            rounds: plan.scenario.rounds,
+            session_timeout_ms: plan.scenario.session_timeout_ms.into(),
+            fault_seconds: plan.scenario.fault_seconds,
+            seeds: self.seeds,
+            answer,
+            wall_seconds: took.as_secs_f64(),
+            faults: self.faults,
+            happened: self.happened,
+            promises: self.promises,
+            invariants: self.invariants,
+            failures: self.failures,
+            undecided: self.undecided,
+            interrupted,
+        }
+    }
+}
+
+fn add(all: &mut Happened, more: &Happened) {
+    let Happened { sessions, sessions_lost, disconnections, grants, writes, refused } = more;
+    all.sessions += sessions;
+    all.sessions_lost += sessions_lost;
+    all.disconnections += disconnections;
+    all.grants += grants;
+    all.writes += writes;
+    all.refused += refused;
+}
+
+/// Both have the same, in the same order; the first time there is nothing yet.
+fn merge(all: &mut Vec<LivePromise>, more: Vec<LivePromise>) {
+    let mut before = std::mem::take(all).into_iter();
+    all.extend(more.into_iter().map(|one| match before.next() {
+        Some(before) => before.with(one),
+        None => one,
+    }));
+}
+
+/// What is always watched at the servers, as results.
+fn watched(verdict: &zk_serve::Verdict) -> Vec<LivePromise> {
+    let result = |judged: &zk_serve::Judged| {
+        let broken = u64::from(judged.verdict == Finding::Broken);
+        let what = verdict.broken.iter().find(|broken| broken.invariant == judged.name);
+        LivePromise {
+            name: judged.name.into(),
+            about: String::new(),
+            verdict: Some(Verdict::of(broken, 0, judged.tested)),
+            tested: judged.tested,
+            broken,
+            expected: 0,
+            assumptions: Vec::new(),
+            first: what.map(|broken| LiveBreak {
+                seconds: 0.0,
+                what: broken.what.clone(),
+                timeline: Vec::new(),
+            }),
+            first_expected: None,
+        }
+    };
+    verdict.invariants.iter().map(result).collect()
+}
