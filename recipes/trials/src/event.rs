@@ -101,13 +101,15 @@ pub enum Observation {
 impl std::fmt::Display for Observation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let with = |token: &Option<Zxid>| token.map(|t| format!(", with token {t}")).unwrap_or_default();
+        // Not everybody tells by which znode.
+        let by = |node: &Text| if node.is_empty() { String::new() } else { format!(" by {node}") };
         match self {
             Observation::Attempts { lock } => write!(f, "asks for {lock}"),
             Observation::Granted { lock, node, token } => {
-                write!(f, "is granted {lock} by {node}{}", with(token))
+                write!(f, "is granted {lock}{}{}", by(node), with(token))
             }
             Observation::Shares { lock, node, token } => {
-                write!(f, "is granted a share of {lock} by {node}{}", with(token))
+                write!(f, "is granted a share of {lock}{}{}", by(node), with(token))
             }
             Observation::Enters { lock } => write!(f, "enters the critical section of {lock}"),
             Observation::Leaves { lock } => write!(f, "leaves the critical section of {lock}"),

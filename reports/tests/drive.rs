@@ -1,0 +1,105 @@
+//! Client programs in real time: the page, its JSON and JUnit.
+
+use zk_reports::{
+    Answer, DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, Paint,
+    Verdict, drive_html, drive_junit, drive_text, to_json,
+};
+
+fn promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
+    let seen = |what: &str| LiveBreak {
+        seconds: 1.25,
+        what: what.into(),
+        timeline: vec!["  1.250s  p0  enters".into()],
+    };
+    LivePromise {
+        name: name.into(),
+        about: format!("The {name} promise."),
+        verdict: tested.map(|tested| Verdict::of(broken, expected, tested)),
+        tested: tested.unwrap_or(0),
+        broken,
+        expected,
+        assumptions: if expected > 0 { vec!["nobody sleeps".into()] } else { Vec::new() },
+        first: (broken > 0).then(|| seen("p0 & p1 are <inside>")),
+        first_expected: (expected > 0).then(|| seen("p1 is late")),
+    }
+}
+
+fn report() -> DriveReport {
+    DriveReport {
+        schema: DRIVE_SCHEMA.into(),
+        program: "java -jar mine.jar".into(),
+        owed: vec!["lock=/lock".into()],
+        servers: 3,
+        clients: 5,
+        rounds: 2,
+        session_timeout_ms: 1500,
+        fault_seconds: 15,
+        seeds: 20,
+        answer: Answer::Broken,
+        wall_seconds: 90.0,
+        faults: 31,
+        happened: Happened {
+            sessions: 130,
+            sessions_lost: 12,
+            grants: 200,
+            writes: 400,
+            ..Happened::default()
+        },
+        promises: vec![promise("exclusion", 1, 0, Some(9)), promise("fifo", 0, 0, None)],
+        invariants: vec![promise("session-fifo", 0, 0, Some(3)), promise("no-spin", 0, 0, Some(0))],
+        failures: vec![DriveFailure {
+            seed: 7,
+            broken: vec!["exclusion".into()],
+            again: 2,
+            broken_again: 1,
+            command: "zoocheck drive --seeds 7..8".into(),
+            output: vec!["p1: Traceback".into()],
+        }],
+        undecided: vec![DriveUndecided { seed: 9, why: "the time limit came".into() }],
+        interrupted: None,
+    }
+}
+
+#[test]
+fn a_stranger_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
+    let text = drive_text(&report(), Paint::PLAIN);
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let found = squeeze(&text);
+    for part in [
+        "java -jar mine.jar: owes lock=/lock",
+        "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
+        "5 clients × 2 rounds, 3 servers, session timeout 1,500 ms, faults for 15 s a seed",
+        "fifo not judged on a live ensemble not counted",
+        "always watched at the servers: 1 held, 0 broken, 1 never put to the test",
+        "=> p0 & p1 are <inside>",
+        "seed 7 broke exclusion; tried again 2 times, broken 1 time zoocheck drive --seeds 7..8",
+        "the last lines of a program that failed: p1: Traceback",
+        "seed 9 came to no end: the time limit came",
+    ] {
+        assert!(found.contains(part), "{part}: {text}");
+    }
+    assert!(text.ends_with("BROKEN: exclusion\n"), "{text}");
+    assert!(drive_html(&report()).contains("p0 &#38; p1 are &#60;inside&#62;"));
+    let less = DriveReport { answer: Answer::Undecided, ..report() };
+    assert!(drive_text(&less, Paint::PLAIN).ends_with("undecided: 1 seed came to no end\n"));
+    let cut = DriveReport { interrupted: Some("it was interrupted by SIGINT".into()), ..less };
+    assert!(drive_text(&cut, Paint::PLAIN).ends_with("undecided: it was interrupted by SIGINT\n"));
+}
+
+#[test]
+fn it_is_read_back_as_it_was_and_junit_has_a_case_for_each_promise() {
+    assert_eq!(serde_json::from_str::<DriveReport>(&to_json(&report())).expect("a report"), report());
+    let junit = drive_junit(&report());
+    assert!(junit.contains(r#"tests="4" skipped="2" errors="0" failures="1""#), "{junit}");
+}
+
+#[test]
+fn results_of_two_runs_are_one_with_the_first_break_of_each_kind() {
+    let held = promise("exclusion", 0, 0, Some(4)).with(promise("exclusion", 0, 0, Some(5)));
+    assert_eq!((held.verdict, held.tested), (Some(Verdict::Held), 9));
+    let broken = promise("exclusion", 0, 2, Some(4)).with(promise("exclusion", 1, 1, Some(5)));
+    assert_eq!((broken.verdict, broken.broken, broken.expected), (Some(Verdict::Broken), 1, 3));
+    assert!(broken.first.is_some() && broken.first_expected.is_some());
+    assert_eq!(broken.assumptions, ["nobody sleeps"]);
+    assert_eq!(promise("fifo", 0, 0, None).with(promise("fifo", 0, 0, None)).verdict, None);
+}

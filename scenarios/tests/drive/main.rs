@@ -1,0 +1,187 @@
+//! Client programs in real time: `zoocheck drive`, and the fixture of pytest.
+//!
+//! What needs kazoo says that it is skipped where there is none; with `ZOOCHECK_NO_SKIP` set, as in CI, that is a
+//! failure.
+#![cfg(all(feature = "serve", feature = "live"))]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use common::{Ran, command, ran};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use zoocheck::reports::DriveReport;
+
+/// The Python that has kazoo and pytest, if there is one.
+fn python() -> Option<String> {
+    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let found = Command::new(&python).args(["-c", "import kazoo, pytest"]).stderr(Stdio::null()).status();
+    if found.is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    let why = format!(
+        "{python} has no kazoo or no pytest; `pip install` tests/clients/requirements.txt, and ZOOCHECK_PYTHON names \
+         the Python that has them"
+    );
+    assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
+    eprintln!("skipped: {why}");
+    None
+}
+
+fn host() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/python")
+}
+
+/// Drives a program, in a folder.
+fn drive(folder: &Path, program: &str, words: &str) -> Ran {
+    let mut command = command(folder);
+    command.args(["drive", "--program", program]).args(words.split_whitespace());
+    ran(command.env("PYTHONPATH", host()))
+}
+
+fn kazoo(python: &str, worker: &str) -> String {
+    format!("{python} -m zoocheck_live {worker}:worker")
+}
+
+fn lives(pid: &str) -> bool {
+    Path::new("/proc").join(pid.trim()).exists()
+}
+
+#[test]
+fn a_lock_that_is_none_is_broken_by_name_each_time_and_leaves_no_process() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/drive/programs");
+    // The shell is the leader of the group; Python is another of it.
+    let worker = programs.join("no_lock.py").display().to_string();
+    let program = format!("echo $$ >> pids; {}; echo done", kazoo(&python, &worker));
+    let words = "--promises lock=/lock --seeds 1 --again 1 --clients 3 --set fault-seconds=2 --format json";
+    let ran = drive(folder.path(), &program, words);
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    let report = ran.json::<DriveReport>();
+    let broken = report["failures"][0]["broken"].as_array().expect("promises");
+    assert!(broken.contains(&"exclusion-among-live-sessions".into()), "{report:#}");
+    assert_eq!([&report["failures"][0]["again"], &report["failures"][0]["broken_again"]], [&1, &1]);
+    let command = report["failures"][0]["command"].as_str().expect("a command");
+    assert!(command.ends_with("--seeds 0..1 --clients 3 --set fault-seconds=2"), "{command}");
+    let pids = std::fs::read_to_string(folder.path().join("pids")).expect("they were told");
+    assert!(pids.lines().count() >= 6 && !pids.lines().any(lives), "{pids}");
+}
+
+#[test]
+fn kazoos_lock_holds_under_the_faults_of_two_seeds() {
+    let Some(python) = python() else { return };
+    let words = "--promises fair-lock=/lock --seeds 2 --format json";
+    let ran = drive(&host().join("examples"), &kazoo(&python, "lock.py"), words);
+    assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
+    let report = ran.json::<DriveReport>();
+    assert!(report["faults"].as_u64() >= Some(5), "nothing went wrong, so nothing was shown: {report:#}");
+    assert!(report["happened"]["grants"].as_u64() >= Some(20), "{report:#}");
+}
+
+#[test]
+fn an_error_that_a_program_does_not_handle_is_shown_with_its_traceback() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "def worker(client, probe):\n    probe.attempts('/lock')\n    client.get('/nowhere')\n";
+    std::fs::write(folder.path().join("fails.py"), text).expect("it is written");
+    let words = "--promises lock=/lock --seeds 1 --again 0 --clients 1 --set fault-seconds=1";
+    let ran = drive(folder.path(), &kazoo(&python, "fails.py"), words);
+    assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
+    for part in
+        ["no-failure: broken", "=> p0 fails", "p0: kazoo.exceptions.NoNodeError", "BROKEN: no-failure"]
+    {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn pytest_asserts_what_was_promised_with_the_fixture() {
+    let Some(python) = python() else { return };
+    let output = Command::new(python)
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .current_dir(host().join("examples/pytest"))
+        .env("PYTHONPATH", host())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("ZOOCHECK", env!("CARGO_BIN_EXE_zoocheck"))
+        .output()
+        .expect("Python starts");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && stdout.contains("2 passed"), "{stdout}");
+}
+
+#[test]
+fn a_program_that_cannot_be_run_is_one_line_before_anything_is_judged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (program, part) in [
+        ("exit 3", "--program 'exit 3': client 0: it ended with exit status: 3 before it said anything"),
+        ("echo no; exit 1", "exit status: 1 before it said anything: no"),
+        ("no-such-program", "exit status: 127 before it said anything"),
+    ] {
+        let ran = drive(folder.path(), program, "--promises lock=/lock --seeds 1 --clients 1");
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{program}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part) && ran.stderr.lines().count() == 1, "{program}: {}", ran.stderr);
+    }
+    for (words, part) in [
+        ("--seeds 1", "--promises"),
+        ("--promises lock", "--promises: 'lock': expected KIND=PATH"),
+        ("--promises lock=/lock --seeds 0", "no seed at all"),
+        ("--promises lock=/lock --clients 0", "from 1 to 100"),
+        ("--promises lock=/lock --set clients=x", "--set clients=x"),
+        ("--promises lock=/lock --scenario none.toml", "none.toml: cannot read the scenario"),
+    ] {
+        let ran = drive(folder.path(), "true", words);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{words}: {}", ran.stderr);
+        assert!(ran.stderr.contains(part), "{words}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_program_that_says_nothing_is_undecided_and_one_that_runs_on_is_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let silent =
+        drive(folder.path(), "true", "--promises lock=/lock --seeds 1 --clients 2 --set fault-seconds=1");
+    assert_eq!(silent.status, 3, "{}{}", silent.stdout, silent.stderr);
+    assert!(silent.stdout.contains("undecided: never put to the test: exclusion-among-live-sessions"));
+    let words = "--promises lock=/lock --seeds 1 --clients 2 --time-limit 1s";
+    let ran = drive(folder.path(), "echo $$ >> pids; sleep 1000", words);
+    assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("the time limit of 1s came: client 0 has not come to its end"),
+        "{}",
+        ran.stdout
+    );
+    let pids = std::fs::read_to_string(folder.path().join("pids")).expect("they were told");
+    assert!(pids.lines().count() >= 2 && !pids.lines().any(lives), "{pids}");
+}
+
+#[test]
+fn who_is_told_to_leave_leaves_no_program_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut driving = command(folder.path())
+        .args([
+            "drive",
+            "--promises",
+            "lock=/lock",
+            "--clients",
+            "2",
+            "--program",
+            "echo $$ >> pids; sleep 1000",
+        ])
+        .args(["--set", "faults.client-crashes=0", "--jobs", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let began = Instant::now();
+    let pids = || std::fs::read_to_string(folder.path().join("pids")).unwrap_or_default();
+    while pids().lines().count() < 2 {
+        assert!(began.elapsed() < Duration::from_secs(60), "nobody starts");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let told = Command::new("kill").args(["-TERM", &driving.id().to_string()]).status();
+    assert!(told.expect("kill is there").success());
+    assert_eq!(driving.wait().expect("it ends").code(), Some(3));
+    assert!(!pids().lines().any(lives), "{}", pids());
+}
