@@ -67,7 +67,7 @@ pub(crate) struct Found {
     pub(crate) not_at_rest: Option<String>,
     pub(crate) happened: Happened,
     pub(crate) promises: Vec<LivePromise>,
-    /// The sessions, by the names that their clients have here.
+    /// Whose each session is, by the names that clients have here.
     pub(crate) sessions: BTreeMap<String, String>,
 }
 
@@ -183,7 +183,7 @@ impl Judge {
             return Err(format!("{} is not connected", actor.0));
         }
         let longest = who.unfinished().map(|(_, session)| who.timeout(session)).max();
-        if let Some(timeout) = longest {
+        if let Some(timeout) = longest.or(who.may_renew().then_some(Duration::ZERO)) {
             let (still, wanted) = (moment.still_for.min(who.silence()), STILL_LEAST.max(STILL * timeout));
             if still < wanted {
                 let [still, wanted] = [still, wanted].map(|time| time.as_secs_f64());
@@ -302,6 +302,8 @@ impl Observer for Judge {
         let (actor, timeout) = (actor.of_thread(thread), who.timeout(session));
         let name = json!({ "client": actor.to_string() });
         match what {
+            // Whose session it is has been taken note of.
+            What::Connects => {}
             What::Tells(all) => all.into_iter().try_for_each(|what| self.tells(&mut who, actor, what))?,
             What::Finishes(end) => self.finishes(&mut who, actor, end),
             What::Writes(resource, token) => return Ok(self.writes(actor, timeout, (resource, token))),

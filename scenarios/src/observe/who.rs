@@ -8,7 +8,7 @@ use zk_trials::event::{ActorId, End, Observation};
 /// What is known of clients.
 pub(super) struct Who {
     sessions: BTreeMap<SessionId, Session>,
-    /// How many sessions each client has had.
+    /// How many lives each client has had.
     lives: BTreeMap<u16, u16>,
     /// Who has asked for a lock and was not granted it yet.
     waiting: BTreeSet<(ActorId, Text)>,
@@ -53,13 +53,14 @@ impl Who {
     pub(super) fn closed(&mut self, session: SessionId, expired: bool) -> Option<ActorId> {
         let known = self.sessions.get_mut(&session)?;
         known.ended = Some(expired);
-        let actor = known.actor?;
-        self.forget(actor);
-        Some(actor)
+        known.actor
     }
 
     /// Whose session it is: that of a client with this number, or with the next one that nobody has. `begins` is called
     /// if it says something for the first time, and learns whether its session has ended.
+    ///
+    /// A client that says something with another session goes on with what it was about, if its former one has ended:
+    /// client libraries renew sessions by themselves.
     pub(super) fn actor(
         &mut self,
         session: SessionId,
@@ -67,35 +68,43 @@ impl Who {
         begins: &mut dyn FnMut(ActorId, Option<bool>),
     ) -> Result<ActorId, String> {
         self.heard = Instant::now();
-        let next = (0..).find(|number| !self.lives.contains_key(number));
-        let Some(known) = self.sessions.get_mut(&session) else {
+        let Some(known) = self.sessions.get(&session) else {
             return Err(format!("{session} was never a session here; GET /sessions lists them"));
         };
-        let actor = match known.actor {
+        let (ended, actor) = (known.ended, known.actor);
+        let actor = match actor.or_else(|| self.renews(client?)) {
             Some(actor) => actor,
-            None => {
-                let process = client.or(next).ok_or("there are too many clients")?;
-                let lives = self.lives.entry(process).or_default();
-                let life =
-                    u8::try_from(*lives).map_err(|_| format!("client {process} has had 256 sessions"))?;
-                *lives += 1;
-                let actor = ActorId { process, life, thread: 0 };
-                known.actor = Some(actor);
-                begins(actor, known.ended);
-                actor
-            }
+            None => self.begins_life(client)?,
         };
+        if let Some(known) = self.sessions.get_mut(&session).filter(|known| known.actor.is_none()) {
+            known.actor = Some(actor);
+            begins(actor, ended);
+        }
         match self.has_finished(actor) {
             true => Err(format!("{actor} has finished already")),
             false => Ok(actor),
         }
     }
 
-    /// Takes note of what somebody whose session lives is about.
+    /// A client whose sessions have all ended, and that goes on.
+    fn renews(&self, client: u16) -> Option<ActorId> {
+        let life = self.lives.get(&client)?.checked_sub(1)?;
+        let actor = ActorId { process: client, life: u8::try_from(life).ok()?, thread: 0 };
+        let goes_on = !self.has_finished(actor) && !self.gone.contains(&actor) && !self.has_session(actor);
+        goes_on.then_some(actor)
+    }
+
+    fn begins_life(&mut self, client: Option<u16>) -> Result<ActorId, String> {
+        let next = (0..).find(|number| !self.lives.contains_key(number));
+        let process = client.or(next).ok_or("there are too many clients")?;
+        let lives = self.lives.entry(process).or_default();
+        let life = u8::try_from(*lives).map_err(|_| format!("client {process} has had 256 lives"))?;
+        *lives += 1;
+        Ok(ActorId { process, life, thread: 0 })
+    }
+
+    /// Takes note of what somebody is about.
     pub(super) fn hears(&mut self, actor: ActorId, what: &Observation) {
-        if !self.open().iter().any(|(_, other)| *other == actor.main()) {
-            return;
-        }
         let about = (actor, what.subject().clone());
         match what {
             Observation::Attempts { .. } => {
@@ -136,10 +145,11 @@ impl Who {
 
     /// A client's process is gone. Gives those of its lives whose code had not come to its end: in one, mostly.
     pub(super) fn is_gone(&mut self, client: u16) -> Vec<ActorId> {
-        let open: Vec<ActorId> = self.open().into_iter().map(|(_, actor)| actor).collect();
-        let lost: Vec<ActorId> = open.into_iter().filter(|actor| actor.process == client).collect();
+        let all = self.sessions.values().filter_map(|session| session.actor);
+        let lost: BTreeSet<ActorId> = all.filter(|actor| actor.process == client).collect();
         lost.iter().for_each(|actor| self.forget(*actor));
-        self.gone.extend(lost.iter().copied());
+        let lost = lost.into_iter().filter(|actor| self.gone.insert(*actor));
+        let lost: Vec<ActorId> = lost.collect();
         lost.into_iter().filter(|actor| !self.has_finished(*actor)).collect()
     }
 
@@ -183,6 +193,17 @@ impl Who {
         open.filter_map(|(id, session)| Some((*id, session.actor?))).collect()
     }
 
+    fn has_session(&self, actor: ActorId) -> bool {
+        self.open().iter().any(|(_, other)| *other == actor.main())
+    }
+
+    /// Whether the session of somebody has expired that has not come to its end, and may have another one soon.
+    pub(super) fn may_renew(&self) -> bool {
+        let expired = self.sessions.values().filter(|session| session.ended == Some(true));
+        let mut actors = expired.filter_map(|session| session.actor);
+        actors.any(|actor| self.renews(actor.process) == Some(actor))
+    }
+
     /// Of these, those whose code has not come to its end.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = (ActorId, SessionId)> {
         let open = self.open().into_iter().map(|(session, actor)| (actor, session));
@@ -191,13 +212,13 @@ impl Who {
 
     /// One that has entered or begun something, and what.
     pub(super) fn midst(&self) -> Option<&(ActorId, Text)> {
-        self.midst.first()
+        self.midst.iter().find(|(actor, _)| self.has_session(*actor))
     }
 
     /// Who waits for a lock.
     pub(super) fn waiting(&self) -> Vec<ActorId> {
         let waiting: BTreeSet<ActorId> = self.waiting.iter().map(|(actor, _)| actor.main()).collect();
-        waiting.into_iter().collect()
+        waiting.into_iter().filter(|actor| self.has_session(*actor)).collect()
     }
 
     /// For how long nobody has said anything.
@@ -205,9 +226,9 @@ impl Who {
         self.heard.elapsed()
     }
 
-    /// The sessions of all who have said something, by their names.
+    /// Whose the sessions are, of all who have said something.
     pub(super) fn names(&self) -> BTreeMap<String, String> {
-        let named = self.sessions.iter().filter_map(|(id, session)| Some((session.actor?, id)));
-        named.map(|(actor, id)| (actor.to_string(), id.to_string())).collect()
+        let named = self.sessions.iter().filter_map(|(id, session)| Some((id, session.actor?)));
+        named.map(|(id, actor)| (id.to_string(), actor.to_string())).collect()
     }
 }

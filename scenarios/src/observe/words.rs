@@ -17,6 +17,8 @@ pub(super) struct Said {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum What {
+    /// Has this session.
+    Connects,
     /// Tells these, in order.
     Tells(Vec<Observation>),
     /// Works for a while, and is answered when it has.
@@ -34,6 +36,7 @@ struct Body {
     session: String,
     client: Option<u16>,
     thread: u8,
+    connects: Option<bool>,
     attempts: Option<String>,
     enters: Option<String>,
     shares: Option<String>,
@@ -142,6 +145,9 @@ impl Body {
                 }],
             );
         }
+        if let Some(true) = self.connects.take() {
+            all.push(("connects", What::Connects));
+        }
         if let Some(true) = self.works.take() {
             all.push(("works", What::Works));
         }
@@ -223,6 +229,8 @@ mod tests {
         assert_eq!(writes, Ok(Said { session: SessionId::new(7), client: Some(2), thread: 1, what }));
         let done = read(br#"{"session":"0x7","finishes":"session-lost"}"#).expect("it is well said");
         assert_eq!(done.what, What::Finishes(End::SessionLost));
+        let connects = read(br#"{"session":"0x7","connects":true}"#).expect("it is well said");
+        assert_eq!(connects.what, What::Connects);
         assert_eq!(read(br#"{"session":"0x7","works":true}"#).expect("it is well said").what, What::Works);
     }
 

@@ -14,7 +14,9 @@ class Probe(Words):
     def __init__(self, control, client, name="p0", process=0, clients=1, rounds=1, thread=0):
         super().__init__(name, process, clients, rounds)
         self._control, self._client, self._thread = control, client, thread
-        self._last = None
+        self._last, self._is_over = None, False
+        if thread == 0 and hasattr(client, "add_listener"):
+            client.add_listener(self._changes)
 
     def thread(self, number):
         """The probe of another thread, from 1 on, which asks for something of its own on the same session."""
@@ -23,6 +25,15 @@ class Probe(Words):
         return Probe(
             self._control, self._client, self.name, self.process, self.clients, self._rounds, number
         )
+
+    def connects(self):
+        """It has this session; from now on, if the former one has ended."""
+        self._tell(connects=True)
+
+    def _changes(self, state):
+        # kazoo renews a session by itself, and goes on with what it was about.
+        if state == "CONNECTED" and not self._is_over:
+            self.connects()
 
     def session(self):
         """The client's session; the last one it had, where it has lost it and has no other yet."""
@@ -48,6 +59,7 @@ class Probe(Words):
 
     def finishes(self, end="done"):
         """Its code has come to its end: `done`, `failed`, or `session-lost`. Its session may live on."""
+        self._is_over = True
         self._tell(finishes=end)
 
     def _says(self, word, about, what="", number=0):
