@@ -69,14 +69,19 @@ fn a_lock_that_is_none_is_broken_by_name_each_time_and_leaves_no_process() {
     assert!(pids.lines().count() >= 6 && !pids.lines().any(lives), "{pids}");
 }
 
+/// Those by which kazoo's lock makes a second znode for one attempt, as it does not find its first: KAZOO.md.
+const FIRST_NOT_FOUND: [&str; 6] =
+    ["drops", "slow-syncs", "slow-links", "server-lags", "server-pauses", "partitions"];
+
 #[test]
-fn kazoos_lock_holds_under_the_faults_of_two_seeds() {
+fn kazoos_lock_holds_while_processes_die_or_stand_still_and_sessions_expire() {
     let Some(python) = python() else { return };
-    let words = "--promises fair-lock=/lock --seeds 2 --format json";
-    let ran = drive(&host().join("examples"), &kazoo(&python, "lock.py"), words);
+    let without: String = FIRST_NOT_FOUND.map(|fault| format!(" --set faults.{fault}=0")).concat();
+    let words = format!("--promises fair-lock=/lock --seeds 2 --format json{without}");
+    let ran = drive(&host().join("examples"), &kazoo(&python, "lock.py"), &words);
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
     let report = ran.json::<DriveReport>();
-    assert!(report["faults"].as_u64() >= Some(5), "nothing went wrong, so nothing was shown: {report:#}");
+    assert!(report["faults"].as_u64() >= Some(3), "nothing went wrong, so nothing was shown: {report:#}");
     assert!(report["happened"]["grants"].as_u64() >= Some(20), "{report:#}");
 }
 
@@ -144,14 +149,11 @@ fn a_program_that_says_nothing_is_undecided_and_one_that_runs_on_is_cut() {
         drive(folder.path(), "true", "--promises lock=/lock --seeds 1 --clients 2 --set fault-seconds=1");
     assert_eq!(silent.status, 3, "{}{}", silent.stdout, silent.stderr);
     assert!(silent.stdout.contains("undecided: never put to the test: exclusion-among-live-sessions"));
-    let words = "--promises lock=/lock --seeds 1 --clients 2 --time-limit 1s";
+    let words = "--promises lock=/lock --seeds 1 --clients 2 --time-limit 1s --format json";
     let ran = drive(folder.path(), "echo $$ >> pids; sleep 1000", words);
     assert_eq!(ran.status, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(
-        ran.stdout.contains("the time limit of 1s came: client 0 has not come to its end"),
-        "{}",
-        ran.stdout
-    );
+    let report = ran.json::<DriveReport>();
+    assert_eq!(report["undecided"][0]["why"], "the time limit of 1s came: client 0 has not come to its end");
     let pids = std::fs::read_to_string(folder.path().join("pids")).expect("they were told");
     assert!(pids.lines().count() >= 2 && !pids.lines().any(lives), "{pids}");
 }
