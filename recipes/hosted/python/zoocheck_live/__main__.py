@@ -45,7 +45,8 @@ def main():
     number = lambda name: int(os.environ["ZOOCHECK_" + name])
     random.seed("%d %s" % (number("SEED"), told["NAME"]))
     client = kazoo.client.KazooClient(told["SERVERS"], timeout=number("SESSION_TIMEOUT_MS") / 1000)
-    client.start(timeout=120)
+    # `start` gives up if the connection is lost again at once.
+    client.start_async().wait()
     probe = Probe(
         told["CONTROL"], client, told["NAME"], number("CLIENT"), number("CLIENTS"), number("ROUNDS")
     )

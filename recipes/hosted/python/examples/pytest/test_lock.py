@@ -28,10 +28,7 @@ class Nothing:
         pass
 
 
-def work(zoocheck, a_lock):
-    client = kazoo.client.KazooClient(zoocheck.servers, timeout=4)
-    client.start(timeout=60)
-    probe = zoocheck.probe(client, CLIENTS, ROUNDS)
+def work(client, probe, a_lock):
     for _ in probe.rounds():
         # An object for each attempt: kazoo's lock does not survive the end of its session.
         lock = a_lock(client, probe.name)
@@ -47,14 +44,16 @@ def work(zoocheck, a_lock):
         except LOST as error:
             probe.gives_up("/lock", error)
     probe.finishes()
-    return client
 
 
 def contend(zoocheck, a_lock):
-    """The clients at work, each in a thread; gives them when all have finished."""
-    clients = []
-    run = lambda: clients.append(work(zoocheck, a_lock))
-    threads = [threading.Thread(target=run, daemon=True) for _ in range(CLIENTS)]
+    """Clients at work, each in a thread; gives them when all have finished."""
+    clients = [kazoo.client.KazooClient(zoocheck.servers, timeout=4) for _ in range(CLIENTS)]
+    threads = []
+    for client in clients:
+        client.start()
+        told = (client, zoocheck.probe(client, CLIENTS, ROUNDS), a_lock)
+        threads.append(threading.Thread(target=work, args=told, daemon=True))
     for thread in threads:
         thread.start()
     yield
