@@ -1,7 +1,11 @@
 """What a program says of itself in real time."""
 
+import time
+
 from zoocheck_host.words import Words
 from zoocheck_live.http import ask
+
+WAITS_S = 60
 
 
 class Probe(Words):
@@ -15,6 +19,7 @@ class Probe(Words):
         super().__init__(name, process, clients, rounds)
         self._control, self._client, self._thread = control, client, thread
         self._last, self._is_over = None, False
+        self.session()
         if thread == 0 and hasattr(client, "add_listener"):
             client.add_listener(self._changes)
 
@@ -71,8 +76,10 @@ class Probe(Words):
         self._tell(**told)
 
     def _tell(self, **told):
-        session = self.session()
-        if session is None:
-            raise RuntimeError("the client has no session yet, by which it could be known; start it first")
+        until = time.monotonic() + WAITS_S
+        while (session := self.session()) is None:
+            if time.monotonic() > until:
+                raise RuntimeError("the client has no session by which it could be known; start it first")
+            time.sleep(0.01)
         who = {"session": session, "client": self.process, "thread": self._thread}
         return ask(self._control, "POST", "/observe", {**who, **told})
