@@ -20,13 +20,17 @@ fn python() -> Option<String> {
     if found.is_ok_and(|status| status.success()) {
         return Some(python);
     }
-    let why = format!(
+    skip(&format!(
         "{python} has no kazoo or no pytest; `pip install` tests/clients/requirements.txt, and ZOOCHECK_PYTHON names \
          the Python that has them"
-    );
+    ));
+    None
+}
+
+/// Says that something is skipped, and why; where nothing may be skipped, fails.
+fn skip(why: &str) {
     assert!(std::env::var_os("ZOOCHECK_NO_SKIP").is_none(), "{why}");
     eprintln!("skipped: {why}");
-    None
 }
 
 fn host() -> PathBuf {
@@ -83,6 +87,22 @@ fn kazoos_lock_holds_while_processes_die_or_stand_still_and_sessions_expire() {
     let report = ran.json::<DriveReport>();
     assert!(report["faults"].as_u64() >= Some(3), "nothing went wrong, so nothing was shown: {report:#}");
     assert!(report["happened"]["grants"].as_u64() >= Some(20), "{report:#}");
+}
+
+#[test]
+fn curators_mutex_holds_while_sessions_expire() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/java/curator");
+    let check = Command::new(&script).arg("check").output().expect("the script runs");
+    if !check.status.success() {
+        return skip(String::from_utf8_lossy(&check.stdout).trim());
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let without: String = FIRST_NOT_FOUND.map(|fault| format!(" --set faults.{fault}=0")).concat();
+    let words = format!("--promises fair-lock=/lock --seeds 1 --clients 3 --format json{without}");
+    let ran = drive(folder.path(), &format!("{} run Mutex", script.display()), &words);
+    let report = ran.json::<DriveReport>();
+    assert_eq!(ran.status, 0, "{report:#}{}", ran.stderr);
+    assert!(report["happened"]["grants"].as_u64() >= Some(9), "{report:#}");
 }
 
 #[test]
