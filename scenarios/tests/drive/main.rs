@@ -90,7 +90,7 @@ fn kazoos_lock_holds_while_processes_die_or_stand_still_and_sessions_expire() {
 }
 
 #[test]
-fn curators_mutex_holds_while_sessions_expire() {
+fn curators_mutex_holds_while_leaders_and_processes_crash() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/java/curator");
     let check = Command::new(&script).arg("check").output().expect("the script runs");
     if !check.status.success() {
@@ -98,6 +98,8 @@ fn curators_mutex_holds_while_sessions_expire() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let without: String = FIRST_NOT_FOUND.map(|fault| format!(" --set faults.{fault}=0")).concat();
+    // Where a session ends while it asks, Curator may delete a path that is null: recipes/hosted/README.md.
+    let without = without + " --set faults.expiries=0 --set faults.client-pauses=0";
     let words = format!("--promises fair-lock=/lock --seeds 1 --clients 3 --format json{without}");
     let ran = drive(folder.path(), &format!("{} run Mutex", script.display()), &words);
     let report = ran.json::<DriveReport>();
