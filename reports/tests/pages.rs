@@ -282,7 +282,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
     };
     let steps = vec!["server 0 starts".to_string(), format!("server 1 crashes {HOSTILE}")];
     let (what, why, matters) = ("they differ".into(), Vec::new(), Vec::new());
-    let path = Path { what, assumption: None, why, matters, steps: steps.clone() };
+    let path = Path { what, assumption: None, why, matters, inevitable_from: None, steps: steps.clone() };
     let bounds = EnsembleBounds {
         servers: 3,
         observers: 0,

@@ -87,7 +87,7 @@ pub(crate) struct DriveArguments {
     #[arg(long, value_name = "J", allow_negative_numbers = true, value_parser = whole(1..=64u16))]
     jobs: Option<u16>,
     /// Stop a seed after so long, such as 90s or 5m: undecided
-    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = crate::command::duration)]
+    #[arg(long, value_name = "TIME", default_value = "3m", value_parser = crate::typed::duration)]
     time_limit: Duration,
     /// Write index.html, report.json and junit.xml there
     #[arg(long, value_name = "DIR")]
