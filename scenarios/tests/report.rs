@@ -204,7 +204,7 @@ fn every_command_has_a_manual_page_with_all_of_its_options() {
         let name = format!("zoocheck-{}", command.replace(' ', "-"));
         assert!(page.stdout.contains(&format!(".TH {name} 1 ")), "{command}: {}", page.stdout);
         let (page, help) = (page.stdout.replace("\\-", "-"), zoocheck(&format!("{command} --help")).stdout);
-        let missing: Vec<_> = options(&help).difference(&options(&page)).cloned().collect();
+        let missing: Vec<_> = options(&help).into_iter().filter(|option| !page.contains(option)).collect();
         assert!(missing.is_empty(), "{command}: {missing:?}");
     }
     let unknown = zoocheck("manual chek");
