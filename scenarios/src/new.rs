@@ -136,9 +136,13 @@ fn sources(typed: Option<&Path>) -> Result<PathBuf, BadInput> {
         manifest.contains("name = \"zoocheck\"")
     });
     let found = found.and_then(|dir| dir.canonicalize().ok());
-    found.ok_or_else(|| {
-        BadInput::new(format!("--zoocheck: the sources of zoocheck are not in {}; say where", dir.display()))
-    })
+    found.ok_or_else(|| not_in(typed))
+}
+
+/// The machine that built a release means nothing to whoever has it.
+fn not_in(typed: Option<&Path>) -> BadInput {
+    let place = typed.map_or("where this one was built".into(), |dir| format!("in {}", dir.display()));
+    BadInput::new(format!("--zoocheck: the sources of zoocheck are not {place}; say where"))
 }
 
 #[cfg(test)]
@@ -156,6 +160,13 @@ mod tests {
             let main = filled(kind.files()[0].1, "three-gates", kind, Path::new("/src/zoocheck"));
             assert!(main.contains("fn three_gates()") && main.contains("\"/three-gates"), "{main}");
         }
+    }
+
+    #[test]
+    fn whoever_has_no_sources_is_not_told_a_path_of_another_machine() {
+        let expected = "--zoocheck: the sources of zoocheck are not where this one was built; say where";
+        assert_eq!(not_in(None).to_string(), expected);
+        assert!(not_in(Some(Path::new("src"))).to_string().contains("are not in src; say where"));
     }
 
     #[test]
