@@ -294,10 +294,10 @@ pub(super) struct ReplayArguments {
     /// Explain this promise's break instead of the first one
     #[arg(long, value_name = "NAME")]
     pub(super) promise: Option<String>,
-    /// Find the turning point: N runs with the same faults and other delays from there on [default: 20; 0 for programs]
+    /// Find the turning point, by N runs with other delays [default: 20]
     #[arg(long, value_name = "N", conflicts_with_all = ["trace", "at"], allow_negative_numbers = true, value_parser = whole(0..=10_000u32))]
     pub(super) redraws: Option<u32>,
-    /// How many lines up to the break, those that matter most; all: every line
+    /// How many lines up to the break; all: every line
     #[arg(long, value_name = "N|all", allow_negative_numbers = true, default_value = "60", value_parser = lines)]
     pub(super) lines: Lines,
     /// Everything, raw, instead of the timeline: messages, timers, disks
@@ -411,16 +411,16 @@ pub(super) struct CheckArguments {
     /// Changes by an administrator: a deletion, or data that the trial names
     #[arg(help_heading = BOUNDS, long, value_name = "A", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     admin: Option<u8>,
-    /// The administrator may also change the znodes that the trial sets up
+    /// The administrator may also change what the trial sets up
     #[arg(help_heading = BOUNDS, long, requires = "admin")]
     admin_parents: bool,
     /// Transactions by which a client's view may lag
     #[arg(help_heading = BOUNDS, long, value_name = "L", allow_negative_numbers = true, value_parser = whole(0..=u8::MAX))]
     lag: Option<u8>,
-    /// Assume that a sync shows all that was committed before it; ZooKeeper's need not
+    /// Assume that a sync shows all that is committed; ZooKeeper's may not
     #[arg(help_heading = BOUNDS, long)]
     true_syncs: bool,
-    /// Assume that no client is told that its session has ended while it lives
+    /// Assume that nobody is told of an end while the session lives
     #[arg(help_heading = BOUNDS, long)]
     true_ends: bool,
     /// Deliver answers as requests are served; sound for some recipes only
@@ -429,10 +429,10 @@ pub(super) struct CheckArguments {
     /// Do not tell processes apart; sound for some recipes only
     #[arg(help_heading = SEARCH, long)]
     symmetry: bool,
-    /// Turn off --eager and --symmetry, though the catalogue says they are sound
+    /// Turn off --eager and --symmetry, also where they are sound
     #[arg(help_heading = SEARCH, long, conflicts_with_all = ["eager", "symmetry"])]
     full: bool,
-    /// Do not merge states by what a recipe says at its checkpoints
+    /// Do not merge states by what a recipe says at checkpoints
     #[arg(help_heading = SEARCH, long)]
     no_keys: bool,
     /// Replay every transition instead of remembering it
@@ -444,10 +444,10 @@ pub(super) struct CheckArguments {
     /// Do not look for livelocks
     #[arg(help_heading = SEARCH, long)]
     no_livelock: bool,
-    /// Compare versions and zxids by order alone: finds livelocks that count up; never says holds
+    /// Compare zxids and versions by order alone; never says holds
     #[arg(help_heading = SEARCH, long, conflicts_with = "true_zxids")]
     ranks: bool,
-    /// Give every transaction a zxid of its own, also where none can matter
+    /// Give every transaction a zxid, also where none matters
     #[arg(help_heading = SEARCH, long)]
     true_zxids: bool,
     /// Give up after so long, such as 90s, 5m or 1h
