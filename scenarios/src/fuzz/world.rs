@@ -233,11 +233,6 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     if says.iter().flatten().any(|said| said.ends_with("SessionMoved")) {
         return Ran::Excluded(Exclusion::Moved);
     }
-    // A time that was not told before has an even rank.
-    let is_new_time = |said: &&String| {
-        let time = said.split_once("ctime ").or(said.split_once("mtime "));
-        time.and_then(|(_, rank)| rank.parse::<u32>().ok()).is_some_and(|rank| rank % 2 == 0)
-    };
     if says.iter().any(|says| says.iter().filter(is_new_time).count() > TIMES_MAX) {
         return Ran::Excluded(Exclusion::Clocks);
     }
@@ -246,10 +241,17 @@ pub(super) fn seen(program: &Program, events: &[Event], servers: u8) -> Ran {
     let transactions = changes.len() + says.iter().map(Vec::len).sum::<usize>();
     let lag = if servers > 1 { transactions.min(200) as u8 } else { 0 };
     let clients = program.processes.len() as u8;
-    let [restarts, expiries] = [later_lives.len(), expired.len()].map(|many| many.min(200) as u8);
-    let admin = changes.iter().filter(|change| change.is_administrators()).count().min(200) as u8;
+    let admin = changes.iter().filter(|change| change.is_administrators()).count();
+    let [restarts, expiries, admin] =
+        [later_lives.len(), expired.len(), admin].map(|many| many.min(200) as u8);
     let bounds = Bounds { drops, expiries, crashes, restarts, admin, lag, ..Bounds::clients(clients) };
     Ran::Seen(Seen { says, changes, order, bounds, met })
+}
+
+/// Whether it is a time that was not told before: it has an even rank.
+fn is_new_time(said: &&String) -> bool {
+    let time = said.split_once("ctime ").or(said.split_once("mtime "));
+    time.and_then(|(_, rank)| rank.parse::<u32>().ok()).is_some_and(|rank| rank % 2 == 0)
 }
 
 /// What a process tells, as one text.
