@@ -46,7 +46,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// `HOST:PORT`.
-#[cfg(any(feature = "live", feature = "conform"))]
+#[cfg(feature = "conform")]
 pub(crate) fn server(text: &str) -> Result<String, String> {
     if is_server(text) { Ok(text.into()) } else { Err("expected HOST:PORT, such as 127.0.0.1:2181".into()) }
 }
