@@ -1,9 +1,9 @@
 """kazoo's partitioner of a set: who is given an item has it alone. Said of the item `a`.
 
-    zoocheck run partitioner.py:worker --promises lock=/work/locks/a
+    zoocheck run partitioner.py:worker --promises lock=/jobs/locks/a
 """
 
-LOCK = "/work/locks/a"
+LOCK = "/jobs/locks/a"
 
 
 def worker(client, probe):
@@ -13,7 +13,7 @@ def worker(client, probe):
 
 def has_its_share(client, probe):
     items = ("a", "b", "c")
-    partitioner = client.retry(client.SetPartitioner, "/work", items, identifier=probe.name, time_boundary=2)
+    partitioner = client.retry(client.SetPartitioner, "/jobs", items, identifier=probe.name, time_boundary=2)
     probe.attempts(LOCK)
     while True:
         if partitioner.failed:
