@@ -4,8 +4,7 @@ use super::actor::Fuzzed;
 use super::blind::Blind;
 use super::program::Program;
 use super::world::{Change, Mark, Seen, change, told};
-use std::collections::{BTreeSet, BinaryHeap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use zk_model::CheckConfig;
@@ -341,39 +340,68 @@ fn outcomes_of(
     processes: usize,
     most: usize,
 ) -> Option<BTreeSet<Vec<Vec<String>>>> {
+    let mut texts = Texts::default();
     let mut known = HashSet::new();
-    let mut outcomes = BTreeSet::new();
-    let mut open: Vec<(State, Vec<Vec<String>>)> = Vec::new();
-    let reach = |taken: Taken, before: &[Vec<String>]| {
+    let mut outcomes = HashSet::new();
+    let mut open: Vec<(State, Vec<usize>)> = Vec::new();
+    let mut reach = |taken: Taken, before: &[usize], open: &mut Vec<_>| {
         let mut says = before.to_vec();
         for event in taken.events.iter().flat_map(|events| &events.items) {
             if let Event::Says { actor, what } = event
                 && let Some((name, about, _)) = what.told()
             {
-                says[usize::from(actor.process)].push(told(name.text(), about));
+                let text = &mut says[usize::from(actor.process)];
+                *text = texts.then(*text, told(name.text(), about));
             }
         }
-        (taken.state, says)
-    };
-    let mut add = |(state, says): (State, Vec<Vec<String>>), open: &mut Vec<_>| {
-        let mut hasher = DefaultHasher::new();
-        says.hash(&mut hasher);
-        if known.insert((state.fingerprint, hasher.finish())) {
-            open.push((state, says));
+        if known.insert((taken.state.fingerprint, says.clone())) {
+            open.push((taken.state, says));
         }
         known.len()
     };
-    add(reach(model.init(), &vec![Vec::new(); processes]), &mut open);
+    reach(model.init(), &vec![Texts::EMPTY; processes], &mut open);
     let mut next = Vec::new();
     while let Some((state, says)) = open.pop() {
         if actions(model, blind, &state, &mut next) == 0 {
             outcomes.insert(says.clone());
         }
         for action in &next {
-            if add(reach(model.step(&state, *action), &says), &mut open) > most {
+            if reach(model.step(&state, *action), &says, &mut open) > most {
                 return None;
             }
         }
     }
-    Some(outcomes)
+    Some(outcomes.into_iter().map(|says| says.into_iter().map(|text| texts.all(text)).collect()).collect())
+}
+
+/// What a process has told so far, by number: each continues an earlier one by something more.
+#[derive(Default)]
+struct Texts {
+    numbers: HashMap<(usize, String), usize>,
+    /// The text that each continues, and by what; the first continues [`Texts::EMPTY`].
+    texts: Vec<(usize, String)>,
+}
+
+impl Texts {
+    const EMPTY: usize = 0;
+
+    fn then(&mut self, text: usize, more: String) -> usize {
+        let next = self.texts.len() + 1;
+        let number = *self.numbers.entry((text, more.clone())).or_insert(next);
+        if number == next {
+            self.texts.push((text, more));
+        }
+        number
+    }
+
+    fn all(&self, mut text: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        while text != Texts::EMPTY {
+            let (before, more) = &self.texts[text - 1];
+            all.push(more.clone());
+            text = *before;
+        }
+        all.reverse();
+        all
+    }
 }
