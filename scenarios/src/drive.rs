@@ -111,7 +111,7 @@ struct Plan {
 fn scenario() -> Scenario {
     Scenario {
         about: "Five client programs contend through faults in real time.".into(),
-        servers: 3,
+        observers: 0,
         tick_ms: 200,
         session_timeout_ms: 1500,
         work_ms: [0, 2000],
@@ -136,6 +136,7 @@ impl DriveArguments {
         scenario.clients = self.clients.unwrap_or(scenario.clients);
         scenario.rounds = self.rounds.unwrap_or(scenario.rounds);
         scenario.servers = self.servers.unwrap_or(scenario.servers);
+        scenario.observers = 0;
         scenario.validate().map_err(BadInput::new)?;
         observe::owed(&self.promises)?;
         Ok(Plan {

@@ -34,9 +34,9 @@ pub(super) async fn strike(struck: Arc<Struck>, scenario: Scenario, seed: u64) {
     let mut under_way = JoinSet::new();
     for TimedFault { at_ms, fault } in Schedule::draw(&scenario, seed).faults {
         sleep_until(start + Duration::from_millis(at_ms)).await;
-        let (struck, latency, servers) = (struck.clone(), latency_ms(&scenario), scenario.servers);
+        let (struck, latency) = (struck.clone(), latency_ms(&scenario));
         under_way.spawn(async move {
-            if struck.strike(&fault, latency, servers, end).await {
+            if struck.strike(&fault, latency, end).await {
                 struck.count.fetch_add(1, Ordering::SeqCst);
             }
         });
@@ -47,7 +47,7 @@ pub(super) async fn strike(struck: Arc<Struck>, scenario: Scenario, seed: u64) {
 
 impl Struck {
     /// Whether it struck.
-    async fn strike(&self, fault: &drawn::Fault, latency_ms: f64, servers: u8, end: Instant) -> bool {
+    async fn strike(&self, fault: &drawn::Fault, latency_ms: f64, end: Instant) -> bool {
         match *fault {
             drawn::Fault::ClientCrash { client, when, restart_after_ms } => {
                 self.comes_to(client, when, end).await
@@ -70,7 +70,7 @@ impl Struck {
                 let Some(session) = self.session_at(client, when, end).await else { return false };
                 self.at_server(Fault::Drop { session, when: When::Now, what: loss(what) }).await
             }
-            ref other => match Step::new(other, latency_ms, servers).fault(&|client| self.session(client)) {
+            ref other => match Step::new(other, latency_ms).fault(&|client| self.session(client)) {
                 Ok(Some(fault)) => self.at_server(fault).await,
                 Ok(None) | Err(_) => false,
             },
