@@ -17,18 +17,26 @@ enum After {
     Unknown,
 }
 
+/// A continuation of so many steps is followed no further: each step of one that never ends replays a longer history.
+const LONGEST: usize = 300;
+
 /// The first step, counted from 1, behind which every continuation within the bounds breaks the promise of this number
-/// where it is owed; 0 if each does from the start. `None` if that was not found out by looking at so many states
-/// behind one step.
+/// where it is owed; 0 if each does from the start. `None` if that was not found out before `gives_up` said so, which is
+/// asked with the number of states that were looked at behind one step.
 ///
 /// A continuation ends where nothing moves unless a fault makes it. One that goes round for ever avoids the break.
-pub fn inevitable_from(model: &RecipeModel, path: &[usize], promise: usize, most: usize) -> Option<usize> {
+pub fn inevitable_from(
+    model: &RecipeModel,
+    path: &[usize],
+    promise: usize,
+    gives_up: &dyn Fn(usize) -> bool,
+) -> Option<usize> {
     let states = states(model, path)?;
     // What is lost stays lost: the states are halved. Behind the last one it is broken.
     let (mut first, mut last) = (0, path.len());
     while first < last {
         let middle = first + (last - first) / 2;
-        match after(model, states.get(middle)?, promise, most) {
+        match after(model, states.get(middle)?, promise, gives_up) {
             After::Avoided => first = middle + 1,
             After::Broken => last = middle,
             After::Unknown => return None,
@@ -65,7 +73,7 @@ struct Open {
 }
 
 /// Looks for a continuation that keeps the promise: to an end, or round to a state that it has come from.
-fn after(model: &RecipeModel, from: &State, promise: usize, most: usize) -> After {
+fn after(model: &RecipeModel, from: &State, promise: usize, gives_up: &dyn Fn(usize) -> bool) -> After {
     // Whether a state is on the way; of one that is not, nothing that avoids the break comes.
     let mut known: HashMap<u64, bool> = HashMap::new();
     let Some(first) = open(model, from.clone(), promise) else { return After::Avoided };
@@ -85,7 +93,7 @@ fn after(model: &RecipeModel, from: &State, promise: usize, most: usize) -> Afte
         match known.get(&taken.state.fingerprint) {
             Some(true) => return After::Avoided,
             Some(false) => continue,
-            None if known.len() >= most => return After::Unknown,
+            None if way.len() >= LONGEST || gives_up(known.len()) => return After::Unknown,
             None => {}
         }
         let Some(next) = open(model, taken.state, promise) else { return After::Avoided };
@@ -112,6 +120,7 @@ mod tests {
     use crate::reads::Reads;
     use std::collections::HashSet;
     use std::sync::Arc;
+    use zk_trials::event::End;
     use zk_trials::trial::Trial;
 
     /// The end of each continuation that breaks nothing on its way, without a promise's breaks; no way may go round.
@@ -179,6 +188,24 @@ mod tests {
                 assert_eq!(kept_ends(&model, state, promise), 0, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn a_continuation_without_an_end_is_given_up() {
+        let endless = Trial::new("endless", |zk, _, part| async move {
+            let path: zk_api::ZPath = "/t".parse().expect("it is a path");
+            while part.me.process == 0 {
+                let _ = zk.set_data(&path, zk_api::Data::NULL, -1).await;
+            }
+            End::Failed
+        });
+        let endless = Arc::new(endless.setup(["/t"]));
+        let config =
+            CheckConfig { inevitable_within: Some(usize::MAX), ..CheckConfig::new(endless.about.bounds) };
+        let found = check(endless, &config, &mut |_| {});
+        let report =
+            found.promises.iter().find(|report| report.name == "no-failure").expect("it is a standard one");
+        assert!(report.broken.as_ref().expect("it is broken").inevitable_from.is_none());
     }
 
     #[test]

@@ -56,6 +56,7 @@ pub struct Found {
 struct Search<'a> {
     model: &'a RecipeModel,
     config: &'a CheckConfig,
+    started: Instant,
     tree: Tree,
     /// What livelocks are looked for in, or why they are not.
     edges: Result<Edges, String>,
@@ -84,6 +85,7 @@ pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMu
     let mut search = Search {
         model,
         config,
+        started: Instant::now(),
         tree: Tree::default(),
         edges: edges(config),
         found,
@@ -123,7 +125,6 @@ fn edges(config: &CheckConfig) -> Result<Edges, String> {
 
 impl Search<'_> {
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) {
-        let started = Instant::now();
         let Taken { state, findings, .. } = match quietly(|| self.model.init()) {
             Ok(taken) => taken,
             Err(what) => return self.stop_at_panic(&what),
@@ -148,7 +149,7 @@ impl Search<'_> {
             let width = level.len() as u64;
             for (nth, (state, index)) in level.into_iter().enumerate() {
                 seen += 1;
-                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out(started) {
+                if seen.is_multiple_of(LOOK_EVERY) && self.has_run_out() {
                     return;
                 }
                 if seen.is_multiple_of(TELL_EVERY) {
@@ -185,10 +186,13 @@ impl Search<'_> {
         !actions.is_empty()
     }
 
-    fn has_run_out(&mut self, started: Instant) -> bool {
+    fn limits(&self) -> Limits<'_> {
         let CheckConfig { time_limit: time, max_memory: memory, stop, .. } = self.config;
-        let limits = Limits { time: *time, memory: *memory, stop: stop.as_ref() };
-        self.found.ran_out = limits.reached(started);
+        Limits { time: *time, memory: *memory, stop: stop.as_ref() }
+    }
+
+    fn has_run_out(&mut self) -> bool {
+        self.found.ran_out = self.limits().reached(self.started);
         self.found.ran_out.is_some()
     }
 
@@ -378,7 +382,9 @@ impl Search<'_> {
         let nth: Vec<u16> = nth.into_iter().map(|nth| nth as u16).collect();
         let path = self.path(index, &nth);
         let most = self.config.inevitable_within.filter(|_| violation.excuse.is_none());
-        let inevitable_from = most.and_then(|most| inevitable_from(self.model, &path, promise, most));
+        let gives_up = |most| move |states| states >= most || self.limits().reached(self.started).is_some();
+        let inevitable_from =
+            most.and_then(|most| inevitable_from(self.model, &path, promise, &gives_up(most)));
         Counterexample { inevitable_from, ..self.retraced(violation, &path) }
     }
 
