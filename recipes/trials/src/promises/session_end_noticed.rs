@@ -25,6 +25,8 @@ pub struct SessionEndNoticed {
     said: BTreeMap<ActorId, bool>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
+    /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later.
+    ended: BTreeSet<ActorId>,
     /// Who is in the midst of nothing may end as if all were done.
     of_midst: bool,
 }
@@ -110,7 +112,6 @@ impl Promise for SessionEndNoticed {
             Event::Is(Fact::LearnsExpiry { actor }) => {
                 let known = self.sessions.len();
                 self.sessions.retain(|_, (other, _)| other != actor);
-                // Nobody is left to notice who has ended.
                 if self.sessions.len() == known {
                     return;
                 }
@@ -125,7 +126,7 @@ impl Promise for SessionEndNoticed {
                     found.push(broken(format!("{actor} goes on writing though its session is over"), None));
                 }
             }
-            Event::Is(Fact::SessionOpened { session, actor }) => {
+            Event::Is(Fact::SessionOpened { session, actor }) if !self.ended.contains(actor) => {
                 // Its client may have renewed it.
                 let said = self.said.get(actor).copied();
                 self.forgets(*actor);
@@ -138,7 +139,10 @@ impl Promise for SessionEndNoticed {
             Event::Is(Fact::NodeDeleted { by: SessionId::NONE, owner, .. }) => {
                 self.lost.extend(self.sessions.get(owner).map(|(actor, _)| *actor));
             }
-            Event::Is(Fact::Finished { actor, end }) => self.finishes(*actor, *end, found),
+            Event::Is(Fact::Finished { actor, end }) => {
+                self.finishes(*actor, *end, found);
+                self.ended.insert(*actor);
+            }
             Event::Is(Fact::Crashed { actor }) => drop(self.forgets(*actor)),
             Event::Is(_) => {}
         }
@@ -186,6 +190,15 @@ mod tests {
         };
         assert_eq!((told(vec![]), told(vec![attempts(0)])), (0, 0));
         assert_eq!(told(vec![enters(0), vanished("/lock/p0", 0)]), 1, "it is inside, and has lost its znode");
+    }
+
+    #[test]
+    fn a_session_that_is_opened_after_the_end_is_nobodys_to_notice() {
+        let mut promise = SessionEndNoticed::default();
+        let mut found = Vec::new();
+        [ends(0, End::Done), opened(0), learns(0)].iter().for_each(|event| promise.see(event, &mut found));
+        promise.at_rest(&Rest::default(), &mut found);
+        assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]
