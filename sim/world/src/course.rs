@@ -438,7 +438,7 @@ impl World<'_> {
 
     fn wake(&mut self, p: u16, nth: u8, sleeps: bool) -> Result<(), String> {
         let is = |h: &&Happening| {
-            matches!(h, Happening::Wake { actor, sleeps: s, completer }
+            matches!(h, Happening::Wake { actor, sleeps: s, completer, .. }
                 if actor.process == p && *s == sleeps && !completer.is_abandoned())
         };
         let mut waits = self.queue.numbered().into_iter().filter(|(_, _, h)| is(h));

@@ -266,7 +266,8 @@ impl World<'_> {
     }
 
     fn wake_after(&mut self, actor: ActorId, after_ns: u64, sleeps: bool, completer: Completer<()>) {
-        self.queue.push(self.now.saturating_add(after_ns), Happening::Wake { actor, sleeps, completer });
+        let at_ns = self.now.saturating_add(after_ns);
+        self.queue.push(at_ns, Happening::Wake { actor, after_ns, sleeps, completer });
     }
 
     /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.

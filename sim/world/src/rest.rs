@@ -2,7 +2,7 @@
 
 use crate::pulse::watch;
 use crate::trace::{Place, What};
-use crate::world::{MS, Phase, World};
+use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use zk_api::{KeeperState, SessionId};
 use zk_proto::server::Server;
@@ -111,8 +111,38 @@ impl World<'_> {
         }
     }
 
+    /// Whether nothing more happens in the time that the run may take.
+    pub fn time_is_up(&mut self) -> bool {
+        self.deadline = self.deadline.max(self.got_ahead + self.scenario.heal_ns() / 4);
+        let next_at = self.queue.next_at();
+        if next_at.is_some_and(|at| at > self.deadline) {
+            self.wait_for_sleepers();
+        }
+        next_at.is_some_and(|at| at > self.deadline)
+    }
+
+    /// Who still sleeps, and has for a good part of the time after healing, is no waiter that is stuck: the run goes on until
+    /// it wakes, for ten times as long as it may at most.
+    fn wait_for_sleepers(&mut self) {
+        let last_ns = self.heal_ns() + 10 * self.scenario.heal_ns();
+        let wakes_ns = self.queue.numbered().into_iter().filter(|(.., it)| self.sleeps_long(it));
+        if let Some(wakes_ns) = wakes_ns.map(|(_, at_ns, _)| at_ns).max().filter(|at_ns| *at_ns <= last_ns) {
+            self.deadline = wakes_ns + self.scenario.heal_ns() / 4;
+        }
+    }
+
+    fn sleeps_long(&self, happening: &Happening) -> bool {
+        let Happening::Wake { actor, after_ns, sleeps: true, completer } = happening else { return false };
+        let process = &self.processes[usize::from(actor.process)];
+        let lives = process.is(*actor) && process.finished.is_none();
+        lives && !completer.is_abandoned() && *after_ns >= self.scenario.heal_ns() / 4
+    }
+
     /// Judges what is left.
     pub fn judge_rest(&mut self) {
+        if self.queue.events().any(|it| self.sleeps_long(it)) {
+            return self.once("somebody slept on when the run was over: it needs more heal-seconds");
+        }
         let is_missing = self.cluster.hosts.iter().any(|host| host.own.stays_out);
         if is_missing && self.cluster.hosts.iter().any(|host| !host.own.stays_out && !host.is_serving) {
             // It cannot say that it is the one that has lost something, and nobody else can know.

@@ -87,6 +87,8 @@ pub enum Happening {
     /// A sleep, a piece of work or a scheduling point is over.
     Wake {
         actor: ActorId,
+        /// How long it takes.
+        after_ns: u64,
         /// It is a sleep, which is not over before its time.
         sleeps: bool,
         completer: Completer<()>,
@@ -389,12 +391,11 @@ impl<'a> World<'a> {
                 self.take_course(course);
                 continue;
             }
-            let Some((at, happening)) = self.next_event() else { break };
-            self.deadline = self.deadline.max(self.got_ahead + self.scenario.heal_ns() / 4);
-            if at > self.deadline {
+            if self.time_is_up() {
                 self.now = self.deadline;
                 break;
             }
+            let Some((at, happening)) = self.next_event() else { break };
             // What a course or an order has held up is late.
             self.now = self.now.max(at);
             self.steps += 1;

@@ -152,3 +152,22 @@ fn what_an_actor_asks_while_it_is_dropped_goes_nowhere() {
     assert!(broken(&run).is_empty());
     assert!(common::times(&run, "/t/last").is_empty());
 }
+
+/// A run of one client that sleeps for so long.
+fn sleeper(seconds: u64) -> Run {
+    let trial = scripted(move |zk, probe, _| async move {
+        zk.sleep(Duration::from_secs(seconds)).await;
+        say(&probe, "awake");
+        End::Done
+    });
+    run_with(&trial, &calm(), 1, &[])
+}
+
+#[test]
+fn a_run_goes_on_until_long_sleepers_wake_and_takes_none_for_stuck() {
+    let run = sleeper(700);
+    assert_eq!((said(&run), broken(&run)), (vec!["awake".to_owned()], vec![]));
+    let run = sleeper(100_000);
+    assert_eq!((said(&run), broken(&run)), (vec![], vec![]));
+    assert!(run.sometimes.keys().any(|case| case.contains("needs more heal-seconds")), "{:?}", run.sometimes);
+}
