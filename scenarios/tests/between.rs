@@ -94,7 +94,8 @@ fn what_the_world_cannot_take_is_said_and_nothing_is_written() {
 
 #[test]
 fn every_order_of_a_few_events_is_run_and_the_one_that_breaks_can_be_shown() {
-    let what = "replay lock/simple --seed 3 --set clients=2 --at 1.85 --exhaust 5";
+    let what =
+        "replay lock/simple --seed 3 --set clients=2 --set servers=1 --set observers=0 --at 1.85 --exhaust 5";
     let report = zoocheck(&format!("{what} --format json")).json::<ExhaustReport>();
     assert_eq!(report["exhaustive"], true);
     assert!(report["orders"].as_u64() > report["different"].as_u64());
@@ -108,7 +109,9 @@ fn every_order_of_a_few_events_is_run_and_the_one_that_breaks_can_be_shown() {
     // Whatever the number of jobs.
     let one = zoocheck(&format!("{what} --jobs 1"));
     assert_eq!((one.status, &one.stdout), (1, &zoocheck(&format!("{what} --jobs 3")).stdout));
-    let cut = zoocheck("replay lock --seed 3 --set clients=3 --at 2 --exhaust 4 --max-orders 2");
+    let cut = zoocheck(
+        "replay lock --seed 3 --set clients=3 --set servers=1 --set observers=0 --at 2 --exhaust 4 --max-orders 2",
+    );
     assert_eq!(cut.status, 3, "{}{}", cut.stdout, cut.stderr);
     assert!(
         cut.stdout.contains("2 orders, there are more") && cut.stdout.contains("undecided"),
@@ -120,7 +123,9 @@ fn every_order_of_a_few_events_is_run_and_the_one_that_breaks_can_be_shown() {
 #[test]
 fn an_order_is_drawn_as_the_run_that_it_makes() {
     let drawn = |order: &str| {
-        let ran = zoocheck(&format!("replay lock/simple --seed 3 --set clients=2 {order} --format mermaid"));
+        let ran = zoocheck(&format!(
+            "replay lock/simple --seed 3 --set clients=2 --set servers=1 --set observers=0 {order} --format mermaid"
+        ));
         assert!(ran.stdout.starts_with("sequenceDiagram\n"), "{}{}", ran.stdout, ran.stderr);
         (ran.status, ran.stdout)
     };

@@ -5,9 +5,12 @@ mod common;
 
 use common::zoocheck;
 
+/// So little happens with one server that the first lines are of one cause.
+const ALONE: &str = "--set servers=1 --set observers=0";
+
 /// The first fifteen lines of a replay, each sentence in one line.
 fn beginning(arguments: &str) -> String {
-    let ran = zoocheck(&format!("replay {arguments}"));
+    let ran = zoocheck(&format!("replay {arguments} {ALONE}"));
     assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);
     let wide = ran.stdout.lines().find(|line| line.chars().count() > 80);
     assert!(wide.is_none_or(|line| !line.trim().contains(' ')), "{wide:?}");
@@ -74,7 +77,7 @@ fn it_is_told_from_when_on_a_break_was_not_avoided_any_more() {
     let ran = zoocheck("check queue/herd");
     let inevitable = "Inevitable from step 7 on: every continuation within the bounds breaks it.";
     assert!(ran.stdout.contains(inevitable), "{}", ran.stdout);
-    let none = zoocheck("replay lock/simple --seed 10 --redraws 0").stdout;
+    let none = zoocheck(&format!("replay lock/simple --seed 10 --redraws 0 {ALONE}")).stdout;
     assert!(!none.contains("Turning point"), "{none}");
 }
 
@@ -133,15 +136,17 @@ fn a_stale_answer_is_told_with_what_it_does_not_show() {
 
 #[test]
 fn another_promise_is_told_of_if_it_is_asked_for() {
-    let ran = zoocheck("replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource");
+    let ran =
+        zoocheck(&format!("replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource {ALONE}"));
     assert!(
         ran.stdout.starts_with("lock/simple, seed 10: broken as expected exclusion-at-unf"),
         "{}",
         ran.stdout
     );
     assert!(!ran.stdout.contains("waits since"), "{}", ran.stdout);
-    let diagram =
-        zoocheck("replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource --format mermaid");
+    let diagram = zoocheck(&format!(
+        "replay lock/simple --seed 10 --promise exclusion-at-unfenced-resource --format mermaid {ALONE}"
+    ));
     assert!(!diagram.stdout.contains("no-waiter-stuck"), "it ends before that");
     let wrong = zoocheck("replay lock/simple --seed 10 --promise no-waiter-stuk");
     assert_eq!(wrong.status, 2);
@@ -150,10 +155,13 @@ fn another_promise_is_told_of_if_it_is_asked_for() {
 
 #[test]
 fn a_sweep_tells_the_cause_and_its_command_has_the_promise() {
-    let ran = zoocheck("run lock/simple --seeds 10..11");
+    let ran = zoocheck(&format!("run lock/simple --seeds 10..11 {ALONE}"));
     assert!(ran.stdout.contains("s for a change of /lock/holder: it was made at"), "{}", ran.stdout);
     let last = ran.stdout.lines().last().expect("a command");
-    assert!(last.ends_with("replay lock/simple --seed 10 --promise no-waiter-stuck"), "{last}");
+    assert!(
+        last.ends_with(&format!("replay lock/simple --seed 10 {ALONE} --promise no-waiter-stuck")),
+        "{last}"
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn record(scenario: &Scenario, seed: u64) -> Vec<Step> {
 }
 
 fn faulty(servers: u8) -> Scenario {
-    Scenario { servers, ..Scenario::default() }
+    Scenario { servers, observers: 0, ..Scenario::default() }
 }
 
 fn calm(servers: u8) -> Scenario {

@@ -149,6 +149,7 @@ pub(crate) fn scenario(processes: usize, seed: u64) -> Scenario {
         clients: processes as u16,
         rounds: 1,
         servers,
+        observers: 0,
         latency_ms: [0.1, 120.0],
         fault_seconds: 6,
         heal_seconds: 120,

@@ -8,7 +8,7 @@ use zk_world::{RunOptions, Scenario, run};
 fn main() {
     let lock = zk_trials::catalogue().into_iter().find(|t| t.about.name == "lock").expect("the lock");
     for (servers, seeds) in [(1, 400), (3, 200)] {
-        let scenario = Scenario { servers, ..Scenario::default() };
+        let scenario = Scenario { servers, observers: 0, ..Scenario::default() };
         let [mut digest, mut whole] = [Duration::ZERO; 2];
         let (mut steps, mut lines) = (0, 0);
         for seed in 0..seeds {

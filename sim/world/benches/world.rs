@@ -89,7 +89,7 @@ fn resident_kb() -> Option<u64> {
 
 fn main() {
     let lock = zk_trials::catalogue().into_iter().find(|t| t.about.name == "lock").expect("the lock");
-    let scenario = Scenario::default();
+    let scenario = Scenario { servers: 1, observers: 0, ..Scenario::default() };
     sweep(&lock, &scenario, 0..100);
     let sum = sweep(&lock, &scenario, 0..2_000);
     print("lock, 5 clients x 3 rounds, default faults, all watched", &sum);

@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn without_faults_and_with_one_server_nothing_is_expected() {
-        let alone = Scenario { servers: 1, faults: Faults::none(), ..Scenario::default() };
+        let alone = Scenario { servers: 1, observers: 0, faults: Faults::none(), ..Scenario::default() };
         assert_eq!(cases(&alone).count(), 0);
-        let three = Scenario { servers: 3, ..Scenario::default() };
+        let three = Scenario::default();
         assert!(cases(&three).any(|case| case == "leader crashed with a proposal in flight"));
     }
 }

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn whatever_is_drawn_is_possible() {
         for seed in 0..300 {
-            let scenario = Scenario { servers: 3, ..Scenario::default() };
+            let scenario = Scenario::default();
             assert_eq!(Schedule::draw(&scenario, seed).validate(), Ok(()));
         }
     }

@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_server_that_never_ends_its_step_is_found_and_named() {
         let lock = zk_trials::catalogue().remove(0);
-        let scenario = Scenario { servers: 3, ..Scenario::default() };
+        let scenario = Scenario::default();
         let pulse = Pulse::endless(Acting::Server(1));
         let (schedule, options) = (Schedule::draw(&scenario, 1), RunOptions::default());
         let run = run_watched(&lock, &scenario, 1, &schedule, &options, pulse);

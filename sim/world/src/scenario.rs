@@ -46,7 +46,8 @@ pub struct Scenario {
     /// How long faults go on before everything heals.
     pub fault_seconds: u32,
     /// How long the run may go on after healing before who is not finished is called stuck. It goes on for longer while
-    /// somebody gets ahead: is granted something, gives it back or ends something, at least once in a quarter of it.
+    /// somebody gets ahead: is granted something, gives it back or ends something, at least once in a quarter of it; and
+    /// up to ten times as long where somebody sleeps for more than a quarter of it.
     pub heal_seconds: u32,
     /// Queue events a run may take before it is stopped as running away: so many for each 50 clients.
     pub step_budget: u64,
@@ -165,15 +166,17 @@ pub struct ScenarioError {
 }
 
 impl Default for Scenario {
-    /// One server and five clients for forty seconds of faults.
+    /// Five clients of three servers and an observer for forty seconds of faults: a view can lag, a leader can fail, and
+    /// a partition can cut a server off.
     fn default() -> Scenario {
         Scenario {
             recipe: "lock".to_owned(),
-            about: "Five clients contend through all faults of clients, network and disk.".to_owned(),
+            about: "Five clients contend through all faults of clients, network, disks and servers."
+                .to_owned(),
             clients: 5,
             rounds: 3,
-            servers: 1,
-            observers: 0,
+            servers: 3,
+            observers: 1,
             sync: SyncRule::AsShipped,
             one_server_clients: 0,
             tick_ms: 500,

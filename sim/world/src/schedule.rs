@@ -530,7 +530,7 @@ mod tests {
 
     #[test]
     fn faults_among_servers_are_drawn_where_there_are_several() {
-        let scenario = Scenario { servers: 3, ..Scenario::default() };
+        let scenario = Scenario::default();
         let all: Vec<Fault> =
             (0..200).flat_map(|seed| Schedule::draw(&scenario, seed).faults).map(|f| f.fault).collect();
         let shapes: std::collections::BTreeSet<usize> = all

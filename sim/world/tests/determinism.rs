@@ -26,11 +26,11 @@ fn a_seed_gives_the_same_run_again_to_the_byte() {
 
 #[test]
 fn messages_are_kept_with_both_their_times_and_change_nothing() {
-    let lock = published("lock");
+    let (lock, alone) = (published("lock"), Scenario { servers: 1, observers: 0, ..Scenario::default() });
     let mut lost = 0;
     for seed in 0..10 {
-        let kept = run(&lock, &Scenario::default(), seed, &everything());
-        let bare = run(&lock, &Scenario::default(), seed, &RunOptions::default());
+        let kept = run(&lock, &alone, seed, &everything());
+        let bare = run(&lock, &alone, seed, &RunOptions::default());
         assert_eq!((kept.digest, &kept.herd), (bare.digest, &bare.herd));
         assert!(bare.crossings.is_empty());
         assert!(kept.crossings.is_sorted_by_key(|crossing| crossing.sent_ns));
@@ -181,7 +181,7 @@ fn a_choice_that_is_given_is_taken() {
 fn a_run_that_nobody_watches_goes_the_same_way() {
     let lock = published("lock");
     for (seed, servers) in [(1, 1), (2, 3), (3, 3)] {
-        let scenario = Scenario { servers, ..Scenario::default() };
+        let scenario = Scenario { servers, observers: 0, ..Scenario::default() };
         let watched = run(&lock, &scenario, seed, &RunOptions::default());
         let unwatched = run(&lock, &scenario, seed, &RunOptions { unwatched: true, ..RunOptions::default() });
         assert_eq!((unwatched.digest, unwatched.steps), (watched.digest, watched.steps));

@@ -28,7 +28,7 @@ fn three() -> Scenario {
         slow_syncs: 4,
         ..Faults::none()
     };
-    Scenario { servers: 3, clients: 3, rounds: 3, work_ms: [0, 1500], faults, ..Scenario::default() }
+    Scenario { observers: 0, clients: 3, rounds: 3, work_ms: [0, 1500], faults, ..Scenario::default() }
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn what_was_acknowledged_survives_while_a_quorum_of_disks_is_as_it_was_written()
 #[test]
 fn a_crash_at_every_operation_of_every_disk_loses_nothing() {
     let lock = published("lock");
-    let short = Scenario { servers: 3, clients: 1, rounds: 1, work_ms: [0, 1], ..Scenario::default() };
+    let short = Scenario { observers: 0, clients: 1, rounds: 1, work_ms: [0, 1], ..Scenario::default() };
     let short = short.without_faults();
     let operations = run(&lock, &short, 1, &RunOptions::default()).disk_ops;
     assert!(operations > 30, "{operations}");

@@ -12,7 +12,7 @@ use zk_trials::trial::Trial;
 use zk_world::{Fault, Run, RunOptions, Scenario, run};
 
 fn servers(servers: u8) -> Scenario {
-    Scenario { servers, ..Scenario::default() }
+    Scenario { servers, observers: 0, ..Scenario::default() }
 }
 
 fn calm_with(servers: u8) -> Scenario {

@@ -145,7 +145,7 @@ fn in_order(trial: &Arc<Trial>, scenario: &Scenario, seed: u64, picks: Vec<u32>,
 fn the_order_of_time_is_the_run_itself() {
     let lock = published("lock");
     for servers in [1, 3] {
-        let scenario = Scenario { servers, ..Scenario::default() };
+        let scenario = Scenario { servers, observers: 0, ..Scenario::default() };
         for seed in 0..20 {
             let plain = run(&lock, &scenario, seed, &RunOptions::default());
             let ordered = in_order(&lock, &scenario, seed, Vec::new(), 50);
@@ -162,7 +162,7 @@ fn no_order_breaks_what_servers_and_networks_promise() {
     let lock = published("lock");
     let mut digests = BTreeSet::new();
     for servers in [1, 3] {
-        let scenario = Scenario { servers, ..Scenario::default() };
+        let scenario = Scenario { servers, observers: 0, ..Scenario::default() };
         for seed in 0..60 {
             // Whatever number is picked, one of those that can be next is.
             let picks = (0..200).map(|nth: u64| (nth * seed % 5) as u32).collect();

@@ -216,7 +216,7 @@ fn whatever_is_asked_is_answered_as_the_reference_answers() {
         zk.sleep(Duration::from_secs(100)).await;
         ask(&zk, &probe, 20).await
     });
-    let scenario = Scenario { heal_seconds: 600, ..Scenario::default() };
+    let scenario = Scenario { servers: 1, observers: 0, heal_seconds: 600, ..Scenario::default() };
     let (mut tested, mut cases) = (BTreeMap::new(), BTreeMap::new());
     for seed in 0..40 {
         let run = run(&anything, &scenario, seed, &RunOptions::default());

@@ -22,9 +22,9 @@ where
     Arc::new(Trial::new("scripted", code).setup(["/t"]).opts_out(&zk_trials::promises::STANDARD))
 }
 
-/// One client, without faults but those of a schedule.
+/// One client and one server, without faults but those of a schedule.
 pub fn calm() -> Scenario {
-    Scenario { clients: 1, rounds: 1, ..Scenario::default() }.without_faults()
+    Scenario { clients: 1, rounds: 1, servers: 1, observers: 0, ..Scenario::default() }.without_faults()
 }
 
 /// Runs under given faults, with lines.
