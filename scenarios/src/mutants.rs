@@ -235,7 +235,7 @@ mod tests {
         let known: BTreeSet<&str> =
             invariants::ALL.iter().map(|(name, _)| *name).chain(watched()).chain(["liveness"]).collect();
         for mutant in Mutant::ALL {
-            let strange = mutant.family().iter().find(|name| !known.contains(*name));
+            let strange = mutant.family().into_iter().find(|name| !known.contains(name));
             assert_eq!(strange, None, "{}", mutant.name());
         }
     }

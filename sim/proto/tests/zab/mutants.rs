@@ -176,8 +176,8 @@ const NOTHING: Budget = Budget { proposals: 0, crashes: 0, breaks: 0, ticks: 0, 
 fn explore(mutant: Mutant, states_max: usize) -> Option<(&'static str, Nearest<&'static str>)> {
     let wrong = |rig: &Rig| {
         let names = if rig.ghost.deviated.contains(&mutant) { broken(rig) } else { Vec::new() };
-        let of_family = mutant.family().iter().find(|name| names.contains(name));
-        of_family.or(names.first()).copied()
+        let of_family = mutant.family().into_iter().find(|name| names.contains(name));
+        of_family.or(names.first().copied())
     };
     BOUNDS.iter().find_map(|(bounds, start, budget)| {
         // A planted bug may keep an ensemble from ever coming to the start, or break a log's order.
