@@ -1,9 +1,13 @@
 //! What is watched by name, how often it was put to the test, and what was broken.
 
 use std::collections::BTreeMap;
+use strum::{EnumCount, VariantArray};
 
 /// What is always watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, EnumCount, VariantArray, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Invariant {
     AcknowledgedWritesSurvive,
     AnswersMatchReference,
@@ -28,51 +32,12 @@ pub enum Invariant {
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Invariant; 19] = [
-        Invariant::AcknowledgedWritesSurvive,
-        Invariant::AnswersMatchReference,
-        Invariant::RealTimeOrderOfWrites,
-        Invariant::ZxidsNeverGoBack,
-        Invariant::SessionFifo,
-        Invariant::WatchBeforeAnswer,
-        Invariant::EphemeralsOfDeadSessionsGone,
-        Invariant::NoEarlyExpiry,
-        Invariant::NoLateExpiry,
-        Invariant::SessionsToOwners,
-        Invariant::SyncShowsCommitted,
-        Invariant::ServersAgree,
-        Invariant::MultiIsAtomic,
-        Invariant::EveryServerServes,
-        Invariant::AnswersInTime,
-        Invariant::NoPanic,
-        Invariant::NoSpin,
-        Invariant::StepBudget,
-        Invariant::EveryStepEnds,
-    ];
+    pub const ALL: [Invariant; Invariant::COUNT] =
+        *Invariant::VARIANTS.first_chunk().expect("they are as many");
 
     /// Its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Invariant::AcknowledgedWritesSurvive => "acknowledged-writes-survive",
-            Invariant::AnswersMatchReference => "answers-match-reference",
-            Invariant::RealTimeOrderOfWrites => "real-time-order-of-writes",
-            Invariant::ZxidsNeverGoBack => "zxids-never-go-back",
-            Invariant::SessionFifo => "session-fifo",
-            Invariant::WatchBeforeAnswer => "watch-before-answer",
-            Invariant::EphemeralsOfDeadSessionsGone => "ephemerals-of-dead-sessions-gone",
-            Invariant::NoEarlyExpiry => "no-early-expiry",
-            Invariant::NoLateExpiry => "no-late-expiry",
-            Invariant::SessionsToOwners => "sessions-to-owners",
-            Invariant::SyncShowsCommitted => "sync-shows-committed",
-            Invariant::ServersAgree => "servers-agree",
-            Invariant::MultiIsAtomic => "multi-is-atomic",
-            Invariant::EveryServerServes => "every-server-serves",
-            Invariant::NoPanic => "no-panic",
-            Invariant::NoSpin => "no-spin",
-            Invariant::StepBudget => "step-budget",
-            Invariant::AnswersInTime => "answers-in-time",
-            Invariant::EveryStepEnds => "every-step-ends",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Whether what follows would only be its consequences. A task that panics or spins is a process that

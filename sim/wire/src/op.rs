@@ -2,8 +2,11 @@
 
 /// The kind of a request, of an operation of a multi, or of one of a multi's results.
 ///
+/// Not among them, and so not known: `deleteContainer` (20), which only a server makes, and `createSession` (-10), which
+/// is the connect request. `sasl` (102) is no request: see [`Decoded::Sasl`](crate::Decoded::Sasl).
+///
 /// Source: ZooKeeper 3.9, `ZooDefs.OpCode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::FromRepr, strum::VariantArray)]
 #[repr(i32)]
 pub enum OpCode {
     /// Ends the session.
@@ -67,41 +70,6 @@ pub enum OpCode {
 }
 
 impl OpCode {
-    /// All kinds that this crate knows. Not among them, and so not known: `deleteContainer` (20), which
-    /// only a server makes, and `createSession` (-10), which is the connect request. `sasl` (102) is no request: see
-    /// [`Decoded::Sasl`](crate::Decoded::Sasl).
-    pub const ALL: [OpCode; 29] = [
-        OpCode::CloseSession,
-        OpCode::Error,
-        OpCode::Create,
-        OpCode::Delete,
-        OpCode::Exists,
-        OpCode::GetData,
-        OpCode::SetData,
-        OpCode::GetAcl,
-        OpCode::SetAcl,
-        OpCode::GetChildren,
-        OpCode::Sync,
-        OpCode::Ping,
-        OpCode::GetChildren2,
-        OpCode::Check,
-        OpCode::Multi,
-        OpCode::Create2,
-        OpCode::Reconfig,
-        OpCode::CheckWatches,
-        OpCode::RemoveWatches,
-        OpCode::CreateContainer,
-        OpCode::CreateTtl,
-        OpCode::MultiRead,
-        OpCode::Auth,
-        OpCode::SetWatches,
-        OpCode::GetEphemerals,
-        OpCode::GetAllChildrenNumber,
-        OpCode::SetWatches2,
-        OpCode::AddWatch,
-        OpCode::WhoAmI,
-    ];
-
     /// The number on the wire.
     pub const fn to_i32(self) -> i32 {
         self as i32
@@ -109,18 +77,19 @@ impl OpCode {
 
     /// From the number on the wire.
     pub fn from_i32(code: i32) -> Option<OpCode> {
-        OpCode::ALL.into_iter().find(|known| known.to_i32() == code)
+        OpCode::from_repr(code)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use strum::VariantArray;
 
     #[test]
     fn kinds_survive_the_wire() {
-        for code in OpCode::ALL {
-            assert_eq!(OpCode::from_i32(code.to_i32()), Some(code));
+        for code in OpCode::VARIANTS {
+            assert_eq!(OpCode::from_i32(code.to_i32()), Some(*code));
         }
         for unknown in [0, 10, 20, 23, 102, -10] {
             assert_eq!(OpCode::from_i32(unknown), None);

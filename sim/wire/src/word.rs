@@ -1,11 +1,16 @@
 //! Four-letter words: an administrator's questions, in place of a connection's first frame.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// A question that an administrator sends as the first four bytes of a connection. It is answered in plain
 /// text, and the connection is closed.
 ///
 /// Read as the length of a frame, each is far above the limit, so that no frame is taken for one.
 /// Source: ZooKeeper 3.9, `FourLetterCommands`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray, EnumString, IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum FourLetterWord {
     /// The configuration.
     Conf,
@@ -47,53 +52,15 @@ pub enum FourLetterWord {
 
 impl FourLetterWord {
     /// All words.
-    pub const ALL: [FourLetterWord; 18] = [
-        FourLetterWord::Conf,
-        FourLetterWord::Cons,
-        FourLetterWord::Crst,
-        FourLetterWord::Dirs,
-        FourLetterWord::Dump,
-        FourLetterWord::Envi,
-        FourLetterWord::Gtmk,
-        FourLetterWord::Hash,
-        FourLetterWord::Isro,
-        FourLetterWord::Mntr,
-        FourLetterWord::Ruok,
-        FourLetterWord::Srst,
-        FourLetterWord::Srvr,
-        FourLetterWord::Stat,
-        FourLetterWord::Stmk,
-        FourLetterWord::Wchc,
-        FourLetterWord::Wchp,
-        FourLetterWord::Wchs,
-    ];
+    pub const ALL: &[FourLetterWord] = FourLetterWord::VARIANTS;
 
-    /// The four bytes.
-    pub const fn to_bytes(self) -> [u8; 4] {
-        match self {
-            FourLetterWord::Conf => *b"conf",
-            FourLetterWord::Cons => *b"cons",
-            FourLetterWord::Crst => *b"crst",
-            FourLetterWord::Dirs => *b"dirs",
-            FourLetterWord::Dump => *b"dump",
-            FourLetterWord::Envi => *b"envi",
-            FourLetterWord::Gtmk => *b"gtmk",
-            FourLetterWord::Hash => *b"hash",
-            FourLetterWord::Isro => *b"isro",
-            FourLetterWord::Mntr => *b"mntr",
-            FourLetterWord::Ruok => *b"ruok",
-            FourLetterWord::Srst => *b"srst",
-            FourLetterWord::Srvr => *b"srvr",
-            FourLetterWord::Stat => *b"stat",
-            FourLetterWord::Stmk => *b"stmk",
-            FourLetterWord::Wchc => *b"wchc",
-            FourLetterWord::Wchp => *b"wchp",
-            FourLetterWord::Wchs => *b"wchs",
-        }
+    /// The word itself.
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// The word that these bytes are; `None` if they are none.
     pub fn from_bytes(bytes: [u8; 4]) -> Option<FourLetterWord> {
-        FourLetterWord::ALL.into_iter().find(|word| word.to_bytes() == bytes)
+        std::str::from_utf8(&bytes).ok()?.parse().ok()
     }
 }

@@ -5,7 +5,8 @@ use rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 
 /// What is chosen. The name is part of a recorded choice's key, so it must not change lightly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Stream {
     /// One way of one message. The entity is the directed link.
     Latency,
@@ -45,52 +46,9 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// All streams.
-    pub const ALL: [Stream; 17] = [
-        Stream::Latency,
-        Stream::Connect,
-        Stream::Task,
-        Stream::Work,
-        Stream::Point,
-        Stream::Write,
-        Stream::Start,
-        Stream::Servers,
-        Stream::Sync,
-        Stream::Torn,
-        Stream::CrashLoss,
-        Stream::Clock,
-        Stream::Swarm,
-        Stream::Fault,
-        Stream::Datagram,
-        Stream::StandStill,
-        Stream::Program,
-    ];
-
     /// Its name in recorded choices.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stream::Latency => "latency",
-            Stream::Connect => "connect",
-            Stream::Task => "task",
-            Stream::Work => "work",
-            Stream::Point => "point",
-            Stream::Write => "write",
-            Stream::Start => "start",
-            Stream::Servers => "servers",
-            Stream::Sync => "sync",
-            Stream::Torn => "torn",
-            Stream::CrashLoss => "crash-loss",
-            Stream::Clock => "clock",
-            Stream::Swarm => "swarm",
-            Stream::Fault => "fault",
-            Stream::Datagram => "datagram",
-            Stream::StandStill => "stand-still",
-            Stream::Program => "program",
-        }
-    }
-
-    fn by_name(name: &str) -> Option<Stream> {
-        Stream::ALL.into_iter().find(|s| s.name() == name)
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -117,7 +75,7 @@ impl Choices {
         let given = given
             .iter()
             .filter_map(|((name, entity, ordinal), value)| {
-                Some(((Stream::by_name(name)?, *entity, *ordinal), *value))
+                Some(((name.parse().ok()?, *entity, *ordinal), *value))
             })
             .collect();
         Choices { seed, generators: BTreeMap::new(), given, record: record.then(BTreeMap::new) }

@@ -363,7 +363,7 @@ impl Hosted {
             let frame = match piece {
                 Piece::Frame(frame) => frame,
                 Piece::Word(word) => {
-                    let word = String::from_utf8_lossy(&word.to_bytes()).into_owned();
+                    let word = word.name();
                     return Err(format!("it sends '{word}', which simulated servers do not answer"));
                 }
             };
