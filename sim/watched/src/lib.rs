@@ -81,6 +81,7 @@ struct View {
 }
 
 /// Everything that is always watched.
+#[derive(Default)]
 pub struct Watched {
     pub report: Report,
     setup: Setup,
@@ -108,36 +109,11 @@ pub struct Watched {
     due_now: Option<ConnId>,
 }
 
-impl Default for Watched {
-    fn default() -> Watched {
-        Watched::new(Setup::default())
-    }
-}
-
 impl Watched {
     /// Nothing has happened yet.
     pub fn new(setup: Setup) -> Watched {
-        Watched {
-            report: Report::of(setup.voters + setup.observers == 1),
-            setup,
-            history: History::default(),
-            views: BTreeMap::new(),
-            epoch: 0,
-            leader: None,
-            servers: BTreeMap::new(),
-            reference: Reference::new(),
-            sessions: BTreeMap::new(),
-            survive: Survive::default(),
-            answers: Answers::default(),
-            real_time: RealTime::default(),
-            zxids: Zxids::default(),
-            fifo: SessionFifo::default(),
-            expiry: Expiry::default(),
-            handshakes: Handshakes::default(),
-            syncs: Syncs::default(),
-            moves: Moves::default(),
-            due_now: None,
-        }
+        let report = Report::of(setup.voters + setup.observers > 1);
+        Watched { report, setup, ..Watched::default() }
     }
 
     /// A client sends a request.

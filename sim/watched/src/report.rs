@@ -53,8 +53,8 @@ const MOST_TOLD: usize = 1000;
 /// How often each was put to the test, and what was broken.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// There is one server, and nobody whom it could differ from.
-    is_alone: bool,
+    /// There are several servers, which could differ.
+    is_ensemble: bool,
     tested: [u64; Invariant::ALL.len()],
     /// The first of what was broken.
     pub broken: Vec<(Invariant, String)>,
@@ -64,8 +64,8 @@ pub struct Report {
 
 impl Report {
     /// A server that is alone differs from nobody.
-    pub(crate) fn of(is_alone: bool) -> Report {
-        Report { is_alone, ..Report::default() }
+    pub(crate) fn of(is_ensemble: bool) -> Report {
+        Report { is_ensemble, ..Report::default() }
     }
 
     /// It could have been broken and was not.
@@ -95,7 +95,7 @@ impl Report {
     /// sync, is not concerned with those.
     pub fn by_name(&self) -> BTreeMap<&'static str, u64> {
         let concerned = |i: &Invariant| match i {
-            Invariant::ServersAgree => !self.is_alone,
+            Invariant::ServersAgree => self.is_ensemble,
             Invariant::MultiIsAtomic | Invariant::SyncShowsCommitted => self.tested[*i as usize] > 0,
             _ => true,
         };

@@ -1,7 +1,6 @@
 //! The interesting cases that a run can reach, and what it takes: so that those that no run reached can be named.
 
 use crate::scenario::{Faults, Scenario};
-use crate::schedule::Fault;
 
 /// A case, and whether the scenario has the faults that lead there.
 type Case = (&'static str, fn(&Scenario) -> bool);
@@ -18,34 +17,6 @@ fn several(s: &Scenario) -> bool {
 
 fn crashes(f: &Faults) -> bool {
     f.server_crashes + f.leader_crashes > 0
-}
-
-/// The case that a fault's time came. What it did is another matter: it may have had nobody to strike.
-pub(crate) fn came(fault: &Fault) -> &'static str {
-    match fault {
-        Fault::ServerCrash { .. } => "fault: server-crash",
-        Fault::SlowSync { .. } => "fault: slow-sync",
-        Fault::Drop { .. } => "fault: drop",
-        Fault::SlowLink { .. } => "fault: slow-link",
-        Fault::Expire { .. } => "fault: expire",
-        Fault::ExpireOwner { .. } => "fault: expire-owner",
-        Fault::ClientCrash { .. } => "fault: client-crash",
-        Fault::ClientPause { .. } => "fault: client-pause",
-        Fault::ClockSkew { .. } => "fault: clock-skew",
-        Fault::ClockJump { .. } => "fault: clock-jump",
-        Fault::LeaderCrash { .. } => "fault: leader-crash",
-        Fault::Partition { .. } => "fault: partition",
-        Fault::ServerPause { .. } => "fault: server-pause",
-        Fault::LeaderPause { .. } => "fault: leader-pause",
-        Fault::ServerLag { .. } => "fault: server-lag",
-        Fault::LinkBreak { .. } => "fault: link-break",
-        Fault::DiskRot { .. } => "fault: disk-rot",
-        Fault::DiskError { .. } => "fault: disk-error",
-        Fault::DiskFull { .. } => "fault: disk-full",
-        Fault::AdminDelete { .. } => "fault: admin-delete",
-        Fault::Stranger { .. } => "fault: stranger",
-        Fault::AdminWrite { .. } => "fault: admin-write",
-    }
 }
 
 /// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who

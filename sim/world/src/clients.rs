@@ -260,7 +260,7 @@ impl World<'_> {
         let actor = self.processes[usize::from(process)].actor;
         let conn = self.network.open(actor, server);
         self.processes[usize::from(process)].opening = Some(conn);
-        let handshake = self.choices.range(Stream::Connect, process.into(), 0, self.latency_ns[1]);
+        let handshake = self.choices.range(Stream::Connect, process.into(), 0, self.swarm.latency_ns[1]);
         let after = if self.phase == Phase::Setup { 0 } else { handshake };
         let there = self.latency(process, server, true) + self.latency(process, server, false) + after;
         self.queue.push(self.now + there, Happening::Opening { conn });

@@ -18,6 +18,12 @@ const START_NS: i64 = 1_700_000_000_000 * 1_000_000;
 /// No clock is wrong by more at the start.
 const MOST_OFFSET_NS: i64 = 10_000_000_000;
 
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock::new(0)
+    }
+}
+
 impl Clock {
     /// A clock that is wrong by `offset_ms`.
     pub fn new(offset_ms: i64) -> Clock {

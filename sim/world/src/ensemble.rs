@@ -24,12 +24,12 @@ const CHECK_EVERY: u64 = 64;
 impl World<'_> {
     /// How long something travels from one server to another.
     fn peer_latency(&mut self, from: u8, to: u8) -> u64 {
-        let [least, most] = self.latency_ns;
+        let [least, most] = self.swarm.latency_ns;
         let link = 1 << 16 | u64::from(from) << 8 | u64::from(to);
         let x = self.choices.below(Stream::Latency, link, 1 << 16);
         let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
         let factor = self.host(from).own.lag_factor.max(self.host(to).own.lag_factor);
-        (least + share(spread, x, self.latency_power)) * u64::from(factor)
+        (least + share(spread, x, self.swarm.latency_power)) * u64::from(factor)
     }
 
     /// A datagram of the election.

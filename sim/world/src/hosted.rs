@@ -126,8 +126,8 @@ impl World<'_> {
             seed: self.choices.below(Stream::Program, entity, u64::MAX),
             servers: self.servers_of(actor.process).into_iter().map(|server| server.0).collect(),
             timeout_ms: self.scenario.session_timeout_ms,
-            stands_still: self.stand_still as u8,
-            stands_still_ns: self.latency_ns[1].max(1),
+            stands_still: self.swarm.stand_still as u8,
+            stands_still_ns: self.swarm.latency_ns[1].max(1),
         };
         let now = self.program_now(actor.process);
         let former = self.pulse.acts(Acting::Task(actor.process));

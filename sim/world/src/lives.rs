@@ -233,7 +233,7 @@ impl World<'_> {
                 self.wake_after(actor, after, true, completer);
             }
             Ask::Point { completer } => {
-                let [_, most] = self.latency_ns;
+                let [_, most] = self.swarm.latency_ns;
                 let after = self.choices.below(Stream::Point, process.into(), most.max(1));
                 self.wake_after(actor, after, false, completer);
             }
@@ -272,14 +272,14 @@ impl World<'_> {
 
     /// How long a piece of work takes: mostly short, at times longer than a session lives in silence.
     fn work(&mut self, process: u16) -> u64 {
-        let [least, most] = self.work_ns;
+        let [least, most] = self.swarm.work_ns;
         let x = self.choices.below(Stream::Work, process.into(), 1 << 16);
         // Some is over at once, so that a release meets those who are just about to look.
-        if self.choices.below(Stream::Work, process.into(), 4) < self.quick_work {
+        if self.choices.below(Stream::Work, process.into(), 4) < self.swarm.quick_work {
             return least;
         }
         let spread = if self.phase == Phase::Healed { (most - least) / 4 } else { most - least };
-        least + share(spread, x, self.work_power)
+        least + share(spread, x, self.swarm.work_power)
     }
 
     /// A write to the outside resource sets out. Mostly it arrives soon, at times after the session is dead.
@@ -293,12 +293,12 @@ impl World<'_> {
     }
 
     fn travel(&mut self, process: u16) -> u64 {
-        let long = self.choices.below(Stream::Write, process.into(), 64) < self.long_writes;
+        let long = self.choices.below(Stream::Write, process.into(), 64) < self.swarm.long_writes;
         let x = self.choices.below(Stream::Write, process.into(), 1 << 16);
         if long && self.phase == Phase::Faults {
             return share(2 * self.granted_timeout_ns(), x, 1);
         }
-        share(self.latency_ns[1], x, self.latency_power)
+        share(self.swarm.latency_ns[1], x, self.swarm.latency_power)
     }
 
     /// A write reaches the resource, whether or not its writer still lives.
@@ -318,7 +318,7 @@ impl World<'_> {
         }
         self.fact(Fact::Wrote { resource, actor, token, accepted });
         let x = self.choices.below(Stream::Write, actor.process.into(), 1 << 16);
-        let after = share(self.latency_ns[1], x, self.latency_power);
+        let after = share(self.swarm.latency_ns[1], x, self.swarm.latency_power);
         self.queue.push(self.now + after, Happening::WriteAnswered { actor, accepted, completer });
     }
 

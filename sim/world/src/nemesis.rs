@@ -1,7 +1,6 @@
 //! The nemesis: does the schedule's faults when their time comes, and ends them when faults are over.
 
 use crate::administrator::Meddling;
-use crate::cases;
 use crate::disk_faults::Rot;
 use crate::hosted::Client;
 use crate::process::Armed;
@@ -24,7 +23,7 @@ impl World<'_> {
         let schedule = self.schedule;
         let fault = &schedule.faults[index].fault;
         self.note(Place::World, &What::Fault(fault));
-        self.once(cases::came(fault));
+        self.once(fault.into());
         match *fault {
             Fault::ServerCrash { server, down_ms, mid_sync } => self.crash(server, down_ms, mid_sync),
             Fault::SlowSync { server, sync_ms, for_ms } => self.slow_sync(server, sync_ms, for_ms),

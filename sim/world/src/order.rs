@@ -105,7 +105,7 @@ impl World<'_> {
         let mut all = self.queue.numbered();
         all.sort_by_key(|(number, at, _)| (*at, *number));
         let first_at = all.first()?.1;
-        let horizon = first_at.max(self.now) + self.latency_ns[1];
+        let horizon = first_at.max(self.now) + self.swarm.latency_ns[1];
         let all: Vec<_> =
             all.into_iter().map(|(number, at, event)| (number, at, self.moves(number, at, event))).collect();
         if let Some((number, ..)) = all.iter().find(|(.., moves)| matches!(moves, Moves::Now)) {

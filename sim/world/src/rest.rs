@@ -78,7 +78,7 @@ impl World<'_> {
             self.schedule.faults.is_empty() && self.scenario.run.is_none() && self.other.order.is_none();
         let is_calm = is_calm && self.crash_at.is_none();
         // So fast that pings come in time, and that what learners have heard is told.
-        let is_fast = self.latency_ns[1] * 10 < self.granted_timeout_ns();
+        let is_fast = self.swarm.latency_ns[1] * 10 < self.granted_timeout_ns();
         if !is_calm || !is_fast || !matches!(txn.body, TxnBody::CloseSession { expired: true, .. }) {
             return;
         }

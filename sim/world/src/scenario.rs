@@ -230,30 +230,34 @@ impl Default for Faults {
 impl Faults {
     /// No fault at all.
     pub fn none() -> Faults {
-        Faults {
-            server_crashes: 0,
-            slow_syncs: 0,
-            drops: 0,
-            slow_links: 0,
-            expiries: 0,
-            client_crashes: 0,
-            client_pauses: 0,
-            clock_skew_permille: 0,
-            clock_jump_ms: 0,
-            leader_crashes: 0,
-            partitions: 0,
-            server_pauses: 0,
-            server_lags: 0,
-            link_breaks: 0,
-            disk_rot: 0,
-            disk_errors: 0,
-            disk_full: 0,
-            disk_reorder: false,
-            strangers: 0,
-            admin_deletes: 0,
-            admin_writes: 0,
-            ..Faults::default()
-        }
+        let (clock_skew_permille, clock_jump_ms, disk_reorder) = (0, 0, false);
+        let mut none = Faults { clock_skew_permille, clock_jump_ms, disk_reorder, ..Faults::default() };
+        none.counts().into_iter().for_each(|(_, most)| *most = 0);
+        none
+    }
+
+    /// The keys that say how many faults of a kind there are at most.
+    fn counts(&mut self) -> [(&'static str, &mut u32); 18] {
+        [
+            ("faults.server-crashes", &mut self.server_crashes),
+            ("faults.slow-syncs", &mut self.slow_syncs),
+            ("faults.drops", &mut self.drops),
+            ("faults.slow-links", &mut self.slow_links),
+            ("faults.expiries", &mut self.expiries),
+            ("faults.client-crashes", &mut self.client_crashes),
+            ("faults.client-pauses", &mut self.client_pauses),
+            ("faults.leader-crashes", &mut self.leader_crashes),
+            ("faults.partitions", &mut self.partitions),
+            ("faults.server-pauses", &mut self.server_pauses),
+            ("faults.server-lags", &mut self.server_lags),
+            ("faults.link-breaks", &mut self.link_breaks),
+            ("faults.disk-rot", &mut self.disk_rot),
+            ("faults.disk-errors", &mut self.disk_errors),
+            ("faults.disk-full", &mut self.disk_full),
+            ("faults.strangers", &mut self.strangers),
+            ("faults.admin-deletes", &mut self.admin_deletes),
+            ("faults.admin-writes", &mut self.admin_writes),
+        ]
     }
 }
 
@@ -376,27 +380,8 @@ impl Scenario {
 impl Faults {
     fn validate(&self) -> Result<(), ScenarioError> {
         let f = self;
-        for (key, count) in [
-            ("faults.server-crashes", f.server_crashes),
-            ("faults.slow-syncs", f.slow_syncs),
-            ("faults.drops", f.drops),
-            ("faults.slow-links", f.slow_links),
-            ("faults.expiries", f.expiries),
-            ("faults.client-crashes", f.client_crashes),
-            ("faults.client-pauses", f.client_pauses),
-            ("faults.leader-crashes", f.leader_crashes),
-            ("faults.partitions", f.partitions),
-            ("faults.server-pauses", f.server_pauses),
-            ("faults.server-lags", f.server_lags),
-            ("faults.link-breaks", f.link_breaks),
-            ("faults.disk-rot", f.disk_rot),
-            ("faults.disk-errors", f.disk_errors),
-            ("faults.disk-full", f.disk_full),
-            ("faults.strangers", f.strangers),
-            ("faults.admin-deletes", f.admin_deletes),
-            ("faults.admin-writes", f.admin_writes),
-        ] {
-            within(key, count.into(), 0, 1000)?;
+        for (key, most) in self.clone().counts() {
+            within(key, (*most).into(), 0, 1000)?;
         }
         ordered("faults.server-down-ms", f.server_down_ms, 600_000)?;
         ordered("faults.slow-sync-ms", f.slow_sync_ms, 600_000)?;

@@ -24,8 +24,9 @@ pub struct TimedFault {
 }
 
 /// What can go wrong. Clients and servers are numbered from 0; a number that does not exist does nothing.
-#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[strum(prefix = "fault: ", serialize_all = "kebab-case")]
 pub enum Fault {
     /// The server's machine crashes: what was not synced is lost or torn. It starts again after `down_ms`. With
     /// `mid_sync` it crashes in the middle of the next sync of its log.

@@ -26,6 +26,7 @@ use zk_watched::Invariant;
 pub type ServerHost = Host<Machine>;
 
 /// What the world keeps of a machine.
+#[derive(Default)]
 pub struct Machine {
     /// When the last operation that was asked for will be done: the disk does them in order.
     disk_busy_until_ns: u64,
@@ -87,26 +88,8 @@ impl Machine {
                 order: NameOrder::Salted(choices.below(Stream::Swarm, 8, u64::MAX)),
             },
         };
-        let machine = Machine {
-            disk_busy_until_ns: 0,
-            clock: Clock::new(offset_ms),
-            timers: BTreeMap::new(),
-            held_back: None,
-            pauses: 0,
-            lag_factor: 1,
-            lag_until_ns: 0,
-            slow_sync_ns: None,
-            slow_until_ns: 0,
-            snapshot_pace,
-            spoiled: false,
-            stays_out: false,
-            takes_epoch: false,
-            fails_next_ms: None,
-            full_until_ns: 0,
-            full_down_ms: 0,
-            stops_ms: None,
-            crash_way: None,
-        };
+        let clock = Clock::new(offset_ms);
+        let machine = Machine { clock, lag_factor: 1, snapshot_pace, ..Machine::default() };
         Host::new(config, machine)
     }
 

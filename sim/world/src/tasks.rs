@@ -38,7 +38,8 @@ impl World<'_> {
                 return Some((task, process));
             }
             self.once("a ready task stood still");
-            let for_ns = self.choices.below(Stream::StandStill, process.into(), self.latency_ns[1].max(1));
+            let for_ns =
+                self.choices.below(Stream::StandStill, process.into(), self.swarm.latency_ns[1].max(1));
             let Process { actor, standing, .. } = &mut self.processes[usize::from(process)];
             standing.insert(task);
             let actor = *actor;
@@ -68,9 +69,9 @@ impl World<'_> {
             return;
         }
         standing.into_iter().for_each(|task| self.executor.goes_on(task));
-        let often = std::mem::take(&mut self.stand_still);
+        let often = std::mem::take(&mut self.swarm.stand_still);
         self.turn();
-        self.stand_still = often;
+        self.swarm.stand_still = often;
     }
 
     fn process_of(&mut self, conn: ConnId) -> Option<u16> {
@@ -86,10 +87,10 @@ impl World<'_> {
     }
 
     fn stands_still(&mut self, process: u16) -> bool {
-        self.stand_still > 0
+        self.swarm.stand_still > 0
             && self.phase != Phase::Setup
             && process < self.scenario.clients
-            && self.choices.below(Stream::StandStill, process.into(), 64) < self.stand_still
+            && self.choices.below(Stream::StandStill, process.into(), 64) < self.swarm.stand_still
             && !self.processes[usize::from(process)].learns_loss
     }
 

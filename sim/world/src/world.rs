@@ -275,17 +275,8 @@ pub struct World<'a> {
     /// What is asked and not answered.
     pub owed: Owed,
     pub pulse: Pulse,
-    /// The longest way of a message and the longest work in this run, and how work is spread: drawn (swarm).
-    pub latency_ns: [u64; 2],
-    pub work_ns: [u64; 2],
-    pub work_power: u32,
-    /// How latencies are spread, and how many writes of 64 travel long: drawn as well.
-    pub latency_power: u32,
-    pub long_writes: u64,
-    /// How many pieces of work of four are over at once.
-    pub quick_work: u64,
-    /// How many of 64 ready tasks stand still for a while, as threads do.
-    pub stand_still: u64,
+    /// How the run as a whole is.
+    pub swarm: Swarm,
     /// Which tasks may run while a course is followed.
     pub course_tasks: Option<CourseTasks>,
     pub server_out: Vec<Output>,
@@ -360,13 +351,7 @@ impl<'a> World<'a> {
             over: false,
             owed: Owed::default(),
             pulse: pulse.clone(),
-            latency_ns: swarm.latency_ns,
-            work_ns: swarm.work_ns,
-            work_power: swarm.work_power,
-            latency_power: swarm.latency_power,
-            long_writes: swarm.long_writes,
-            quick_work: swarm.quick_work,
-            stand_still: swarm.stand_still,
+            swarm,
             course_tasks: None,
             server_out: Vec::new(),
             client_out: Vec::new(),
@@ -522,7 +507,7 @@ impl<'a> World<'a> {
 
     /// How long a message from or to a client travels.
     pub fn latency(&mut self, process: u16, server: u8, to_server: bool) -> u64 {
-        let [least, most] = self.latency_ns;
+        let [least, most] = self.swarm.latency_ns;
         let link = u64::from(server) << 9 | u64::from(process) << 1 | u64::from(to_server);
         let x = self.choices.below(Stream::Latency, link, 1 << 16);
         let spread = match self.phase {
@@ -531,7 +516,7 @@ impl<'a> World<'a> {
             // Fast enough for any session to live.
             Phase::Healed => ((most - least) / 4).min(self.granted_timeout_ns() / 40),
         };
-        let ns = least + share(spread, x, self.latency_power);
+        let ns = least + share(spread, x, self.swarm.latency_power);
         ns * u64::from(self.processes[usize::from(process)].slow_factor)
     }
 
@@ -565,14 +550,19 @@ fn peer_config(scenario: &Scenario, options: &RunOptions, choices: &mut Choices)
 }
 
 /// How a run as a whole is. Half of the runs are as the scenario says at most, the others milder.
-struct Swarm {
-    latency_ns: [u64; 2],
-    latency_power: u32,
-    work_ns: [u64; 2],
-    work_power: u32,
-    long_writes: u64,
-    quick_work: u64,
-    stand_still: u64,
+pub struct Swarm {
+    /// The shortest and the longest way of a message, and how latencies are spread.
+    pub latency_ns: [u64; 2],
+    pub latency_power: u32,
+    /// The shortest and the longest work, and how work is spread.
+    pub work_ns: [u64; 2],
+    pub work_power: u32,
+    /// How many writes of 64 travel long.
+    pub long_writes: u64,
+    /// How many pieces of work of four are over at once.
+    pub quick_work: u64,
+    /// How many of 64 ready tasks stand still for a while, as threads do.
+    pub stand_still: u64,
 }
 
 impl Swarm {

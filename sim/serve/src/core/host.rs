@@ -23,6 +23,7 @@ const NOTIFY_MS: u32 = 200;
 pub(super) type Host = cluster::Host<Machine>;
 
 /// What is kept of a machine beside its disk.
+#[derive(Default)]
 pub(super) struct Machine {
     /// Where its clients connect.
     pub(super) port: u16,
@@ -102,20 +103,7 @@ impl Machine {
             // One order of children on all servers, as it was measured.
             tree: TreeConfig { extended_types: true, order: options.order.of(wall_ms) },
         };
-        let machine = Machine {
-            port,
-            wall_ms,
-            shown: Zxid::ZERO,
-            gate,
-            slow_disk: SlowDisk::default(),
-            crash_now: false,
-            paused_until: None,
-            held: VecDeque::new(),
-            timers: BTreeMap::new(),
-            lag: Lag::default(),
-            stats: Totals::default(),
-        };
-        Host::new(config, machine)
+        Host::new(config, Machine { port, wall_ms, gate, ..Machine::default() })
     }
 
     /// Its wall clock.
