@@ -1,7 +1,7 @@
 //! Requests as frames.
 
 use crate::record::Writer;
-use crate::script::{AclArg, Call, Connect, CreateKind, Looking, Naming, Numbered, ReadOnly, Sent, ZxidArg};
+use crate::script::{AclArg, Call, Connect, CreateKind, ReadOnly, Sent, ZxidArg};
 
 /// What a watch event, a ping, credentials and a list of watches have for a number.
 pub(crate) const EVENT: i32 = -1;
@@ -45,23 +45,10 @@ pub(crate) mod op {
 /// The kind of a request.
 pub(crate) fn op_of(call: &Call) -> i32 {
     match call {
-        Call::Create { kind: CreateKind::Plain, .. } => op::CREATE,
-        Call::Create { kind: CreateKind::WithStat, .. } => op::CREATE2,
-        Call::Create { kind: CreateKind::Container, .. } => op::CREATE_CONTAINER,
-        Call::Create { kind: CreateKind::Ttl, .. } => op::CREATE_TTL,
-        Call::Look { what: Looking::Exists, .. } => op::EXISTS,
-        Call::Look { what: Looking::Data, .. } => op::GET_DATA,
-        Call::Look { what: Looking::Children, .. } => op::GET_CHILDREN,
-        Call::Look { what: Looking::ChildrenAndStat, .. } => op::GET_CHILDREN2,
-        Call::Name { what: Naming::Acl, .. } => op::GET_ACL,
-        Call::Name { what: Naming::Sync, .. } => op::SYNC,
-        Call::Name { what: Naming::Ephemerals, .. } => op::EPHEMERALS,
-        Call::Name { what: Naming::Count, .. } => op::COUNT,
-        Call::Number { what: Numbered::Delete, .. } => op::DELETE,
-        Call::Number { what: Numbered::Check, .. } => op::CHECK,
-        Call::Number { what: Numbered::AddWatch, .. } => op::ADD_WATCH,
-        Call::Number { what: Numbered::CheckWatches, .. } => op::CHECK_WATCHES,
-        Call::Number { what: Numbered::RemoveWatches, .. } => op::REMOVE_WATCHES,
+        Call::Create { kind, .. } => *kind as i32,
+        Call::Look { what, .. } => *what as i32,
+        Call::Name { what, .. } => *what as i32,
+        Call::Number { what, .. } => *what as i32,
         Call::SetData { .. } => op::SET_DATA,
         Call::SetAcl { .. } => op::SET_ACL,
         Call::Multi { reads: false, .. } => op::MULTI,

@@ -332,13 +332,5 @@ impl Generator {
 }
 
 fn new_connect(session: Option<Session>, timeout_ms: i32) -> Connect {
-    Connect {
-        session,
-        timeout_ms,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: ReadOnly::No,
-        server: None,
-        cut: 0,
-    }
+    Connect { session, timeout_ms, ..Connect::default() }
 }

@@ -7,7 +7,7 @@ use crate::answer::Header;
 use crate::connection::{Came, Connection};
 use crate::encode::{self, Handshake};
 use crate::record::Reader;
-use crate::script::{AclEntry, Call, Connect, CreateKind, Looking, Naming, Numbered, Password, ReadOnly};
+use crate::script::{AclEntry, Call, Connect, CreateKind, Looking, Naming, Numbered};
 
 /// What a server keeps for itself, and nobody may delete.
 const RESERVED: [&str; 4] = ["/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"];
@@ -212,15 +212,7 @@ pub(crate) fn least_timeout_ms(address: SocketAddr) -> Result<i32, String> {
 
 /// Opens a session; the timeout granted, if one was opened.
 fn shake_hands(connection: &mut Connection, timeout_ms: i32) -> Option<i32> {
-    let connect = Connect {
-        session: None,
-        timeout_ms,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: ReadOnly::No,
-        server: None,
-        cut: 0,
-    };
+    let connect = Connect { timeout_ms, ..Connect::default() };
     let with = Handshake { last_zxid: 0, session: 0, password: Some(&[0; 16]) };
     connection.send(&encode::handshake(&connect, &with));
     let Came::Frame(frame) = connection.next(PATIENCE) else { return None };

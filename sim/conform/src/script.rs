@@ -45,8 +45,10 @@ mod tests;
 mod token;
 pub(crate) mod write;
 
+use crate::encode::op;
 pub(crate) use calls::open as open_acl;
 pub use parse::{BadScript, parse};
+use strum::{EnumString, IntoStaticStr};
 
 /// A text on the wire; `None` is null.
 pub type Text = Option<String>;
@@ -97,9 +99,11 @@ pub enum ZxidArg {
 }
 
 /// Which password is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Password {
     /// The session's.
+    #[default]
     Right,
     /// Another one.
     Wrong,
@@ -110,18 +114,20 @@ pub enum Password {
 }
 
 /// The last byte of a handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ReadOnly {
     /// It is not there, as with clients before 3.4.
     Absent,
     /// A read-only server will not do.
+    #[default]
     No,
     /// A read-only server will do.
     Yes,
 }
 
 /// How a connection begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connect {
     /// The session to be taken over; `None` opens one.
     pub session: Option<Session>,
@@ -157,7 +163,8 @@ pub enum Which {
 }
 
 /// What happens to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Control {
     /// Dies at once.
     Kill,
@@ -234,57 +241,72 @@ impl From<Call> for Sent {
 }
 
 /// The four kinds of creates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(i32)]
 pub enum CreateKind {
     /// Answered with the path.
-    Plain,
+    #[strum(serialize = "create")]
+    Plain = op::CREATE,
     /// Answered with the Stat as well.
-    WithStat,
+    #[strum(serialize = "create2")]
+    WithStat = op::CREATE2,
     /// Meant for containers.
-    Container,
+    #[strum(serialize = "createcontainer")]
+    Container = op::CREATE_CONTAINER,
     /// Has a time to live.
-    Ttl,
+    #[strum(serialize = "createttl")]
+    Ttl = op::CREATE_TTL,
 }
 
 /// Requests of a path and a flag: whether a watch is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(i32)]
 pub enum Looking {
     /// `exists`
-    Exists,
+    Exists = op::EXISTS,
     /// `getData`
-    Data,
+    #[strum(serialize = "get")]
+    Data = op::GET_DATA,
     /// `getChildren`
-    Children,
+    Children = op::GET_CHILDREN,
     /// `getChildren2`
-    ChildrenAndStat,
+    #[strum(serialize = "children2")]
+    ChildrenAndStat = op::GET_CHILDREN2,
 }
 
 /// Requests of a path alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(i32)]
 pub enum Naming {
     /// `getACL`
-    Acl,
+    #[strum(serialize = "getacl")]
+    Acl = op::GET_ACL,
     /// `sync`
-    Sync,
+    Sync = op::SYNC,
     /// `getEphemerals`; the path is a prefix.
-    Ephemerals,
+    Ephemerals = op::EPHEMERALS,
     /// `getAllChildrenNumber`
-    Count,
+    Count = op::COUNT,
 }
 
 /// Requests of a path and a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+#[repr(i32)]
 pub enum Numbered {
     /// `delete`; the number is a version.
-    Delete,
+    Delete = op::DELETE,
     /// `check`; the number is a version.
-    Check,
+    Check = op::CHECK,
     /// `addWatch`; the number is a mode.
-    AddWatch,
+    AddWatch = op::ADD_WATCH,
     /// `checkWatches`; the number is a kind of watch.
-    CheckWatches,
+    CheckWatches = op::CHECK_WATCHES,
     /// `removeWatches`; the number is a kind of watch.
-    RemoveWatches,
+    RemoveWatches = op::REMOVE_WATCHES,
 }
 
 /// An entry of an ACL.

@@ -8,7 +8,7 @@ use super::{Driver, Known, PATIENCE, PULSE};
 use crate::connection::{Came, Connection};
 use crate::encode::{self, Handshake};
 use crate::record::Reader;
-use crate::script::{Call, Conn, Connect, Password, ReadOnly, Session, Which};
+use crate::script::{Call, Conn, Connect, Password, Session, Which};
 
 impl Driver<'_> {
     /// Opens a connection and sends the handshake.
@@ -114,15 +114,7 @@ pub(super) fn close_session(address: SocketAddr, session: i64, password: &[u8]) 
 /// Whether the session is gone now. A server that is catching up may refuse to say.
 fn try_to_close(address: SocketAddr, session: i64, password: &[u8]) -> bool {
     let Ok(mut connection) = Connection::open(address) else { return false };
-    let connect = Connect {
-        session: None,
-        timeout_ms: 1000,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: ReadOnly::No,
-        server: None,
-        cut: 0,
-    };
+    let connect = Connect { timeout_ms: 1000, ..Connect::default() };
     let with = Handshake { last_zxid: 0, session, password: Some(password) };
     connection.send(&encode::handshake(&connect, &with));
     let Came::Frame(frame) = connection.next(PATIENCE) else { return false };

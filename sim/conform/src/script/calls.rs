@@ -2,7 +2,7 @@
 
 use super::parse::{number, value_word, zxid};
 use super::token::Token;
-use super::{AclArg, AclEntry, Bytes, Call, CreateKind, Looking, Naming, Numbered, Sent, Text, ZxidArg};
+use super::{AclArg, AclEntry, Bytes, Call, CreateKind, Naming, Numbered, Sent, Text, ZxidArg};
 
 /// The rest of a line.
 pub(super) struct Words<'a> {
@@ -142,38 +142,41 @@ impl<'a> Words<'a> {
     /// A request, and the options that are not its own.
     fn call(&mut self) -> Result<(Call, Options), String> {
         let verb = self.word("a request")?;
-        if let Some(kind) = create_kind(verb) {
+        if let Ok(kind) = verb.parse() {
             return self.create(kind);
         }
         let mut rest = Vec::new();
-        let call = match verb {
-            "exists" => self.look(Looking::Exists)?,
-            "get" => self.look(Looking::Data)?,
-            "children" => self.look(Looking::Children)?,
-            "children2" => self.look(Looking::ChildrenAndStat)?,
-            "getacl" => Call::Name { what: Naming::Acl, path: self.text("a path")? },
-            "sync" => Call::Name { what: Naming::Sync, path: self.text("a path")? },
-            "ephemerals" => Call::Name { what: Naming::Ephemerals, path: self.text("a prefix")? },
-            "count" => Call::Name { what: Naming::Count, path: self.text("a path")? },
-            "delete" => self.numbered(Numbered::Delete, &mut rest)?,
-            "check" => self.numbered(Numbered::Check, &mut rest)?,
-            "addwatch" => self.numbered(Numbered::AddWatch, &mut rest)?,
-            "checkwatches" => self.numbered(Numbered::CheckWatches, &mut rest)?,
-            "removewatches" => self.numbered(Numbered::RemoveWatches, &mut rest)?,
+        let call = if let Ok(what) = verb.parse() {
+            Call::Look { what, path: self.text("a path")?, watch: self.take("watch") }
+        } else if let Ok(what) = verb.parse() {
+            let named = if what == Naming::Ephemerals { "a prefix" } else { "a path" };
+            Call::Name { what, path: self.text(named)? }
+        } else if let Ok(what) = verb.parse() {
+            self.numbered(what, &mut rest)?
+        } else {
+            self.other(verb, &mut rest)?
+        };
+        rest.extend(self.options()?);
+        Ok((call, rest))
+    }
+
+    /// A request that is like no other.
+    fn other(&mut self, verb: &str, rest: &mut Options) -> Result<Call, String> {
+        Ok(match verb {
             "set" => {
                 let (path, data) = (self.text("a path")?, self.data()?);
-                Call::SetData { path, data, version: self.version(&mut rest)? }
+                Call::SetData { path, data, version: self.version(rest)? }
             }
             "setacl" => {
                 let path = self.text("a path")?;
-                let version = self.version(&mut rest)?;
-                let acl = take_option(&mut rest, "acl").ok_or("expected acl=")?;
+                let version = self.version(rest)?;
+                let acl = take_option(rest, "acl").ok_or("expected acl=")?;
                 Call::SetAcl { path, acl: acl_of(&acl)?, version }
             }
             "multi" => Call::Multi { reads: false, ops: self.block(Words::op)? },
             "multiread" => Call::Multi { reads: true, ops: self.block(Words::op)? },
-            "setwatches" => self.set_watches(false, &mut rest)?,
-            "setwatches2" => self.set_watches(true, &mut rest)?,
+            "setwatches" => self.set_watches(false, rest)?,
+            "setwatches2" => self.set_watches(true, rest)?,
             "auth" => Call::Auth { scheme: self.text("a scheme")?, credentials: self.bytes("credentials")? },
             "reconfig" => Call::Reconfig {
                 joining: self.text("who joins")?,
@@ -189,9 +192,7 @@ impl<'a> Words<'a> {
                 body: self.bytes("a body")?.unwrap_or_default(),
             },
             _ => return Err(format!("'{verb}' is no request")),
-        };
-        rest.extend(self.options()?);
-        Ok((call, rest))
+        })
     }
 
     /// A request that nothing more is said about.
@@ -201,10 +202,6 @@ impl<'a> Words<'a> {
             None => Ok(call),
             Some((key, _)) => Err(format!("'{key}=' is not for an operation")),
         }
-    }
-
-    fn look(&mut self, what: Looking) -> Result<Call, String> {
-        Ok(Call::Look { what, path: self.text("a path")?, watch: self.take("watch") })
     }
 
     fn version(&mut self, rest: &mut Options) -> Result<i32, String> {
@@ -276,20 +273,6 @@ pub(super) const LISTS: [&str; 5] = ["data", "exist", "child", "persistent", "re
 pub(crate) fn open() -> AclArg {
     let id = Some("anyone".to_owned());
     Some(vec![AclEntry { perms: 31, scheme: Some("world".to_owned()), id }])
-}
-
-fn create_kind(verb: &str) -> Option<CreateKind> {
-    let kinds = [CreateKind::Plain, CreateKind::WithStat, CreateKind::Container, CreateKind::Ttl];
-    kinds.into_iter().find(|kind| create_verb(*kind) == verb)
-}
-
-pub(super) fn create_verb(kind: CreateKind) -> &'static str {
-    match kind {
-        CreateKind::Plain => "create",
-        CreateKind::WithStat => "create2",
-        CreateKind::Container => "createcontainer",
-        CreateKind::Ttl => "createttl",
-    }
 }
 
 /// The flags that go with a kind of create.

@@ -2,9 +2,7 @@
 
 use super::calls::Words;
 use super::token::{Token, tokens};
-use super::{
-    Action, Alike, Conn, Connect, Control, Password, ReadOnly, Script, Session, Step, Which, ZxidArg,
-};
+use super::{Action, Alike, Conn, Connect, Password, ReadOnly, Script, Session, Step, Which, ZxidArg};
 
 /// A script that cannot be read: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -121,7 +119,10 @@ fn unended(words: &mut Words<'_>) -> Result<Action, String> {
                 }
                 _ => Which::Follower(1),
             };
-            Action::Server { which, control: control(words.word("what to do to it")?)? }
+            let word = words.word("what to do to it")?;
+            let control =
+                word.parse().map_err(|_| format!("'{word}': expected kill, start, pause or resume"))?;
+            Action::Server { which, control }
         }
         letter => on_connection(conn(letter)?, words)?,
     })
@@ -202,29 +203,11 @@ pub(super) fn session(word: &str) -> Result<Session, String> {
     }
 }
 
-fn control(word: &str) -> Result<Control, String> {
-    Ok(match word {
-        "kill" => Control::Kill,
-        "start" => Control::Start,
-        "pause" => Control::Pause,
-        "resume" => Control::Resume,
-        _ => return Err(format!("'{word}': expected kill, start, pause or resume")),
-    })
-}
-
 /// The timeout that is asked for where none is given.
 pub(super) const TIMEOUT_MS: i32 = 4000;
 
 fn connect(session: Option<Session>, words: &mut Words<'_>) -> Result<Connect, String> {
-    let mut connect = Connect {
-        session,
-        timeout_ms: TIMEOUT_MS,
-        password: Password::Right,
-        last_zxid: None,
-        read_only: ReadOnly::No,
-        server: None,
-        cut: 0,
-    };
+    let mut connect = Connect { session, timeout_ms: TIMEOUT_MS, ..Connect::default() };
     for (key, value) in words.options()? {
         let one = value_word(&value);
         match (key.as_str(), one) {

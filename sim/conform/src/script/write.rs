@@ -1,11 +1,11 @@
 //! Writes scripts, so that [`parse`](super::parse) reads them back.
 
-use super::calls::{LISTS, PERMS, create_verb, default_flags, number_key, number_names, open};
+use super::calls::{LISTS, PERMS, default_flags, number_key, number_names, open};
 use super::parse::TIMEOUT_MS;
 use super::token::{bytes_text, quote};
 use super::{
-    AclArg, Action, Alike, Call, Conn, Connect, Control, CreateKind, Looking, Naming, Password, ReadOnly,
-    Script, Sent, Session, Which, ZxidArg,
+    AclArg, Action, Alike, Call, Conn, Connect, CreateKind, Password, ReadOnly, Script, Sent, Session, Which,
+    ZxidArg,
 };
 use std::fmt::{self, Display, Formatter};
 
@@ -75,13 +75,7 @@ impl Display for Action {
             Action::Wait { ms } => write!(f, "wait {ms}ms"),
             Action::Await { transactions } => write!(f, "await {transactions}"),
             Action::Server { which, control } => {
-                let verb = match control {
-                    Control::Kill => "kill",
-                    Control::Start => "start",
-                    Control::Pause => "pause",
-                    Control::Resume => "resume",
-                };
-                write!(f, "{which} {verb}")
+                write!(f, "{which} {}", <&str>::from(control))
             }
             Action::Begin(action) => write!(f, "begin {action}"),
             Action::Finish { conn } => write!(f, "finish {conn}"),
@@ -112,20 +106,15 @@ impl Display for Connect {
         if self.timeout_ms != TIMEOUT_MS {
             write!(f, " timeout={}", self.timeout_ms)?;
         }
-        f.write_str(match self.password {
-            Password::Right => "",
-            Password::Wrong => " password=wrong",
-            Password::Short => " password=short",
-            Password::Null => " password=null",
-        })?;
+        if self.password != Password::Right {
+            write!(f, " password={}", <&str>::from(self.password))?;
+        }
         if let Some(seen) = self.last_zxid {
             write!(f, " seen={seen}")?;
         }
-        f.write_str(match self.read_only {
-            ReadOnly::Absent => " readonly=absent",
-            ReadOnly::No => "",
-            ReadOnly::Yes => " readonly=yes",
-        })?;
+        if self.read_only != ReadOnly::No {
+            write!(f, " readonly={}", <&str>::from(self.read_only))?;
+        }
         match self.server {
             None => {}
             Some(Which::Number(n)) => write!(f, " server={n}")?,
@@ -161,26 +150,13 @@ impl Display for Call {
         match self {
             Call::Create { .. } => write_create(self, f),
             Call::Look { what, path, watch } => {
-                let verb = match what {
-                    Looking::Exists => "exists",
-                    Looking::Data => "get",
-                    Looking::Children => "children",
-                    Looking::ChildrenAndStat => "children2",
-                };
-                write!(f, "{verb} {}{}", text(path), if *watch { " watch" } else { "" })
+                write!(f, "{} {}{}", <&str>::from(what), text(path), if *watch { " watch" } else { "" })
             }
             Call::Name { what, path } => {
-                let verb = match what {
-                    Naming::Acl => "getacl",
-                    Naming::Sync => "sync",
-                    Naming::Ephemerals => "ephemerals",
-                    Naming::Count => "count",
-                };
-                write!(f, "{verb} {}", text(path))
+                write!(f, "{} {}", <&str>::from(what), text(path))
             }
             Call::Number { what, path, number } => {
-                let verb = format!("{what:?}").to_lowercase();
-                write!(f, "{verb} {}", text(path))?;
+                write!(f, "{} {}", <&str>::from(what), text(path))?;
                 match number_names(*what).iter().find(|(_, known)| known == number) {
                     Some((name, _)) => write!(f, " {name}"),
                     None => write!(f, " {}={number}", number_key(*what)),
@@ -226,7 +202,7 @@ impl Display for Call {
 
 fn write_create(call: &Call, f: &mut Formatter<'_>) -> fmt::Result {
     let Call::Create { kind, path, data, acl, flags, ttl_ms } = call else { return Ok(()) };
-    write!(f, "{} {} {}", create_verb(*kind), text(path), bytes_text(data))?;
+    write!(f, "{} {} {}", <&str>::from(kind), text(path), bytes_text(data))?;
     let plain = matches!(kind, CreateKind::Plain | CreateKind::WithStat);
     match flags {
         n if *n == default_flags(*kind) => {}
