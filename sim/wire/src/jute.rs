@@ -24,6 +24,12 @@ pub(crate) fn put_zxid(out: &mut Vec<u8>, zxid: Zxid) {
     put_i64(out, zxid.to_i64());
 }
 
+/// Appends the number that a table has for a value.
+pub(crate) fn put_one_of<T: Copy + PartialEq>(out: &mut Vec<u8>, numbers: &[(T, i32)], value: T) {
+    let of_value = numbers.iter().find(|(known, _)| *known == value);
+    put_i32(out, of_value.expect("every value has a number").1);
+}
+
 /// A length that does not fit makes the frame too long as well, which is found when the frame is closed.
 fn put_length(out: &mut Vec<u8>, length: usize) {
     put_i32(out, length as i32);
@@ -105,6 +111,12 @@ impl<'a> Reader<'a> {
 
     pub(crate) fn i32(&mut self) -> Result<i32, Malformed> {
         self.array().map(i32::from_be_bytes)
+    }
+
+    /// A value by the number that a table has for it.
+    pub(crate) fn one_of<T: Copy>(&mut self, numbers: &[(T, i32)]) -> Result<T, Malformed> {
+        let number = self.i32()?;
+        numbers.iter().find(|(_, known)| *known == number).map(|(value, _)| *value).ok_or(Malformed)
     }
 
     pub(crate) fn i64(&mut self) -> Result<i64, Malformed> {

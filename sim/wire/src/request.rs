@@ -4,7 +4,7 @@
 //! ZooKeeper does not look at them.
 
 use crate::error::Refusal;
-use crate::jute::{Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_text};
+use crate::jute::{Malformed, Reader, put_acl, put_bool, put_data, put_i32, put_i64, put_one_of, put_text};
 use crate::multi::{put_multi, put_multi_read, read_multi, read_multi_read};
 use crate::{Asked, OpCode};
 use zk_api::{Acl, AclList, AddWatchMode, CreateMode, Data, ErrorCode, Request, Text, WatcherKind};
@@ -34,11 +34,11 @@ pub(crate) fn put_request(out: &mut Vec<u8>, request: &Request) {
         Request::MultiRead { ops } => put_multi_read(out, ops),
         Request::AddWatch { path, mode } => {
             put_text(out, path);
-            put_i32(out, add_watch_mode(*mode));
+            put_one_of(out, &WATCH_MODES, *mode);
         }
         Request::RemoveWatches { path, kind } | Request::CheckWatches { path, kind } => {
             put_text(out, path);
-            put_i32(out, watcher_kind(*kind));
+            put_one_of(out, &WATCHER_KINDS, *kind);
         }
         Request::GetEphemerals { prefix } => put_text(out, prefix),
         Request::WhoAmI | Request::CloseSession => {}
@@ -94,13 +94,13 @@ pub(crate) fn read_request(code: OpCode, reader: &mut Reader<'_>) -> Result<(Req
             Request::MultiRead { ops: reads }
         }
         OpCode::AddWatch => {
-            Request::AddWatch { path: reader.text_even_null()?, mode: read_add_watch_mode(reader)? }
+            Request::AddWatch { path: reader.text_even_null()?, mode: reader.one_of(&WATCH_MODES)? }
         }
         OpCode::RemoveWatches => {
-            Request::RemoveWatches { path: reader.text_even_null()?, kind: read_watcher_kind(reader)? }
+            Request::RemoveWatches { path: reader.text_even_null()?, kind: reader.one_of(&WATCHER_KINDS)? }
         }
         OpCode::CheckWatches => {
-            Request::CheckWatches { path: reader.text_even_null()?, kind: read_watcher_kind(reader)? }
+            Request::CheckWatches { path: reader.text_even_null()?, kind: reader.one_of(&WATCHER_KINDS)? }
         }
         OpCode::GetEphemerals => {
             Request::GetEphemerals { prefix: reader.text_or_null()?.unwrap_or_default() }
@@ -245,42 +245,17 @@ pub(crate) fn put_set_data(out: &mut Vec<u8>, path: &str, data: &Data, version: 
 const AUTH_TYPE: i32 = 0;
 
 /// Source: ZooKeeper 3.9, `AddWatchMode`.
-fn add_watch_mode(mode: AddWatchMode) -> i32 {
-    match mode {
-        AddWatchMode::Persistent => 0,
-        AddWatchMode::PersistentRecursive => 1,
-    }
-}
-
-fn read_add_watch_mode(reader: &mut Reader<'_>) -> Result<AddWatchMode, Malformed> {
-    match reader.i32()? {
-        0 => Ok(AddWatchMode::Persistent),
-        1 => Ok(AddWatchMode::PersistentRecursive),
-        _ => Err(Malformed),
-    }
-}
+const WATCH_MODES: [(AddWatchMode, i32); 2] =
+    [(AddWatchMode::Persistent, 0), (AddWatchMode::PersistentRecursive, 1)];
 
 /// Source: ZooKeeper 3.9, `Watcher.WatcherType`.
-fn watcher_kind(kind: WatcherKind) -> i32 {
-    match kind {
-        WatcherKind::Children => 1,
-        WatcherKind::Data => 2,
-        WatcherKind::Any => 3,
-        WatcherKind::Persistent => 4,
-        WatcherKind::PersistentRecursive => 5,
-    }
-}
-
-fn read_watcher_kind(reader: &mut Reader<'_>) -> Result<WatcherKind, Malformed> {
-    match reader.i32()? {
-        1 => Ok(WatcherKind::Children),
-        2 => Ok(WatcherKind::Data),
-        3 => Ok(WatcherKind::Any),
-        4 => Ok(WatcherKind::Persistent),
-        5 => Ok(WatcherKind::PersistentRecursive),
-        _ => Err(Malformed),
-    }
-}
+const WATCHER_KINDS: [(WatcherKind, i32); 5] = [
+    (WatcherKind::Children, 1),
+    (WatcherKind::Data, 2),
+    (WatcherKind::Any, 3),
+    (WatcherKind::Persistent, 4),
+    (WatcherKind::PersistentRecursive, 5),
+];
 
 /// Reads who is to join, who is to leave, who is to be there, and of which configuration that is said.
 fn refuse_reconfig(reader: &mut Reader<'_>) -> Refusal {
