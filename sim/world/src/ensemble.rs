@@ -9,8 +9,9 @@ use crate::world::{Happening, MS, Phase, World, share};
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
 use zk_proto::server::{Event, ServerId};
+use zk_proto::zab::Note;
+use zk_proto::zab::invariants::Broken;
 use zk_proto::zab::message::{LinkId, Notification, Packet};
-use zk_proto::zab::{Note, invariants};
 
 /// A datagram that arrives once.
 const OF_NO_NOTE: u64 = u64::MAX;
@@ -310,22 +311,12 @@ impl World<'_> {
             return;
         }
         self.zab_checks += 1;
-        let mut checker = std::mem::take(&mut self.checker);
-        let is_right = checker.check(&self.cluster.peers(), &self.ghost).is_ok();
-        self.checker = checker;
-        if is_right {
-            return;
-        }
-        let broken: Vec<_> = {
-            let peers = self.cluster.peers();
-            let results = invariants::ALL.iter().map(|(name, holds)| (*name, holds(&peers, &self.ghost)));
-            results.filter_map(|(name, result)| Some((name, result.err()?))).collect()
-        };
-        for (name, what) in broken {
+        let broken = self.checker.check_all(&self.cluster.peers(), &self.ghost);
+        self.over = !broken.is_empty() && !self.beyond;
+        for Broken { invariant: name, what } in broken {
             self.note(Place::World, &What::Broken { name });
             self.judge.broken(self.now, name, what);
         }
-        self.over = !self.beyond;
     }
 
     /// A peer has done something.

@@ -60,13 +60,6 @@ pub const ALL: [(&str, Predicate); 28] = [
     ("PromisedIsDurable", promised_is_durable),
 ];
 
-/// The first that does not hold.
-pub fn check(peers: &[&Peer], ghost: &Ghost) -> Result<(), Broken> {
-    ALL.iter().try_for_each(|(invariant, predicate)| {
-        predicate(peers, ghost).map_err(|what| Broken { invariant, what })
-    })
-}
-
 /// All that do not hold.
 pub fn check_all(peers: &[&Peer], ghost: &Ghost) -> Vec<Broken> {
     let broken = ALL.iter().filter_map(|(invariant, predicate)| {

@@ -369,9 +369,10 @@ impl Rig {
         if !self.is_judged {
             return Ok(());
         }
-        invariants::check(&self.peers(), &self.ghost)
-            .map_err(|broken| format!("{}: {}", broken.invariant, broken.what))?;
-        self.check_itself()
+        match invariants::check_all(&self.peers(), &self.ghost).first() {
+            Some(broken) => Err(format!("{}: {}", broken.invariant, broken.what)),
+            None => self.check_itself(),
+        }
     }
 
     /// What the rig knows better than the ghost history: the disks as they are, and the owners' states.

@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;
 use zk_proto::server::{Event, ServerId};
+use zk_proto::zab::Note;
 use zk_proto::zab::ghost::Ghost;
+use zk_proto::zab::invariants::{self, Broken};
 use zk_proto::zab::message::{LinkId, Notification};
-use zk_proto::zab::{Note, invariants};
 
 /// What Zab promises is checked at each change of roles, and when so many transactions more are committed than
 /// there were at the last time, at least.
@@ -280,13 +281,9 @@ impl Core {
     /// What Zab promises, all of it.
     pub(super) fn check_zab(&mut self) {
         self.zab.is_due = false;
-        let peers = self.cluster.peers();
-        let broken: Vec<_> = invariants::ALL
-            .into_iter()
-            .filter(|(name, _)| !self.zab.broken.contains_key(name))
-            .filter_map(|(name, predicate)| Some((name, predicate(&peers, &self.zab.ghost).err()?)))
-            .collect();
-        self.zab.broken.extend(broken);
+        for Broken { invariant, what } in invariants::check_all(&self.cluster.peers(), &self.zab.ghost) {
+            self.zab.broken.entry(invariant).or_insert(what);
+        }
         self.zab.checks += 1;
         self.zab.checked = self.zab.ghost.committed.len();
     }

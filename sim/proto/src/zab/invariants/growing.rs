@@ -64,24 +64,8 @@ const FOLLOWING: [(&str, Follows); 10] = [
 ];
 
 impl Checker {
-    /// As [`check`](super::check).
-    pub fn check(&mut self, peers: &[&Peer], ghost: &Ghost) -> Result<(), Broken> {
-        match self.check_each(peers, ghost).next() {
-            Some(broken) => Err(broken),
-            None => Ok(()),
-        }
-    }
-
     /// As [`check_all`](super::check_all).
     pub fn check_all(&mut self, peers: &[&Peer], ghost: &Ghost) -> Vec<Broken> {
-        self.check_each(peers, ghost).collect()
-    }
-
-    fn check_each<'a>(
-        &'a mut self,
-        peers: &'a [&'a Peer],
-        ghost: &'a Ghost,
-    ) -> impl Iterator<Item = Broken> + 'a {
         if self.rewrites != ghost.rewrites.0 {
             *self = Checker { seen: Seen::default(), rewrites: ghost.rewrites.0 };
         }
@@ -90,10 +74,11 @@ impl Checker {
             let follows = FOLLOWING.iter().find(|(of, _)| *of == name);
             follows.is_some_and(|(_, follows)| follows(&self.seen, peers, ghost))
         };
-        let asked = ALL.iter().filter(move |(name, _)| !follows(name));
-        asked.filter_map(move |(invariant, predicate)| {
+        let asked = ALL.iter().filter(|(name, _)| !follows(name));
+        let broken = asked.filter_map(|(invariant, predicate)| {
             predicate(peers, ghost).err().map(|what| Broken { invariant, what })
-        })
+        });
+        broken.collect()
     }
 }
 
