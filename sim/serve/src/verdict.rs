@@ -92,6 +92,17 @@ pub struct Broken {
 pub(crate) type ZabJudged<'a> =
     (&'a mut dyn Iterator<Item = &'static str>, u64, &'a BTreeMap<&'static str, String>);
 
+impl Judged {
+    fn new(name: &'static str, is_broken: bool, tested: u64) -> Judged {
+        let verdict = match (is_broken, tested) {
+            (true, _) => Finding::Broken,
+            (false, 0) => Finding::NotTested,
+            (false, _) => Finding::Held,
+        };
+        Judged { name, verdict, tested }
+    }
+}
+
 impl Verdict {
     /// From what was watched.
     pub(crate) fn new(report: &Report, zab: Option<ZabJudged<'_>>, requests: u64) -> Verdict {
@@ -99,25 +110,13 @@ impl Verdict {
         let judge = |invariant: Invariant| {
             let tested = tested.get(invariant.name()).copied().unwrap_or(0);
             let is_broken = report.broken.iter().any(|(broken, _)| *broken == invariant);
-            let verdict = match (is_broken, tested) {
-                (true, _) => Finding::Broken,
-                (false, 0) => Finding::NotTested,
-                (false, _) => Finding::Held,
-            };
-            Judged { name: invariant.name(), verdict, tested }
+            Judged::new(invariant.name(), is_broken, tested)
         };
         let mut invariants: Vec<Judged> = JUDGED.into_iter().map(judge).collect();
         let mut broken: Vec<Broken> = report.broken.iter().map(told).collect();
         if let Some((names, checks, zab)) = zab {
             invariants.extend([Invariant::ServersAgree, Invariant::SyncShowsCommitted].map(judge));
-            invariants.extend(names.map(|name| {
-                let verdict = match (zab.contains_key(name), checks) {
-                    (true, _) => Finding::Broken,
-                    (false, 0) => Finding::NotTested,
-                    (false, _) => Finding::Held,
-                };
-                Judged { name, verdict, tested: checks }
-            }));
+            invariants.extend(names.map(|name| Judged::new(name, zab.contains_key(name), checks)));
             broken.extend(zab.iter().map(|(invariant, what)| Broken { invariant, what: what.clone() }));
         }
         Verdict {

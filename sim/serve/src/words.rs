@@ -357,22 +357,8 @@ fn block<'a>(head: &str, lines: impl IntoIterator<Item = &'a String>) -> String 
 
 /// A time as Java writes it: `Sat Nov 21 16:53:34 UTC 2026`.
 fn date(ms: i64) -> String {
-    const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let (seconds, days) = (ms.div_euclid(1000).rem_euclid(86_400), ms.div_euclid(86_400_000));
-    let weekday = DAYS[days.rem_euclid(7) as usize];
-    // Years that begin in March end with the leap day.
-    let from_march_0 = days + 719_468;
-    let (era, day_of_era) = (from_march_0.div_euclid(146_097), from_march_0.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = (month_from_march + 2) % 12;
-    let year = era * 400 + year_of_era + i64::from(month < 2);
-    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{weekday} {} {day:02} {hours:02}:{minutes:02}:{seconds:02} UTC {year}", MONTHS[month as usize])
+    let date = chrono::DateTime::from_timestamp_millis(ms).unwrap_or_default();
+    date.format("%a %b %d %H:%M:%S UTC %Y").to_string()
 }
 
 #[cfg(test)]
