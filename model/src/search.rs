@@ -53,6 +53,24 @@ pub struct Found {
     pub reads: Reads,
 }
 
+impl Found {
+    /// Nothing yet.
+    pub fn of(model: &RecipeModel) -> Found {
+        Found {
+            states: 0,
+            transitions: 0,
+            depth: 0,
+            promises: model.promises.iter().map(|name| PromiseReport::new(name)).collect(),
+            sometimes: Vec::new(),
+            violated: None,
+            ran_out: None,
+            stop: None,
+            leaves_out: None,
+            reads: Reads::default(),
+        }
+    }
+}
+
 struct Search<'a> {
     model: &'a RecipeModel,
     config: &'a CheckConfig,
@@ -69,26 +87,13 @@ struct Search<'a> {
 /// When a promise is broken where it is owed, the states as deep as that one are still looked at, and no
 /// deeper ones; but where a certain promise is to be broken, the search goes on until that one is.
 pub fn search(model: &RecipeModel, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Found {
-    let promises = model.promises.iter();
-    let found = Found {
-        states: 1,
-        transitions: 0,
-        depth: 0,
-        promises: promises.map(|&name| PromiseReport::new(name)).collect(),
-        sometimes: Vec::new(),
-        violated: None,
-        ran_out: None,
-        stop: None,
-        leaves_out: None,
-        reads: Reads::default(),
-    };
     let mut search = Search {
         model,
         config,
         started: Instant::now(),
         tree: Tree::default(),
         edges: edges(config),
-        found,
+        found: Found { states: 1, ..Found::of(model) },
         reached: Sometimes::default(),
     };
     search.run(progress);

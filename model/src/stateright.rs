@@ -1,14 +1,13 @@
 //! The same model for stateright: its searches as a second opinion, its Explorer to look around.
 
 use crate::actions::Action;
-use crate::check::{CheckConfig, Counterexample, PromiseReport};
+use crate::check::{CheckConfig, Counterexample};
 use crate::course::course_step;
 use crate::describe::describe;
 use crate::livelock;
 use crate::model::{RecipeModel, Taken};
 use crate::monitors::Findings;
 use crate::quiet::{in_which_promise, quietly};
-use crate::reads::Reads;
 use crate::scene::Story;
 use crate::search::{Found, note_cut_audit};
 use crate::state::State;
@@ -102,19 +101,7 @@ impl Model for Watched {
 /// It knows no honest limits, so a search that may be cut is not for it: `max_states` and `max_depth` make the
 /// outcome undecided whenever they are reached, and the time limit is not looked at.
 pub fn search(model: RecipeModel, config: &CheckConfig) -> Found {
-    let promises = model.promises.iter();
-    let mut found = Found {
-        states: 0,
-        transitions: 0,
-        depth: 0,
-        promises: promises.map(|&name| PromiseReport::new(name)).collect(),
-        sometimes: Vec::new(),
-        violated: None,
-        ran_out: None,
-        stop: None,
-        leaves_out: None,
-        reads: Reads::default(),
-    };
+    let mut found = Found::of(&model);
     livelock::unchecked(&mut found.promises, "this search does not look for it");
     let mut builder = Watched::of(model).checker().threads(1);
     if let Some(states) = config.max_states {
