@@ -13,7 +13,7 @@ pub struct Names {
 impl Names {
     /// An answer of the record, with our names, and without what is not compared.
     pub fn ours(&self, answer: &Result<Response, ErrorCode>) -> Result<Response, ErrorCode> {
-        answer.as_ref().map(|response| map(response, &|stat| self.stat(stat))).map_err(|code| *code)
+        changed(answer, &|stat| self.stat(stat))
     }
 
     fn stat(&self, stat: &Stat) -> Stat {
@@ -32,49 +32,42 @@ impl Names {
 
 /// An answer of `Service` without what is not compared.
 pub fn compared(answer: &Result<Response, ErrorCode>) -> Result<Response, ErrorCode> {
-    answer.as_ref().map(|response| map(response, &plain)).map_err(|code| *code)
+    changed(answer, &plain)
 }
 
 fn plain(stat: &Stat) -> Stat {
     Stat::from(StatFields { ctime_ms: 0, mtime_ms: 0, ..stat.fields() })
 }
 
-fn map(response: &Response, of: &dyn Fn(&Stat) -> Stat) -> Response {
-    let sorted = |names: &Vec<zk_api::Text>| {
-        let mut names = names.clone();
-        names.sort();
-        names
-    };
+/// An answer with other Stats, and with its lists in order.
+fn changed(answer: &Result<Response, ErrorCode>, of: &dyn Fn(&Stat) -> Stat) -> Result<Response, ErrorCode> {
+    let mut answer = answer.clone();
+    answer.iter_mut().for_each(|response| change(response, of));
+    answer
+}
+
+fn change(response: &mut Response, of: &dyn Fn(&Stat) -> Stat) {
     match response {
-        Response::Created { path, stat } => {
-            Response::Created { path: path.clone(), stat: stat.as_ref().map(of) }
-        }
-        Response::Exists(stat) => Response::Exists(stat.as_ref().map(of)),
-        Response::Data { data, stat } => Response::Data { data: data.clone(), stat: of(stat) },
-        Response::DataSet(stat) => Response::DataSet(of(stat)),
+        Response::Created { stat, .. } | Response::Exists(stat) => *stat = stat.as_ref().map(of),
+        Response::Data { stat, .. }
+        | Response::DataSet(stat)
+        | Response::Acl { stat, .. }
+        | Response::AclSet(stat) => *stat = of(stat),
         Response::Children { names, stat } => {
-            Response::Children { names: sorted(names), stat: stat.as_ref().map(of) }
+            names.sort();
+            *stat = stat.as_ref().map(of);
         }
-        Response::Acl { acl, stat } => Response::Acl { acl: acl.clone(), stat: of(stat) },
-        Response::AclSet(stat) => Response::AclSet(of(stat)),
+        Response::Ephemerals(paths) => paths.sort(),
         Response::Multi(MultiOutcome::Applied(results)) => {
-            let results = results.iter().map(|result| match result {
-                OpResult::Created { path, stat } => {
-                    OpResult::Created { path: path.clone(), stat: stat.as_ref().map(of) }
-                }
-                OpResult::DataSet(stat) => OpResult::DataSet(of(stat)),
-                OpResult::Deleted | OpResult::Checked => result.clone(),
+            results.iter_mut().for_each(|result| match result {
+                OpResult::Created { stat, .. } => *stat = stat.as_ref().map(of),
+                OpResult::DataSet(stat) => *stat = of(stat),
+                OpResult::Deleted | OpResult::Checked => {}
             });
-            Response::Multi(MultiOutcome::Applied(results.collect()))
         }
         Response::MultiRead(results) => {
-            let of = |result: &Result<Response, ErrorCode>| match result {
-                Ok(response) => Ok(map(response, of)),
-                Err(code) => Err(*code),
-            };
-            Response::MultiRead(results.iter().map(of).collect())
+            results.iter_mut().flatten().for_each(|response| change(response, of));
         }
-        Response::Ephemerals(paths) => Response::Ephemerals(sorted(paths)),
         Response::Deleted
         | Response::Synced { .. }
         | Response::Multi(MultiOutcome::Failed(_))
@@ -84,6 +77,6 @@ fn map(response: &Response, of: &dyn Fn(&Stat) -> Stat) -> Response {
         | Response::AllChildrenNumber(_)
         | Response::WhoAmI(_)
         | Response::Authenticated
-        | Response::Closed => response.clone(),
+        | Response::Closed => {}
     }
 }
