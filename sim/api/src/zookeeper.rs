@@ -80,7 +80,7 @@ pub trait ZooKeeper: Send + Sync {
     /// Creates a znode that everybody may do everything with; gives its path.
     fn create(&self, path: &ZPath, data: Data, mode: CreateMode) -> Reply<Text> {
         let request = Request::Create { path: path.text(), data, acl: open_acl(), mode, stat: false };
-        typed(self.submit(request), "create", path.text(), |response| match response {
+        typed(self, request, |response| match response {
             Response::Created { path, .. } => Some(path),
             _ => None,
         })
@@ -88,23 +88,24 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Creates a znode with an ACL; gives its path and Stat.
     fn create2(&self, path: &ZPath, data: Data, acl: AclList, mode: CreateMode) -> Reply<(Text, Stat)> {
-        let request = Request::Create { path: path.text(), data, acl, mode, stat: true };
-        typed(self.submit(request), "create", path.text(), |response| match response {
-            Response::Created { path, stat: Some(stat) } => Some((path, stat)),
-            _ => None,
+        typed(self, Request::Create { path: path.text(), data, acl, mode, stat: true }, |response| {
+            match response {
+                Response::Created { path, stat: Some(stat) } => Some((path, stat)),
+                _ => None,
+            }
         })
     }
 
     /// Deletes a znode; `version` -1 stands for any.
     fn delete(&self, path: &ZPath, version: i32) -> Reply<()> {
-        let request = Request::Delete { path: path.text(), version };
-        typed(self.submit(request), "delete", path.text(), |r| (r == Response::Deleted).then_some(()))
+        typed(self, Request::Delete { path: path.text(), version }, |r| {
+            (r == Response::Deleted).then_some(())
+        })
     }
 
     /// The Stat of a znode, `None` if it does not exist.
     fn exists(&self, path: &ZPath) -> Reply<Option<Stat>> {
-        let request = Request::Exists { path: path.text(), watch: false };
-        typed(self.submit(request), "exists", path.text(), |response| match response {
+        typed(self, Request::Exists { path: path.text(), watch: false }, |response| match response {
             Response::Exists(stat) => Some(stat),
             _ => None,
         })
@@ -112,8 +113,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// The same, and a watch for its creation, deletion or change.
     fn exists_watch(&self, path: &ZPath) -> Reply<(Option<Stat>, Watch)> {
-        let request = Request::Exists { path: path.text(), watch: true };
-        watched(self.submit(request), "exists", path.text(), |response| match response {
+        watched(self, Request::Exists { path: path.text(), watch: true }, |response| match response {
             Response::Exists(stat) => Some(stat),
             _ => None,
         })
@@ -121,8 +121,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Data and Stat of a znode.
     fn data(&self, path: &ZPath) -> Reply<(Data, Stat)> {
-        let request = Request::GetData { path: path.text(), watch: false };
-        typed(self.submit(request), "getData", path.text(), |response| match response {
+        typed(self, Request::GetData { path: path.text(), watch: false }, |response| match response {
             Response::Data { data, stat } => Some((data, stat)),
             _ => None,
         })
@@ -130,8 +129,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// The same, and a watch for its deletion or change. There is none if the znode does not exist.
     fn data_watch(&self, path: &ZPath) -> Reply<((Data, Stat), Watch)> {
-        let request = Request::GetData { path: path.text(), watch: true };
-        watched(self.submit(request), "getData", path.text(), |response| match response {
+        watched(self, Request::GetData { path: path.text(), watch: true }, |response| match response {
             Response::Data { data, stat } => Some((data, stat)),
             _ => None,
         })
@@ -139,8 +137,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Sets data; gives the new Stat.
     fn set_data(&self, path: &ZPath, data: Data, version: i32) -> Reply<Stat> {
-        let request = Request::SetData { path: path.text(), data, version };
-        typed(self.submit(request), "setData", path.text(), |response| match response {
+        typed(self, Request::SetData { path: path.text(), data, version }, |response| match response {
             Response::DataSet(stat) => Some(stat),
             _ => None,
         })
@@ -148,35 +145,37 @@ pub trait ZooKeeper: Send + Sync {
 
     /// The names of the children, in no specified order.
     fn children(&self, path: &ZPath) -> Reply<Vec<Text>> {
-        let request = Request::GetChildren { path: path.text(), watch: false, stat: false };
-        typed(self.submit(request), "getChildren", path.text(), |response| match response {
-            Response::Children { names, .. } => Some(names),
-            _ => None,
+        typed(self, Request::GetChildren { path: path.text(), watch: false, stat: false }, |response| {
+            match response {
+                Response::Children { names, .. } => Some(names),
+                _ => None,
+            }
         })
     }
 
     /// The same, and a watch for a child's creation or deletion, or the znode's own deletion.
     fn children_watch(&self, path: &ZPath) -> Reply<(Vec<Text>, Watch)> {
-        let request = Request::GetChildren { path: path.text(), watch: true, stat: false };
-        watched(self.submit(request), "getChildren", path.text(), |response| match response {
-            Response::Children { names, .. } => Some(names),
-            _ => None,
+        watched(self, Request::GetChildren { path: path.text(), watch: true, stat: false }, |response| {
+            match response {
+                Response::Children { names, .. } => Some(names),
+                _ => None,
+            }
         })
     }
 
     /// The names of the children and the parent's Stat.
     fn children2(&self, path: &ZPath) -> Reply<(Vec<Text>, Stat)> {
-        let request = Request::GetChildren { path: path.text(), watch: false, stat: true };
-        typed(self.submit(request), "getChildren", path.text(), |response| match response {
-            Response::Children { names, stat: Some(stat) } => Some((names, stat)),
-            _ => None,
+        typed(self, Request::GetChildren { path: path.text(), watch: false, stat: true }, |response| {
+            match response {
+                Response::Children { names, stat: Some(stat) } => Some((names, stat)),
+                _ => None,
+            }
         })
     }
 
     /// ACL and Stat of a znode.
     fn acl(&self, path: &ZPath) -> Reply<(AclList, Stat)> {
-        let request = Request::GetAcl { path: path.text() };
-        typed(self.submit(request), "getACL", path.text(), |response| match response {
+        typed(self, Request::GetAcl { path: path.text() }, |response| match response {
             Response::Acl { acl, stat } => Some((acl, stat)),
             _ => None,
         })
@@ -184,8 +183,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Sets the ACL; `version` is compared with the Stat's `aversion`.
     fn set_acl(&self, path: &ZPath, acl: AclList, version: i32) -> Reply<Stat> {
-        let request = Request::SetAcl { path: path.text(), acl, version };
-        typed(self.submit(request), "setACL", path.text(), |response| match response {
+        typed(self, Request::SetAcl { path: path.text(), acl, version }, |response| match response {
             Response::AclSet(stat) => Some(stat),
             _ => None,
         })
@@ -193,15 +191,14 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Waits until the server has caught up with its leader. Not a quorum operation.
     fn sync(&self, path: &ZPath) -> Reply<()> {
-        let request = Request::Sync { path: path.text() };
-        typed(self.submit(request), "sync", path.text(), |r| {
+        typed(self, Request::Sync { path: path.text() }, |r| {
             matches!(r, Response::Synced { .. }).then_some(())
         })
     }
 
     /// Does all of these or none.
     fn multi(&self, ops: Vec<Op>) -> Reply<MultiOutcome> {
-        typed(self.submit(Request::Multi { ops }), "multi", "".into(), |response| match response {
+        typed(self, Request::Multi { ops }, |response| match response {
             Response::Multi(outcome) => Some(outcome),
             _ => None,
         })
@@ -209,7 +206,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Reads several znodes, each with its own outcome.
     fn multi_read(&self, ops: Vec<ReadOp>) -> Reply<Vec<Result<Response, ErrorCode>>> {
-        typed(self.submit(Request::MultiRead { ops }), "multiRead", "".into(), |response| match response {
+        typed(self, Request::MultiRead { ops }, |response| match response {
             Response::MultiRead(outcomes) => Some(outcomes),
             _ => None,
         })
@@ -217,23 +214,22 @@ pub trait ZooKeeper: Send + Sync {
 
     /// A watch that stays until it is removed or the session ends.
     fn add_watch(&self, path: &ZPath, mode: AddWatchMode) -> Reply<Watch> {
-        let request = Request::AddWatch { path: path.text(), mode };
-        watched(self.submit(request), "addWatch", path.text(), |r| (r == Response::WatchAdded).then_some(()))
-            .map(|result| result.map(|((), watch)| watch))
+        watched(self, Request::AddWatch { path: path.text(), mode }, |r| {
+            (r == Response::WatchAdded).then_some(())
+        })
+        .map(|result| result.map(|((), watch)| watch))
     }
 
     /// Removes this session's watches of one kind.
     fn remove_watches(&self, path: &ZPath, kind: WatcherKind) -> Reply<()> {
-        let request = Request::RemoveWatches { path: path.text(), kind };
-        typed(self.submit(request), "removeWatches", path.text(), |r| {
+        typed(self, Request::RemoveWatches { path: path.text(), kind }, |r| {
             (r == Response::WatchesRemoved).then_some(())
         })
     }
 
     /// Lists this session's ephemeral znodes whose paths start with `prefix`.
     fn ephemerals(&self, prefix: &ZPath) -> Reply<Vec<Text>> {
-        let request = Request::GetEphemerals { prefix: prefix.text() };
-        typed(self.submit(request), "getEphemerals", prefix.text(), |response| match response {
+        typed(self, Request::GetEphemerals { prefix: prefix.text() }, |response| match response {
             Response::Ephemerals(paths) => Some(paths),
             _ => None,
         })
@@ -241,8 +237,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Counts all znodes below a path.
     fn all_children_number(&self, path: &ZPath) -> Reply<u32> {
-        let request = Request::GetAllChildrenNumber { path: path.text() };
-        typed(self.submit(request), "getAllChildrenNumber", path.text(), |response| match response {
+        typed(self, Request::GetAllChildrenNumber { path: path.text() }, |response| match response {
             Response::AllChildrenNumber(n) => Some(n),
             _ => None,
         })
@@ -250,7 +245,7 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Who the server takes this client for.
     fn who_am_i(&self) -> Reply<Vec<Identity>> {
-        typed(self.submit(Request::WhoAmI), "whoAmI", "".into(), |response| match response {
+        typed(self, Request::WhoAmI, |response| match response {
             Response::WhoAmI(identities) => Some(identities),
             _ => None,
         })
@@ -258,15 +253,14 @@ pub trait ZooKeeper: Send + Sync {
 
     /// Adds credentials; a client repeats them on every later connection.
     fn authenticate(&self, scheme: &str, credentials: Data) -> Reply<()> {
-        let request = Request::Auth { scheme: scheme.into(), credentials };
-        typed(self.submit(request), "auth", "".into(), |r| (r == Response::Authenticated).then_some(()))
+        typed(self, Request::Auth { scheme: scheme.into(), credentials }, |r| {
+            (r == Response::Authenticated).then_some(())
+        })
     }
 
     /// Ends the session; its ephemeral znodes go with it.
     fn close(&self) -> Reply<()> {
-        typed(self.submit(Request::CloseSession), "closeSession", "".into(), |r| {
-            (r == Response::Closed).then_some(())
-        })
+        typed(self, Request::CloseSession, |r| (r == Response::Closed).then_some(()))
     }
 }
 
@@ -294,12 +288,12 @@ impl<Z: ZooKeeper + ?Sized> ZooKeeper for Arc<Z> {
 /// The answer to a request, in its own type. An answer of another kind is the server's error, and says nothing of what
 /// became of the request.
 fn typed<T: Send + 'static>(
-    call: Call,
-    tried: &'static str,
-    path: Text,
+    zk: &(impl ZooKeeper + ?Sized),
+    request: Request,
     pick: fn(Response) -> Option<T>,
 ) -> Reply<T> {
-    call.map(move |result| {
+    let (tried, path) = (request.name(), request.path());
+    zk.submit(request).map(move |result| {
         let (response, _) = result?;
         pick(response).ok_or(Error { code: ErrorCode::SystemError, tried, path })
     })
@@ -307,12 +301,12 @@ fn typed<T: Send + 'static>(
 
 /// The same, for a request that sets a watch.
 fn watched<T: Send + 'static>(
-    call: Call,
-    tried: &'static str,
-    path: Text,
+    zk: &(impl ZooKeeper + ?Sized),
+    request: Request,
     pick: fn(Response) -> Option<T>,
 ) -> Reply<(T, Watch)> {
-    call.map(move |result| {
+    let (tried, path) = (request.name(), request.path());
+    zk.submit(request).map(move |result| {
         let (response, watch) = result?;
         match (pick(response), watch) {
             (Some(answer), Some(watch)) => Ok((answer, watch)),
@@ -328,10 +322,30 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
+    /// Answers everything as if it were the end of the session.
+    struct Closed;
+
+    impl ZooKeeper for Closed {
+        fn submit(&self, _: Request) -> Call {
+            Pending::ready(Ok((Response::Closed, None)))
+        }
+        fn sleep(&self, _: Duration) -> Pending<()> {
+            Pending::ready(())
+        }
+        fn session(&self) -> SessionId {
+            SessionId::NONE
+        }
+        fn state(&self) -> KeeperState {
+            KeeperState::Closed
+        }
+        fn state_change(&self) -> Pending<KeeperState> {
+            Pending::ready(KeeperState::Closed)
+        }
+    }
+
     #[test]
     fn an_answer_of_another_kind_says_nothing_of_what_became_of_the_request() {
-        let call = Pending::ready(Ok((Response::Closed, None)));
-        let reply = typed(call, "delete", "/a".into(), |r| (r == Response::Deleted).then_some(()));
+        let reply = Closed.delete(&ZPath::parse("/a").expect("a path"), -1);
         let Poll::Ready(Err(error)) = pin!(reply).poll(&mut Context::from_waker(Waker::noop())) else {
             panic!("closed is not deleted");
         };
