@@ -285,7 +285,7 @@ fn survey() {
     let seeds = variable("SERVICE_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(1);
     let (kind, trial) = (variable("SERVICE_KIND").unwrap_or_default(), variable("SERVICE_TRIAL"));
     let services: Vec<Option<Narrowed>> = match variable("SERVICE_NARROWED") {
-        Some(_) => [None].into_iter().chain(Narrowed::ALL.map(Some)).collect(),
+        Some(_) => [None].into_iter().chain(Narrowed::ALL.iter().copied().map(Some)).collect(),
         None => vec![None],
     };
     let mut wrong = Vec::new();

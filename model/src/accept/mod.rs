@@ -26,11 +26,12 @@ mod judge;
 mod same;
 
 use std::fmt;
+use strum::VariantArray;
 use zk_api::Text;
 use zk_proto::visible::Step;
 
 /// A `Service` that allows less than it should. The check must find that out, or it finds out nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray)]
 pub enum Narrowed {
     /// Every view is up to date.
     NoLag,
@@ -55,17 +56,7 @@ pub enum Narrowed {
 
 impl Narrowed {
     /// All of them.
-    pub const ALL: [Narrowed; 9] = [
-        Narrowed::NoLag,
-        Narrowed::AnswersNeverLost,
-        Narrowed::NoExpiryBeforeAnswer,
-        Narrowed::SyncsTellTheTruth,
-        Narrowed::NoFalseEnds,
-        Narrowed::ViewsNeverGoBack,
-        Narrowed::LostAnswersBind,
-        Narrowed::EndsAreKnownAtOnce,
-        Narrowed::WatchesComeAtOnce,
-    ];
+    pub const ALL: &[Narrowed] = Narrowed::VARIANTS;
 }
 
 /// What an accepted record had in it: a check of nothing is no check.

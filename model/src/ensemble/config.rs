@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use strum::VariantArray;
 use zk_proto::zab::PeerConfig;
 
 /// How many of each there are at most.
@@ -48,7 +49,8 @@ impl EnsembleBounds {
 }
 
 /// Where a model begins, and what can happen in it. Never another protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Level {
     /// Everybody looks for a leader, and nobody dials anybody.
     Election,
@@ -65,15 +67,6 @@ pub enum Level {
 }
 
 impl Level {
-    /// All of them, by name.
-    pub const ALL: [(&str, Level); 5] = [
-        ("election", Level::Election),
-        ("synchronisation", Level::Synchronisation),
-        ("rivals", Level::Rivals),
-        ("broadcast", Level::Broadcast),
-        ("whole", Level::Whole),
-    ];
-
     /// Whether learners dial their leaders.
     pub(super) fn has_links(self) -> bool {
         match self {
@@ -84,12 +77,13 @@ impl Level {
 
     /// What it is called.
     pub fn name(self) -> &'static str {
-        Level::ALL.iter().find(|(_, level)| *level == self).expect("every level has a name").0
+        self.into()
     }
 }
 
 /// What the clients of whole servers ask for, one thing after the other. Servers without a tree have no use for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Work {
     /// Sequential znodes.
     #[default]
@@ -103,17 +97,12 @@ pub enum Work {
 }
 
 impl Work {
-    /// All of them, by name.
-    pub const ALL: [(&str, Work); 4] = [
-        ("counters", Work::Counters),
-        ("multis", Work::Multis),
-        ("sessions", Work::Sessions),
-        ("watches", Work::Watches),
-    ];
+    /// All of them.
+    pub const ALL: &[Work] = Work::VARIANTS;
 
     /// What it is called.
     pub fn name(self) -> &'static str {
-        Work::ALL.iter().find(|(_, work)| *work == self).expect("everything that is asked for has a name").0
+        self.into()
     }
 }
 

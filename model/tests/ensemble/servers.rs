@@ -15,7 +15,7 @@ use zk_proto::zab::PeerConfig;
 fn models() -> Vec<EnsembleConfig> {
     let mut models = Vec::new();
     for txns in [1, 2, 3] {
-        for (_, work) in Work::ALL {
+        for &work in Work::ALL {
             models.push(EnsembleConfig { work, ..EnsembleConfig::new(Level::Whole, bounds(2, txns, 0, 0)) });
         }
     }
