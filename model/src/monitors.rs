@@ -128,19 +128,17 @@ fn is_owed(finding: &Finding) -> bool {
 mod tests {
     use super::*;
     use zk_trials::event::{ActorId, Fact};
-    use zk_trials::promise::{Assumption, Promise};
+    use zk_trials::promise::{Assumption, Promise, Terms};
 
     /// Broken by every crash; the first is excused.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct NoCrash(u8);
 
     impl Promise for NoCrash {
-        fn name(&self) -> &'static str {
-            "no-crash"
+        fn terms(&self) -> Terms {
+            Terms::of("no-crash").about("Nobody crashes.")
         }
-        fn about(&self) -> &'static str {
-            "Nobody crashes."
-        }
+
         fn see(&mut self, _event: &Event, found: &mut Vec<Finding>) {
             let excuse = (self.0 == 0).then_some(Assumption::Promised);
             self.0 += 1;

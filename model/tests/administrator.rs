@@ -9,7 +9,7 @@ use zk_api::{CreateMode, Data, Error, ErrorCode, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::promise::{Finding, Promise, Terms, Violation};
 use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
@@ -37,12 +37,8 @@ struct Never {
 }
 
 impl Promise for Never {
-    fn name(&self) -> &'static str {
-        "never"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody says that it was otherwise."
+    fn terms(&self) -> Terms {
+        Terms::of("never").about("Nobody says that it was otherwise.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

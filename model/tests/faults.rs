@@ -9,7 +9,7 @@ use zk_api::{CreateMode, Data, Either, Error, ErrorCode, EventType, KeeperState,
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::promise::{Finding, Promise, Terms, Violation};
 use zk_trials::promises::{NoOrphanZnode, NoWaiterStuck};
 use zk_trials::trial::{Bounds, Part, Trial};
 
@@ -98,12 +98,8 @@ fn what(event: &Event) -> Option<What> {
 }
 
 impl Promise for Never {
-    fn name(&self) -> &'static str {
-        "never"
-    }
-
-    fn about(&self) -> &'static str {
-        "Certain things do not happen in a certain order."
+    fn terms(&self) -> Terms {
+        Terms::of("never").about("Certain things do not happen in a certain order.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

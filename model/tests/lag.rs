@@ -8,7 +8,7 @@ use zk_api::{CreateMode, Data, Error, EventType, KeeperState, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{ActorId, End, Event, Fact, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::promise::{Finding, Promise, Terms, Violation};
 use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::{self, Word};
 
@@ -47,12 +47,8 @@ struct Never {
 const ME: ActorId = ActorId { process: 0, life: 0, thread: 0 };
 
 impl Promise for Never {
-    fn name(&self) -> &'static str {
-        "never"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody says that he has seen it."
+    fn terms(&self) -> Terms {
+        Terms::of("never").about("Nobody says that he has seen it.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -8,7 +8,7 @@ use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 use zk_model::{Check, CheckConfig, Engine, Verdict};
 use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Rest};
+use zk_trials::promise::{Finding, Promise, Rest, Terms};
 use zk_trials::trial::{Bounds, Part, Trial};
 
 /// How a recipe goes wrong.
@@ -133,12 +133,10 @@ struct PanicsAtRest;
 struct Rests;
 
 impl Promise for Rests {
-    fn name(&self) -> &'static str {
-        "rests"
+    fn terms(&self) -> Terms {
+        Terms::of("rests").about("It rests.")
     }
-    fn about(&self) -> &'static str {
-        "It rests."
-    }
+
     fn see(&mut self, _event: &Event, _found: &mut Vec<Finding>) {}
     fn at_rest(&self, _rest: &Rest, _found: &mut Vec<Finding>) {
         panic!("at rest");

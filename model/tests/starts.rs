@@ -9,7 +9,7 @@ use zk_api::{CreateMode, Data, ZPath, ZooKeeper};
 use zk_model::{CheckConfig, Verdict};
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise, Rest, Violation};
+use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
 use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
@@ -35,12 +35,8 @@ struct Promised {
 }
 
 impl Promise for Promised {
-    fn name(&self) -> &'static str {
-        "promised"
-    }
-
-    fn about(&self) -> &'static str {
-        "What is said in the test."
+    fn terms(&self) -> Terms {
+        Terms::of("promised").about("What is said in the test.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -8,7 +8,7 @@ use zk_api::{Acl, AclList, CreateMode, Data, Either, ErrorCode, Identity, Perms,
 use zk_model::Verdict;
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::prelude::{AnyProbe, AnyZooKeeper};
-use zk_trials::promise::{Finding, Promise, Violation};
+use zk_trials::promise::{Finding, Promise, Terms, Violation};
 use zk_trials::trial::{Part, Trial};
 use zk_trials::words::Word;
 
@@ -22,12 +22,10 @@ const FIRST: Word<'static> = Word::own("is told first of");
 struct NeverFirst(&'static str);
 
 impl Promise for NeverFirst {
-    fn name(&self) -> &'static str {
-        "never-first"
+    fn terms(&self) -> Terms {
+        Terms::of("never-first").about("Nobody is told of this one first.")
     }
-    fn about(&self) -> &'static str {
-        "Nobody is told of this one first."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Event::Says { what, .. } = event
             && what.told().is_some_and(|(what, about, _)| what == FIRST && about == self.0)

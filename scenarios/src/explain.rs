@@ -36,7 +36,7 @@ fn tell(out: &mut String, trial: &Trial, breaks: Breaks) {
     let _ = writeln!(out, "\n{}", line.replacen(name, &paint().strong(name), 1));
     let held_to = trial.held_to();
     let promise = held_to.iter().find(|promise| promise.name() == breaks.promise);
-    let promise = promise.map_or(String::new(), |promise| format!(": {}", promise.about()));
+    let promise = promise.map_or(String::new(), |promise| format!(": {}", promise.terms().about));
     let fault = match breaks.fault {
         "none" => "no fault".into(),
         fault => format!("a fault: {fault}"),

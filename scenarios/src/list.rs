@@ -58,9 +58,9 @@ fn listed(trial: &Arc<Trial>) -> Listed {
     let about = trial.about;
     let promises = trial.held_to().into_iter().map(|promise| ListedPromise {
         name: promise.name(),
-        about: promise.about(),
-        tested_when: promise.tested_when(),
-        assumes: promise.assumes().iter().map(|it| assumption(*it)).collect(),
+        about: promise.terms().about,
+        tested_when: promise.terms().tested_when,
+        assumes: promise.terms().assumes.iter().map(|it| assumption(*it)).collect(),
     });
     Listed {
         name: about.name,

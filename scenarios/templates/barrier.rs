@@ -30,12 +30,10 @@ struct Closed {
 }
 
 impl Promise for Closed {
-    fn name(&self) -> &'static str {
-        "nobody-passes-a-barrier"
+    fn terms(&self) -> Terms {
+        Terms::of("nobody-passes-a-barrier").about("Nobody passes while the barrier is up.")
     }
-    fn about(&self) -> &'static str {
-        "Nobody passes while the barrier is up."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeDeleted { path, .. }) if **path == *BARRIER => self.is_lowered = true,

@@ -31,12 +31,10 @@ struct TakenOnce {
 }
 
 impl Promise for TakenOnce {
-    fn name(&self) -> &'static str {
-        "taken-once"
+    fn terms(&self) -> Terms {
+        Terms::of("taken-once").about("No item is taken twice.")
     }
-    fn about(&self) -> &'static str {
-        "No item is taken twice."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let Event::Says { actor, what } = event else { return };
         if let Some((words::TAKES, _, item)) = what.told() {

@@ -3,6 +3,6 @@
 pub use crate::common::{AnyProbe, AnyZooKeeper};
 pub use crate::event::{ActorId, End, Event, Fact, Observation, Resource};
 pub use crate::probe::Probe;
-pub use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Violation};
+pub use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest, Terms, Violation};
 pub use crate::trial::{About, Bounds, Breaks, FoundBy, Part, Reductions, Trial};
 pub use crate::words::{self, Word};

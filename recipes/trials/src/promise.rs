@@ -10,24 +10,32 @@ pub(crate) const NOT_SAID: &str = "Something happens that could break it.";
 
 /// What must hold. Its state is part of a model's state, so it should forget what can no longer matter.
 pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
-    /// Its name, such as `exclusion-among-live-sessions`. A constant.
-    fn name(&self) -> &'static str;
+    /// What it says of itself; the same at any time.
+    fn terms(&self) -> Terms;
 
+    /// Sees one event.
+    fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
+
+    /// Judges what is left when nothing moves any more: faults are over, the ensemble has healed, and no actor
+    /// can take a step.
+    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        let _ = (rest, found);
+    }
+}
+
+/// What a promise says of itself: `Terms::of("leavers-unlisted").about("Whoever has left …").tested_when("…")`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Its name, such as `exclusion-among-live-sessions`.
+    pub name: &'static str,
     /// What it promises, in one sentence.
-    fn about(&self) -> &'static str;
-
+    pub about: &'static str,
     /// What has to come about, with everybody it takes, for it to be put to the test: in one sentence. When that comes
     /// about, and only then, [`see`](Promise::see) or [`at_rest`](Promise::at_rest) finds it [`Tested`](Finding::Tested).
     /// It is told to who is left without an answer because nothing has tested it.
-    fn tested_when(&self) -> &'static str {
-        NOT_SAID
-    }
-
+    pub tested_when: &'static str,
     /// What must be so for it to be owed. A violation that comes of one of these not being so names it.
-    fn assumes(&self) -> &'static [Assumption] {
-        &[]
-    }
-
+    pub assumes: &'static [Assumption],
     /// Whether it can be judged from outside a running ensemble, where only these facts are told: sessions opened,
     /// connections lost and made, expiries learnt, writes at the resource, actors finished. Nobody tells when a
     /// session ends, or what becomes of a znode.
@@ -39,17 +47,42 @@ pub trait Promise: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static
     /// - a break that it finds in an event is one if the sessions of all who could have a part in it lived on after
     ///   it. The engine makes sure of that, and takes the break for expected where it cannot;
     /// - what it finds at rest is so. Sessions and znodes are known then, by asking.
-    fn judged_from_outside(&self) -> bool {
-        false
+    pub judged_from_outside: bool,
+}
+
+/// The name of a promise, of which it has yet to be said what it promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Named(&'static str);
+
+impl Named {
+    /// See the [field](Terms::about).
+    pub const fn about(self, about: &'static str) -> Terms {
+        Terms { name: self.0, about, tested_when: NOT_SAID, assumes: &[], judged_from_outside: false }
+    }
+}
+
+impl Terms {
+    /// Those of a promise of this name.
+    pub const fn of(name: &'static str) -> Named {
+        Named(name)
     }
 
-    /// Sees one event.
-    fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
+    /// See the [field](Terms::tested_when).
+    #[must_use]
+    pub const fn tested_when(self, tested_when: &'static str) -> Terms {
+        Terms { tested_when, ..self }
+    }
 
-    /// Judges what is left when nothing moves any more: faults are over, the ensemble has healed, and no actor
-    /// can take a step.
-    fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
-        let _ = (rest, found);
+    /// See the [field](Terms::assumes).
+    #[must_use]
+    pub const fn assumes(self, assumes: &'static [Assumption]) -> Terms {
+        Terms { assumes, ..self }
+    }
+
+    /// See the [field](Terms::judged_from_outside).
+    #[must_use]
+    pub const fn judged_from_outside(self) -> Terms {
+        Terms { judged_from_outside: true, ..self }
     }
 }
 
@@ -125,20 +158,16 @@ pub struct Rest {
 
 /// A promise with its type erased. Implemented for every [`Promise`], and for nothing else.
 pub trait AnyPromise: Debug + Send + Sync {
-    /// As [`Promise::name`].
-    fn name(&self) -> &'static str;
-    /// As [`Promise::about`].
-    fn about(&self) -> &'static str;
-    /// As [`Promise::tested_when`].
-    fn tested_when(&self) -> &'static str;
-    /// As [`Promise::assumes`].
-    fn assumes(&self) -> &'static [Assumption];
-    /// As [`Promise::judged_from_outside`].
-    fn judged_from_outside(&self) -> bool;
+    /// As [`Promise::terms`].
+    fn terms(&self) -> Terms;
     /// As [`Promise::see`].
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>);
     /// As [`Promise::at_rest`].
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>);
+    /// Its [name](Terms::name).
+    fn name(&self) -> &'static str {
+        self.terms().name
+    }
     /// A copy in a box.
     fn boxed(&self) -> Box<dyn AnyPromise>;
     /// Puts its state into a hash.
@@ -146,20 +175,8 @@ pub trait AnyPromise: Debug + Send + Sync {
 }
 
 impl<P: Promise> AnyPromise for P {
-    fn name(&self) -> &'static str {
-        Promise::name(self)
-    }
-    fn about(&self) -> &'static str {
-        Promise::about(self)
-    }
-    fn tested_when(&self) -> &'static str {
-        Promise::tested_when(self)
-    }
-    fn assumes(&self) -> &'static [Assumption] {
-        Promise::assumes(self)
-    }
-    fn judged_from_outside(&self) -> bool {
-        Promise::judged_from_outside(self)
+    fn terms(&self) -> Terms {
+        Promise::terms(self)
     }
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         Promise::see(self, event, found);

@@ -17,7 +17,7 @@ use zk_api::{
 };
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::{Probe, Task};
-use zk_trials::promise::{AnyPromise, Finding, Promise};
+use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
 use zk_trials::trial::{Bounds, Part, Trial};
 use zk_trials::words::Word;
 
@@ -91,12 +91,10 @@ impl std::hash::Hash for Recorder {
 }
 
 impl Promise for Recorder {
-    fn name(&self) -> &'static str {
-        "recorded"
+    fn terms(&self) -> Terms {
+        Terms::of("recorded").about("What happens is kept.")
     }
-    fn about(&self) -> &'static str {
-        "What happens is kept."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
         found.push(Finding::Tested);

@@ -169,7 +169,7 @@ mod tests {
     use zk_model::Verdict;
     use zk_trials::event::{End, Event, Fact, Observation};
     use zk_trials::probe::Probe;
-    use zk_trials::promise::{Finding, Promise, Rest, Violation};
+    use zk_trials::promise::{Finding, Promise, Rest, Terms, Violation};
     use zk_trials::trial::{Bounds, Part, Trial};
 
     #[test]
@@ -228,12 +228,10 @@ mod tests {
     struct NobodyHasty;
 
     impl Promise for NobodyHasty {
-        fn name(&self) -> &'static str {
-            "nobody-hasty"
+        fn terms(&self) -> Terms {
+            Terms::of("nobody-hasty").about("Nobody is hasty.")
         }
-        fn about(&self) -> &'static str {
-            "Nobody is hasty."
-        }
+
         fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
             if let Event::Says { what: Observation::Notes { .. }, .. } = event {
                 found.push(Finding::Broken(Violation::new("somebody is".into(), None)));
@@ -302,12 +300,10 @@ mod tests {
     struct AllRegistered(BTreeSet<ActorId>);
 
     impl Promise for AllRegistered {
-        fn name(&self) -> &'static str {
-            "all-registered"
+        fn terms(&self) -> Terms {
+            Terms::of("all-registered").about("At rest, who is done is registered.")
         }
-        fn about(&self) -> &'static str {
-            "At rest, who is done is registered."
-        }
+
         fn see(&mut self, event: &Event, _found: &mut Vec<Finding>) {
             if let Event::Is(Fact::Finished { actor, end: End::Done }) = event {
                 self.0.insert(*actor);

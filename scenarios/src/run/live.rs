@@ -10,7 +10,7 @@
 //!
 //! **What can be known.** A client process knows what it does, and what reaches the resource; it does not know when a
 //! session ends. An ensemble tells of that late (the client may be cut off), or never. So a promise is judged only if
-//! it says that it can be judged so ([`Promise::judged_from_outside`]); the others are reported as not judged, which is
+//! it says that it can be judged so ([`Terms::judged_from_outside`]); the others are reported as not judged, which is
 //! not held, and count for nothing. No fact is made up: sessions opened, connections lost and made again, expiries
 //! learnt, writes at the resource and ends of actors are told, and nothing else.
 //!
@@ -40,7 +40,7 @@
 //! for, each session proves once more that it lives; then an own session lists what is there. Who waits with a live
 //! session is stuck; a znode of a live session that no attempt stands for is an orphan.
 //!
-//! [`Promise::judged_from_outside`]: zk_trials::promise::Promise::judged_from_outside
+//! [`Terms::judged_from_outside`]: zk_trials::promise::Terms::judged_from_outside
 
 mod actor;
 mod course;

@@ -189,7 +189,7 @@ impl Monitor {
         let mut watching = self.open();
         let mut found = Vec::new();
         for index in 0..watching.promises.len() {
-            if watching.promises[index].promise.judged_from_outside() {
+            if watching.promises[index].promise.terms().judged_from_outside {
                 watching.promises[index].promise.at_rest(rest, &mut found);
                 for finding in found.drain(..) {
                     watching.found(index, finding, None);
@@ -247,7 +247,7 @@ impl Watching {
         let suspicions = self.suspicions.len();
         let mut found = Vec::new();
         for index in 0..self.promises.len() {
-            if self.promises[index].promise.judged_from_outside() {
+            if self.promises[index].promise.terms().judged_from_outside {
                 self.promises[index].promise.see(event, &mut found);
                 for finding in found.drain(..) {
                     self.found(index, finding, Some(event));
@@ -363,10 +363,10 @@ impl Watched {
     fn result(self) -> LivePromise {
         let (broken, expected) = (self.broken.len() as u64, self.expected.len() as u64);
         let assumptions: BTreeSet<&str> = self.expected.iter().map(|(why, _)| assumption(*why)).collect();
-        let is_judged = self.promise.judged_from_outside();
+        let is_judged = self.promise.terms().judged_from_outside;
         LivePromise {
             name: self.promise.name().into(),
-            about: self.promise.about().into(),
+            about: self.promise.terms().about.into(),
             verdict: is_judged.then(|| Verdict::of(broken, expected, self.tested)),
             tested: self.tested,
             broken,

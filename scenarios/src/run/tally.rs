@@ -129,7 +129,7 @@ impl Tally {
         let mut promises = Vec::new();
         for promise in target.trial.owed() {
             let entry = self.results.remove(promise.name()).unwrap_or_default();
-            promises.push(result(promise.name().into(), promise.about(), entry));
+            promises.push(result(promise.name().into(), promise.terms().about, entry));
         }
         let rest = std::mem::take(&mut self.results).into_iter();
         let about = |name: &str| if name == DETERMINISM { DETERMINISM_ABOUT } else { "" };

@@ -4,7 +4,7 @@ use crate::judge::read;
 use std::collections::{BTreeMap, BTreeSet};
 use zoocheck::api::{SessionId, Text};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
-use zoocheck::trials::promise::{Finding, Promise, Rest, Violation};
+use zoocheck::trials::promise::{Finding, Promise, Rest, Terms, Violation};
 
 fn broken(what: String) -> Finding {
     Finding::Broken(Violation::new(what, None))
@@ -33,12 +33,10 @@ fn dies(event: &Event) -> Option<ActorId> {
 pub struct Never(pub &'static str);
 
 impl Promise for Never {
-    fn name(&self) -> &'static str {
-        self.0
+    fn terms(&self) -> Terms {
+        Terms::of(self.0).about("Nobody finds it broken.")
     }
-    fn about(&self) -> &'static str {
-        "Nobody finds it broken."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(event) {
             Some((_, "good", ..)) => found.push(Finding::Tested),
@@ -55,12 +53,10 @@ impl Promise for Never {
 pub struct Once(BTreeSet<(Text, i64)>);
 
 impl Promise for Once {
-    fn name(&self) -> &'static str {
-        "once"
+    fn terms(&self) -> Terms {
+        Terms::of("once").about("No two get the same.")
     }
-    fn about(&self) -> &'static str {
-        "No two get the same."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, "gets", about, number)) = told(event) {
             match self.0.insert((about.clone(), number)) {
@@ -86,12 +82,10 @@ impl AtMost {
 }
 
 impl Promise for AtMost {
-    fn name(&self) -> &'static str {
-        "at-most"
+    fn terms(&self) -> Terms {
+        Terms::of("at-most").about("At most so many are in.")
     }
-    fn about(&self) -> &'static str {
-        "At most so many are in."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(actor) = dies(event) {
             self.within.retain(|other| other.main() != actor);
@@ -121,12 +115,10 @@ pub struct Counted {
 }
 
 impl Promise for Counted {
-    fn name(&self) -> &'static str {
-        "counted"
+    fn terms(&self) -> Terms {
+        Terms::of("counted").about("The count is that of the additions.")
     }
-    fn about(&self) -> &'static str {
-        "The count is that of the additions."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match (event, told(event)) {
             (_, Some((_, "adds", ..))) => self.begun += 1,
@@ -153,12 +145,10 @@ impl Promise for Counted {
 pub struct SeesAll(BTreeMap<ActorId, i64>);
 
 impl Promise for SeesAll {
-    fn name(&self) -> &'static str {
-        "sees-all"
+    fn terms(&self) -> Terms {
+        Terms::of("sees-all").about("At rest, an observer has the true number.")
     }
-    fn about(&self) -> &'static str {
-        "At rest, an observer has the true number."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, "sees", _, number)) = told(event) {
             self.0.insert(actor, number);
@@ -183,12 +173,10 @@ impl Promise for SeesAll {
 pub struct Registered(BTreeMap<ActorId, Text>);
 
 impl Promise for Registered {
-    fn name(&self) -> &'static str {
-        "registered"
+    fn terms(&self) -> Terms {
+        Terms::of("registered").about("At rest, who lives and has registered is listed.")
     }
-    fn about(&self) -> &'static str {
-        "At rest, who lives and has registered is listed."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, "registers", about, _)) = told(event) {
             self.0.insert(actor, about.clone());
@@ -220,12 +208,10 @@ impl WrittenByOwner {
 }
 
 impl Promise for WrittenByOwner {
-    fn name(&self) -> &'static str {
-        "written-by-owner"
+    fn terms(&self) -> Terms {
+        Terms::of("written-by-owner").about("The leader alone writes its address.")
     }
-    fn about(&self) -> &'static str {
-        "The leader alone writes its address."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. }) if path.ends_with("/leader") => {
@@ -250,12 +236,10 @@ impl Promise for WrittenByOwner {
 pub struct AllArrived(BTreeSet<u16>);
 
 impl Promise for AllArrived {
-    fn name(&self) -> &'static str {
-        "all-arrived"
+    fn terms(&self) -> Terms {
+        Terms::of("all-arrived").about("It opens when all have arrived.")
     }
-    fn about(&self) -> &'static str {
-        "It opens when all have arrived."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(event) {
             Some((actor, "arrives", ..)) => drop(self.0.insert(actor.process)),
@@ -273,12 +257,10 @@ impl Promise for AllArrived {
 pub struct OneSees(BTreeSet<u16>);
 
 impl Promise for OneSees {
-    fn name(&self) -> &'static str {
-        "one-sees"
+    fn terms(&self) -> Terms {
+        Terms::of("one-sees").about("Not all of them see nobody.")
     }
-    fn about(&self) -> &'static str {
-        "Not all of them see nobody."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, "sees nobody", ..)) = told(event) {
             self.0.insert(actor.process);
@@ -298,12 +280,10 @@ pub struct ReadsLatest {
 }
 
 impl Promise for ReadsLatest {
-    fn name(&self) -> &'static str {
-        "reads-latest"
+    fn terms(&self) -> Terms {
+        Terms::of("reads-latest").about("A read shows what was acknowledged before it.")
     }
-    fn about(&self) -> &'static str {
-        "A read shows what was acknowledged before it."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match told(event) {
             Some((_, "has written", _, number)) => self.written = self.written.max(number),
@@ -328,12 +308,10 @@ pub struct TakenOnce {
 }
 
 impl Promise for TakenOnce {
-    fn name(&self) -> &'static str {
-        "item-taken-once"
+    fn terms(&self) -> Terms {
+        Terms::of("item-taken-once").about("Each item that is gone was taken, by one.")
     }
-    fn about(&self) -> &'static str {
-        "Each item that is gone was taken, by one."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some((actor, "takes", item, _)) = told(event) {
             match self.taken.insert(item.clone()) {
@@ -371,12 +349,10 @@ impl Promise for TakenOnce {
 pub struct NothingOf(BTreeSet<u16>);
 
 impl Promise for NothingOf {
-    fn name(&self) -> &'static str {
-        "nothing-of-who-is-done"
+    fn terms(&self) -> Terms {
+        Terms::of("nothing-of-who-is-done").about("Who is done has left nothing.")
     }
-    fn about(&self) -> &'static str {
-        "Who is done has left nothing."
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         match event {
             Event::Is(Fact::SessionOpened { actor, .. }) => drop(self.0.remove(&actor.process)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zoocheck::api::ZooKeeper;
 use zoocheck::trials::event::{End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise, Rest};
+use zoocheck::trials::promise::{Finding, Promise, Rest, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
@@ -30,12 +30,8 @@ struct Closed {
 }
 
 impl Promise for Closed {
-    fn name(&self) -> &'static str {
-        "nobody-passes-a-barrier"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody passes while the barrier stands."
+    fn terms(&self) -> Terms {
+        Terms::of("nobody-passes-a-barrier").about("Nobody passes while the barrier stands.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -59,12 +55,8 @@ struct Opens {
 }
 
 impl Promise for Opens {
-    fn name(&self) -> &'static str {
-        "all-pass-in-the-end"
-    }
-
-    fn about(&self) -> &'static str {
-        "When the barrier has gone, nobody waits for ever."
+    fn terms(&self) -> Terms {
+        Terms::of("all-pass-in-the-end").about("When the barrier has gone, nobody waits for ever.")
     }
 
     fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {

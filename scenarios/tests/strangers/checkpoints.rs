@@ -6,7 +6,7 @@ use zk_recipes::Lock;
 use zoocheck::api::{Data, ErrorCode, Local, Locals, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, CheckReport, Zoo};
@@ -77,12 +77,8 @@ impl Tries {
 struct NobodyGivesUp;
 
 impl Promise for NobodyGivesUp {
-    fn name(&self) -> &'static str {
-        "nobody-gives-up"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody gives up."
+    fn terms(&self) -> Terms {
+        Terms::of("nobody-gives-up").about("Nobody gives up.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

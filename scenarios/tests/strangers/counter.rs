@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zoocheck::api::{Data, ErrorCode, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
@@ -30,12 +30,8 @@ struct CountedOnce {
 }
 
 impl Promise for CountedOnce {
-    fn name(&self) -> &'static str {
-        "counted-once"
-    }
-
-    fn about(&self) -> &'static str {
-        "The counter is never more than the additions that were begun."
+    fn terms(&self) -> Terms {
+        Terms::of("counted-once").about("The counter is never more than the additions that were begun.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, Text, ZPath, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Assumption, Finding, Promise, Rest, Violation};
+use zoocheck::trials::promise::{Assumption, Finding, Promise, Rest, Terms, Violation};
 use zoocheck::trials::promises::OneWokenPerDeletion;
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
@@ -42,12 +42,8 @@ struct OneLeader {
 }
 
 impl Promise for OneLeader {
-    fn name(&self) -> &'static str {
-        "one-leader"
-    }
-
-    fn about(&self) -> &'static str {
-        "Two whose sessions live never both lead."
+    fn terms(&self) -> Terms {
+        Terms::of("one-leader").about("Two whose sessions live never both lead.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -79,16 +75,10 @@ struct OneBelieves {
 }
 
 impl Promise for OneBelieves {
-    fn name(&self) -> &'static str {
-        "one-believes"
-    }
-
-    fn about(&self) -> &'static str {
-        "Two never both believe that they lead."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoActionAfterSessionEnd]
+    fn terms(&self) -> Terms {
+        Terms::of("one-believes")
+            .about("Two never both believe that they lead.")
+            .assumes(&[Assumption::NoActionAfterSessionEnd])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -129,12 +119,8 @@ impl Promise for OneBelieves {
 struct SomebodyLeads;
 
 impl Promise for SomebodyLeads {
-    fn name(&self) -> &'static str {
-        "somebody-leads"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, nobody stands who does not come to lead."
+    fn terms(&self) -> Terms {
+        Terms::of("somebody-leads").about("At rest, nobody stands who does not come to lead.")
     }
 
     fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {}

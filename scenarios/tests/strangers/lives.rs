@@ -6,7 +6,7 @@ use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::promises::NoForeignDelete;
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
@@ -26,12 +26,8 @@ struct Beacon {
 struct Stays;
 
 impl Promise for Stays {
-    fn name(&self) -> &'static str {
-        "stays"
-    }
-
-    fn about(&self) -> &'static str {
-        "What was published is there for good."
+    fn terms(&self) -> Terms {
+        Terms::of("stays").about("What was published is there for good.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

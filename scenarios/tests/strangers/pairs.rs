@@ -8,7 +8,7 @@ use std::time::Duration;
 use zoocheck::api::{AddWatchMode, CreateMode, Data, MultiOutcome, Op, Text, ZooKeeper, open_acl};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::promises::NoWaiterStuck;
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
@@ -30,12 +30,8 @@ struct Pairs(Edition);
 struct Whole;
 
 impl Promise for Whole {
-    fn name(&self) -> &'static str {
-        "whole-pairs"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody sees half a pair."
+    fn terms(&self) -> Terms {
+        Terms::of("whole-pairs").about("Nobody sees half a pair.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

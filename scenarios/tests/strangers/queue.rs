@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, ErrorCode, ZPath, ZooKeeper, sequence_of};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words;
 use zoocheck::{CheckConfig, Faults};
@@ -31,12 +31,8 @@ struct TakenOnce {
 }
 
 impl Promise for TakenOnce {
-    fn name(&self) -> &'static str {
-        "taken-once"
-    }
-
-    fn about(&self) -> &'static str {
-        "No item is taken twice."
+    fn terms(&self) -> Terms {
+        Terms::of("taken-once").about("No item is taken twice.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

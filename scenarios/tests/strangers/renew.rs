@@ -6,7 +6,7 @@ use std::time::Duration;
 use zoocheck::api::{CreateMode, Data, Error, ErrorCode, KeeperState, SessionId, ZPath, ZooKeeper};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults, Zoo};
@@ -31,12 +31,8 @@ enum Badge {
 struct BadgeThere;
 
 impl Promise for BadgeThere {
-    fn name(&self) -> &'static str {
-        "badge-there"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever looks at its badge finds it."
+    fn terms(&self) -> Terms {
+        Terms::of("badge-there").about("Whoever looks at its badge finds it.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -10,7 +10,7 @@ use zoocheck::api::{
 };
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
@@ -22,12 +22,8 @@ const ROOT: &str = "/sees";
 struct NobodySaysBad;
 
 impl Promise for NobodySaysBad {
-    fn name(&self) -> &'static str {
-        "nobody-says-bad"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody says \"bad\"."
+    fn terms(&self) -> Terms {
+        Terms::of("nobody-says-bad").about("Nobody says \"bad\".")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zoocheck::api::{CreateMode, Data, ZPath, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Fact, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest};
+use zoocheck::trials::promise::{AnyPromise, Finding, Promise, Rest, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::{self, Word};
 use zoocheck::{CheckConfig, Faults};
@@ -67,12 +67,8 @@ impl WritersAlone {
 }
 
 impl Promise for WritersAlone {
-    fn name(&self) -> &'static str {
-        "writers-alone"
-    }
-
-    fn about(&self) -> &'static str {
-        "Who writes is alone, among those whose sessions live."
+    fn terms(&self) -> Terms {
+        Terms::of("writers-alone").about("Who writes is alone, among those whose sessions live.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -98,12 +94,8 @@ struct NothingLeft {
 }
 
 impl Promise for NothingLeft {
-    fn name(&self) -> &'static str {
-        "nothing-left"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, no znode is left of who has tried."
+    fn terms(&self) -> Terms {
+        Terms::of("nothing-left").about("At rest, no znode is left of who has tried.")
     }
 
     fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {

@@ -7,7 +7,7 @@ use zoocheck::CheckConfig;
 use zoocheck::api::{CreateMode, Data, ErrorCode, SessionId, ZooKeeper};
 use zoocheck::trials::event::{ActorId, End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 
@@ -29,12 +29,8 @@ enum Member {
 struct NamesDiffer(BTreeMap<i64, ActorId>);
 
 impl Promise for NamesDiffer {
-    fn name(&self) -> &'static str {
-        "names-differ"
-    }
-
-    fn about(&self) -> &'static str {
-        "No two members have one name."
+    fn terms(&self) -> Terms {
+        Terms::of("names-differ").about("No two members have one name.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

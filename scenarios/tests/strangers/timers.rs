@@ -7,7 +7,7 @@ use std::time::Duration;
 use zoocheck::api::{Either, ZooKeeper, race};
 use zoocheck::trials::event::{End, Event, Observation};
 use zoocheck::trials::probe::Probe;
-use zoocheck::trials::promise::{Finding, Promise};
+use zoocheck::trials::promise::{Finding, Promise, Terms};
 use zoocheck::trials::trial::{Bounds, Part, Trial};
 use zoocheck::trials::words::Word;
 use zoocheck::{CheckConfig, Faults};
@@ -29,12 +29,8 @@ struct Timers {
 struct AsExpected;
 
 impl Promise for AsExpected {
-    fn name(&self) -> &'static str {
-        "as-expected"
-    }
-
-    fn about(&self) -> &'static str {
-        "The timer is over first of which that was expected."
+    fn terms(&self) -> Terms {
+        Terms::of("as-expected").about("The timer is over first of which that was expected.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

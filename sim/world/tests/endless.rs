@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zk_api::ZooKeeper;
 use zk_trials::event::{End, Event};
 use zk_trials::probe::Probe;
-use zk_trials::promise::{Finding, Promise};
+use zk_trials::promise::{Finding, Promise, Terms};
 use zk_trials::trial::{Part, Trial};
 use zk_world::{Run, RunOptions, run};
 
@@ -41,12 +41,8 @@ struct Looked;
 struct Looks;
 
 impl Promise for Looks {
-    fn name(&self) -> &'static str {
-        "looks-for-ever"
-    }
-
-    fn about(&self) -> &'static str {
-        "What it sees is never enough."
+    fn terms(&self) -> Terms {
+        Terms::of("looks-for-ever").about("What it sees is never enough.")
     }
 
     fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {

@@ -3,7 +3,7 @@
 use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
 use crate::event::{ActorId, Event};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::Text;
 
@@ -60,16 +60,10 @@ impl AbortValidity {
 }
 
 impl Promise for AbortValidity {
-    fn name(&self) -> &'static str {
-        "abort-validity"
-    }
-
-    fn about(&self) -> &'static str {
-        "Where nobody fails and all vote to commit, nobody aborts (AC4)."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site commits in a transaction of two sites or more, in which nobody has failed."
+    fn terms(&self) -> Terms {
+        Terms::of("abort-validity")
+            .about("Where nobody fails and all vote to commit, nobody aborts (AC4).")
+            .tested_when("A site commits in a transaction of two sites or more, in which nobody has failed.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

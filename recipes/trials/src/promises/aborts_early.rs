@@ -3,7 +3,7 @@
 use super::broken_for;
 use super::commitment::{Told, told, transaction_of};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
@@ -30,16 +30,10 @@ impl AbortsEarly {
 }
 
 impl Promise for AbortsEarly {
-    fn name(&self) -> &'static str {
-        "aborts-early"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, no site that has voted waits where one vote is to abort."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site aborts while another has yet to vote."
+    fn terms(&self) -> Terms {
+        Terms::of("aborts-early")
+            .about("At rest, no site that has voted waits where one vote is to abort.")
+            .tested_when("A site aborts while another has yet to vote.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

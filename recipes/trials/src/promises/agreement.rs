@@ -3,7 +3,7 @@
 use super::broken_at;
 use super::commitment::{Told, told, verb};
 use crate::event::Event;
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::Text;
 
@@ -26,21 +26,12 @@ impl Agreement {
 }
 
 impl Promise for Agreement {
-    fn name(&self) -> &'static str {
-        "agreement"
-    }
-
-    fn about(&self) -> &'static str {
-        "No site commits what another aborts, whether they live or not (AC1)."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Two sites have done as was decided in one transaction."
-    }
-
-    /// It goes by what sites say they do.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("agreement")
+            .about("No site commits what another aborts, whether they live or not (AC1).")
+            .tested_when("Two sites have done as was decided in one transaction.")
+            // It goes by what sites say they do.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

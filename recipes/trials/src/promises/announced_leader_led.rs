@@ -2,7 +2,7 @@
 
 use super::{Crew, below, broken};
 use crate::event::{Event, Fact, Observation};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
@@ -45,20 +45,12 @@ impl AnnouncedLeaderLed {
 }
 
 impl Promise for AnnouncedLeaderLed {
-    fn name(&self) -> &'static str {
-        "announced-leader-led"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever is announced leads then, and whoever is found to lead knew of its election."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A leader is announced while another candidate stands, or somebody else finds who leads."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[]
+    fn terms(&self) -> Terms {
+        Terms::of("announced-leader-led")
+            .about("Whoever is announced leads then, and whoever is found to lead knew of its election.")
+            .tested_when(
+                "A leader is announced while another candidate stands, or somebody else finds who leads.",
+            )
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -5,7 +5,7 @@
 
 use super::broken;
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 
@@ -90,16 +90,10 @@ impl BarrierHolds {
 }
 
 impl Promise for BarrierHolds {
-    fn name(&self) -> &'static str {
-        "barrier-holds"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody passes a barrier that was up all the time since it came there."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody passes that was at the barrier while it was up."
+    fn terms(&self) -> Terms {
+        Terms::of("barrier-holds")
+            .about("Nobody passes a barrier that was up all the time since it came there.")
+            .tested_when("Somebody passes that was at the barrier while it was up.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -130,16 +124,10 @@ impl BarrierReleases {
 }
 
 impl Promise for BarrierReleases {
-    fn name(&self) -> &'static str {
-        "barrier-releases"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, nobody whose session lives waits at a barrier that is down."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody passes that was at the barrier while it was up."
+    fn terms(&self) -> Terms {
+        Terms::of("barrier-releases")
+            .about("At rest, nobody whose session lives waits at a barrier that is down.")
+            .tested_when("Somebody passes that was at the barrier while it was up.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -170,16 +158,12 @@ impl NoOpeningMissed {
 }
 
 impl Promise for NoOpeningMissed {
-    fn name(&self) -> &'static str {
-        "no-opening-missed"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, nobody waits who has seen a barrier that was lowered since, though it is up again."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody passes that has seen a barrier which was lowered since."
+    fn terms(&self) -> Terms {
+        Terms::of("no-opening-missed")
+            .about(
+                "At rest, nobody waits who has seen a barrier that was lowered since, though it is up again.",
+            )
+            .tested_when("Somebody passes that has seen a barrier which was lowered since.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -232,16 +216,10 @@ impl RaisedAsTold {
 }
 
 impl Promise for RaisedAsTold {
-    fn name(&self) -> &'static str {
-        "raised-as-told"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever says that it has raised, or lowered, the barrier has."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that began to raise the barrier, or to lower it, says that it has."
+    fn terms(&self) -> Terms {
+        Terms::of("raised-as-told")
+            .about("Whoever says that it has raised, or lowered, the barrier has.")
+            .tested_when("Somebody that began to raise the barrier, or to lower it, says that it has.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

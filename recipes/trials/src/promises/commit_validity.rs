@@ -3,7 +3,7 @@
 use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
 use crate::event::Event;
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::Text;
 
@@ -31,16 +31,10 @@ impl CommitValidity {
 }
 
 impl Promise for CommitValidity {
-    fn name(&self) -> &'static str {
-        "commit-validity"
-    }
-
-    fn about(&self) -> &'static str {
-        "A site commits only if all have voted to commit (AC2)."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site commits in a transaction of two sites or more."
+    fn terms(&self) -> Terms {
+        Terms::of("commit-validity")
+            .about("A site commits only if all have voted to commit (AC2).")
+            .tested_when("A site commits in a transaction of two sites or more.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken_at, parent};
 use crate::event::{Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{Data, Text};
@@ -24,16 +24,10 @@ impl ContentReaches {
 }
 
 impl Promise for ContentReaches {
-    fn name(&self) -> &'static str {
-        "content-reaches"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever hears of a transaction learns what it is about as it was written."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site that hears of a transaction says what it is about."
+    fn terms(&self) -> Terms {
+        Terms::of("content-reaches")
+            .about("Whoever hears of a transaction learns what it is about as it was written.")
+            .tested_when("A site that hears of a transaction says what it is about.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

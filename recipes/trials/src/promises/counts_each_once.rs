@@ -4,7 +4,7 @@
 
 use super::broken_at;
 use crate::event::{Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 
 /// A counter shows what was added, each number once: never more than all have begun to add, and at rest no less than all
@@ -25,16 +25,10 @@ impl CountsEachOnce {
 }
 
 impl Promise for CountsEachOnce {
-    fn name(&self) -> &'static str {
-        "counts-each-once"
-    }
-
-    fn about(&self) -> &'static str {
-        "A counter shows the sum of what was added to it, each number once."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody says that it has added something."
+    fn terms(&self) -> Terms {
+        Terms::of("counts-each-once")
+            .about("A counter shows the sum of what was added to it, each number once.")
+            .tested_when("Somebody says that it has added something.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -11,7 +11,7 @@
 
 use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Assumption, Finding, Promise, Rest};
+use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
 use zk_api::SessionId;
@@ -257,20 +257,11 @@ promise_of_rounds!(
 );
 
 impl Promise for EntersTogether {
-    fn name(&self) -> &'static str {
-        "enters-together"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody passes before all members that a round needs are registered for it."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody passes as the first of a round of two members or more."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("enters-together")
+            .about("Nobody passes before all members that a round needs are registered for it.")
+            .tested_when("Somebody passes as the first of a round of two members or more.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -291,20 +282,11 @@ promise_of_rounds!(
 );
 
 impl Promise for LeavesTogether {
-    fn name(&self) -> &'static str {
-        "leaves-together"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody leaves while a member of its round that lives has not asked to."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody has left of whose round another is, or was, there as well."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("leaves-together")
+            .about("Nobody leaves while a member of its round that lives has not asked to.")
+            .tested_when("Somebody has left of whose round another is, or was, there as well.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -333,20 +315,13 @@ promise_of_rounds!(
 );
 
 impl Promise for RoundsDoNotMix {
-    fn name(&self) -> &'static str {
-        "rounds-do-not-mix"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody begins a round while a live member of the one before is inside."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody passes as the first of a round of two members or more that follows another one."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("rounds-do-not-mix")
+            .about("Nobody begins a round while a live member of the one before is inside.")
+            .tested_when(
+                "Somebody passes as the first of a round of two members or more that follows another one.",
+            )
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -371,20 +346,11 @@ promise_of_rounds!(
 );
 
 impl Promise for BarrierOpens {
-    fn name(&self) -> &'static str {
-        "barrier-opens"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, nobody waits to enter with enough others, or to leave when all have asked to."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A round of two members or more begins, or one of them leaves it."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("barrier-opens")
+            .about("At rest, nobody waits to enter with enough others, or to leave when all have asked to.")
+            .tested_when("A round of two members or more begins, or one of them leaves it.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

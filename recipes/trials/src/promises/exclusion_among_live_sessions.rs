@@ -3,7 +3,7 @@
 use super::{Crew, broken};
 use crate::context::Standing;
 use crate::event::{ActorId, Event};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 
 /// At most one actor with a live session believes that it holds the lock, or only such as share it.
 ///
@@ -49,26 +49,14 @@ impl ExclusionAmongLiveSessions {
 }
 
 impl Promise for ExclusionAmongLiveSessions {
-    fn name(&self) -> &'static str {
-        "exclusion-among-live-sessions"
-    }
-
-    fn about(&self) -> &'static str {
-        "At most one actor whose session lives believes that it holds the lock, or only such as share it."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody is granted the lock, alone, while another asks for it or has it."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
-    }
-
-    /// What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had live
-    /// sessions then.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("exclusion-among-live-sessions")
+            .about("At most one actor whose session lives believes that it holds the lock, or only such as share it.")
+            .tested_when("Somebody is granted the lock, alone, while another asks for it or has it.")
+            .assumes(&[Assumption::NoAdministrator])
+            // What it hears is what actors believe. Two who hold at a time, and whose sessions live on after that, had live
+            // sessions then.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

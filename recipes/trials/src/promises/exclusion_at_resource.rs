@@ -2,7 +2,7 @@
 
 use super::{Crew, broken};
 use crate::event::{ActorId, Event, Fact, Observation, Resource};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
 
@@ -205,22 +205,17 @@ impl ExclusionAtFencedResource {
 }
 
 impl Promise for ExclusionAtFencedResource {
-    fn name(&self) -> &'static str {
-        "exclusion-at-fenced-resource"
-    }
-
-    fn about(&self) -> &'static str {
-        "At a resource that compares tokens, no holder's writes are accepted after a later holder's."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Of two that were granted the lock, not both to share it, one writes to the resource."
-    }
-
-    /// The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
-    /// which is theirs where all who have a part in it live on.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("exclusion-at-fenced-resource")
+            .about(
+                "At a resource that compares tokens, no holder's writes are accepted after a later holder's.",
+            )
+            .tested_when(
+                "Of two that were granted the lock, not both to share it, one writes to the resource.",
+            )
+            // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
+            // which is theirs where all who have a part in it live on.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -245,26 +240,18 @@ impl ExclusionAtUnfencedResource {
 }
 
 impl Promise for ExclusionAtUnfencedResource {
-    fn name(&self) -> &'static str {
-        "exclusion-at-unfenced-resource"
-    }
-
-    fn about(&self) -> &'static str {
-        "At a resource that accepts every write, no holder's writes arrive after a later holder's."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Of two that were granted the lock, not both to share it, one writes to the resource."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]
-    }
-
-    /// The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
-    /// which is theirs where all who have a part in it live on.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("exclusion-at-unfenced-resource")
+            .about(
+                "At a resource that accepts every write, no holder's writes arrive after a later holder's.",
+            )
+            .tested_when(
+                "Of two that were granted the lock, not both to share it, one writes to the resource.",
+            )
+            .assumes(&[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator])
+            // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
+            // which is theirs where all who have a part in it live on.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -291,16 +278,10 @@ impl ExclusionAtCheckedResource {
 }
 
 impl Promise for ExclusionAtCheckedResource {
-    fn name(&self) -> &'static str {
-        "exclusion-at-checked-resource"
-    }
-
-    fn about(&self) -> &'static str {
-        "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Of two that were granted the lock, not both to share it, one writes to the resource."
+    fn terms(&self) -> Terms {
+        Terms::of("exclusion-at-checked-resource")
+            .about("At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's.")
+            .tested_when("Of two that were granted the lock, not both to share it, one writes to the resource.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{Crew, below, broken};
 use crate::event::{Event, Fact, Observation};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use zk_api::{SessionId, Text, sequence_of};
 
 /// Whoever is granted the lock has the oldest of the contenders' znodes that exist. Whoever is granted a share of it
@@ -30,16 +30,10 @@ impl Fifo {
 }
 
 impl Promise for Fifo {
-    fn name(&self) -> &'static str {
-        "fifo"
-    }
-
-    fn about(&self) -> &'static str {
-        "The lock is granted in the order in which the contenders' znodes were created."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody is granted the lock while another contender's znode is there that it could have passed wrongly."
+    fn terms(&self) -> Terms {
+        Terms::of("fifo")
+            .about("The lock is granted in the order in which the contenders' znodes were created.")
+            .tested_when("Somebody is granted the lock while another contender's znode is there that it could have passed wrongly.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

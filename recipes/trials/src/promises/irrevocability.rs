@@ -3,7 +3,7 @@
 use super::broken_at;
 use super::commitment::{Told, told, transaction_of, verb};
 use crate::event::Event;
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::Text;
 
@@ -27,16 +27,10 @@ impl Irrevocability {
 }
 
 impl Promise for Irrevocability {
-    fn name(&self) -> &'static str {
-        "irrevocability"
-    }
-
-    fn about(&self) -> &'static str {
-        "No vote and no decision is ever changed (AC3)."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site does as was decided in a transaction in which a vote or a decision is written."
+    fn terms(&self) -> Terms {
+        Terms::of("irrevocability").about("No vote and no decision is ever changed (AC3).").tested_when(
+            "A site does as was decided in a transaction in which a vote or a decision is written.",
+        )
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
@@ -50,16 +50,10 @@ impl LeaversUnlisted {
 }
 
 impl Promise for LeaversUnlisted {
-    fn name(&self) -> &'static str {
-        "leavers-unlisted"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever has left the group is not listed by a znode of its own any more."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A member that was listed as it began to leave says that it has left."
+    fn terms(&self) -> Terms {
+        Terms::of("leavers-unlisted")
+            .about("Whoever has left the group is not listed by a znode of its own any more.")
+            .tested_when("A member that was listed as it began to leave says that it has left.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

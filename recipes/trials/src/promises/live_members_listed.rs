@@ -2,7 +2,7 @@
 
 use super::broken_at;
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text};
@@ -56,16 +56,10 @@ impl LiveMembersListed {
 }
 
 impl Promise for LiveMembersListed {
-    fn name(&self) -> &'static str {
-        "live-members-listed"
-    }
-
-    fn about(&self) -> &'static str {
-        "Members are listed by a znode of their session: once they take themselves for members, and at rest."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "At rest, somebody whose session lives has joined and not left."
+    fn terms(&self) -> Terms {
+        Terms::of("live-members-listed")
+            .about("Members are listed by a znode of their session: once they take themselves for members, and at rest.")
+            .tested_when("At rest, somebody whose session lives has joined and not left.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::broken;
 use crate::event::Event;
-use crate::promise::{Assumption, Finding, Promise, Rest};
+use crate::promise::{Assumption, Finding, Promise, Rest, Terms};
 
 /// A promise that the recipe does not make: what it finds is told with its rate, and is no defect.
 ///
@@ -19,24 +19,8 @@ fn excused(finding: Finding) -> Finding {
 }
 
 impl<P: Promise> Promise for Measured<P> {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn about(&self) -> &'static str {
-        self.0.about()
-    }
-
-    fn tested_when(&self) -> &'static str {
-        self.0.tested_when()
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::Promised]
-    }
-
-    fn judged_from_outside(&self) -> bool {
-        self.0.judged_from_outside()
+    fn terms(&self) -> Terms {
+        self.0.terms().assumes(&[Assumption::Promised])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -243,8 +243,8 @@ mod tests {
     #[test]
     fn each_says_in_a_sentence_what_puts_it_to_the_test() {
         for (name, promise) in all() {
-            assert_ne!(promise.tested_when(), NOT_SAID, "{name}");
-            assert!(promise.tested_when().ends_with('.'), "{name}");
+            assert_ne!(promise.terms().tested_when, NOT_SAID, "{name}");
+            assert!(promise.terms().tested_when.ends_with('.'), "{name}");
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn what_needs_more_facts_than_an_outsider_has_is_not_judged_from_outside() {
         let names = |judged| {
             let all = of_fenced_lock("/lock").into_iter();
-            let some = all.filter(|promise| promise.judged_from_outside() == judged);
+            let some = all.filter(|promise| promise.terms().judged_from_outside == judged);
             some.map(|promise| promise.name()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names(false), "fifo one-woken-per-deletion no-foreign-delete");

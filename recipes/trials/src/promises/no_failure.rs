@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
 
@@ -19,21 +19,12 @@ pub struct NoFailure {
 pub const NoFailure: NoFailure = NoFailure { sessions: BTreeMap::new(), busy: BTreeSet::new() };
 
 impl Promise for NoFailure {
-    fn name(&self) -> &'static str {
-        "no-failure"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody gives up because of an error that it does not handle."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that has told of something, or changed a znode, comes to its end."
-    }
-
-    /// It hears of ends, and of who told of something before.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("no-failure")
+            .about("Nobody gives up because of an error that it does not handle.")
+            .tested_when("Somebody that has told of something, or changed a znode, comes to its end.")
+            // It hears of ends, and of who told of something before.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -3,7 +3,7 @@
 use super::revocation_heeded::UNLOCK;
 use super::{Crew, broken, within};
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -61,25 +61,17 @@ impl NoForeignDelete {
 }
 
 impl Promise for NoForeignDelete {
-    fn name(&self) -> &'static str {
-        "no-foreign-delete"
-    }
-
-    fn about(&self) -> &'static str {
-        match self.asked {
+    fn terms(&self) -> Terms {
+        let about = match self.asked {
             None => "No client deletes the znode of another.",
             Some(_) => {
                 "No client deletes the znode of another that was not asked to give back what it holds."
             }
-        }
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody deletes its own ephemeral znode where there was another session that it could have been of."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+        };
+        Terms::of("no-foreign-delete")
+            .about(about)
+            .tested_when("Somebody deletes its own ephemeral znode where there was another session that it could have been of.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -3,7 +3,7 @@
 use super::commitment::transaction_of;
 use super::{below, broken_at};
 use crate::event::{End, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 
 /// At rest, a transaction is there only for a site that has not acknowledged it, and that has a reason: it did not come
@@ -41,21 +41,12 @@ impl NoOrphanTransaction {
 }
 
 impl Promise for NoOrphanTransaction {
-    fn name(&self) -> &'static str {
-        "no-orphan-transaction"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, a transaction is left only for sites that did not live to acknowledge it."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A site that has told of a transaction comes to its end."
-    }
-
-    /// It looks at what is left at rest, and at who has come to an end.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("no-orphan-transaction")
+            .about("At rest, a transaction is left only for sites that did not live to acknowledge it.")
+            .tested_when("A site that has told of a transaction comes to its end.")
+            // It looks at what is left at rest, and at who has come to an end.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken};
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
 
@@ -25,21 +25,12 @@ impl NoOrphanZnode {
 }
 
 impl Promise for NoOrphanZnode {
-    fn name(&self) -> &'static str {
-        "no-orphan-znode"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, no contender's znode is left without an attempt it stands for."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that asked for the lock, and was granted it, is done with it."
-    }
-
-    /// It hears of attempts, and looks at what is left at rest.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("no-orphan-znode")
+            .about("At rest, no contender's znode is left without an attempt it stands for.")
+            .tested_when("Somebody that asked for the lock, and was granted it, is done with it.")
+            // It hears of attempts, and looks at what is left at rest.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use crate::event::{End, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 
 /// What it is called.
 pub const NO_POLLING: &str = "no-polling";
@@ -12,16 +12,10 @@ pub const NO_POLLING: &str = "no-polling";
 pub struct NoPolling;
 
 impl Promise for NoPolling {
-    fn name(&self) -> &'static str {
-        NO_POLLING
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody asks the same thing again and again where a watch would tell when to."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody comes to its end."
+    fn terms(&self) -> Terms {
+        Terms::of(NO_POLLING)
+            .about("Nobody asks the same thing again and again where a watch would tell when to.")
+            .tested_when("Somebody comes to its end.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{broken, mark};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
 
@@ -25,16 +25,10 @@ impl NoSecondZnode {
 }
 
 impl Promise for NoSecondZnode {
-    fn name(&self) -> &'static str {
-        "no-second-znode"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nobody makes a sequential ephemeral znode of which it has one already."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody makes an ephemeral znode that is sequential."
+    fn terms(&self) -> Terms {
+        Terms::of("no-second-znode")
+            .about("Nobody makes a sequential ephemeral znode of which it has one already.")
+            .tested_when("Somebody makes an ephemeral znode that is sequential.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

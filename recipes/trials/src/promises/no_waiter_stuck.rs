@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact, Observation};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
 use zk_api::{SessionId, Text};
 
@@ -56,21 +56,12 @@ impl NoWaiterStuck {
 }
 
 impl Promise for NoWaiterStuck {
-    fn name(&self) -> &'static str {
-        "no-waiter-stuck"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, no actor whose session lives still waits."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody is done with what another still waits for (it releases a lock that another asks for, or ends what another has begun about the same thing), or a change wakes somebody that watches for it."
-    }
-
-    /// It looks at what is left at rest, and hears of who asks and who is done.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("no-waiter-stuck")
+            .about("At rest, no actor whose session lives still waits.")
+            .tested_when("Somebody is done with what another still waits for (it releases a lock that another asks for, or ends what another has begun about the same thing), or a change wakes somebody that watches for it.")
+            // It looks at what is left at rest, and hears of who asks and who is done.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

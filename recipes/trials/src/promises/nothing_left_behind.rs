@@ -2,7 +2,7 @@
 
 use super::{below, broken_for, within};
 use crate::event::{ActorId, End, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeSet;
 
 /// At rest, nobody whose code has ended has left an ephemeral znode, though its session lives on.
@@ -21,21 +21,12 @@ impl NothingLeftBehind {
 }
 
 impl Promise for NothingLeftBehind {
-    fn name(&self) -> &'static str {
-        "nothing-left-behind"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, whoever has come to its end has left no ephemeral znode."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that has told of something it does there comes to its end."
-    }
-
-    /// It looks at what is left at rest, and hears of who has done something.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("nothing-left-behind")
+            .about("At rest, whoever has come to its end has left no ephemeral znode.")
+            .tested_when("Somebody that has told of something it does there comes to its end.")
+            // It looks at what is left at rest, and hears of who has done something.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken};
 use crate::event::{Event, Fact, Observation};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::Text;
 
@@ -22,16 +22,10 @@ impl OneTermPerElection {
 }
 
 impl Promise for OneTermPerElection {
-    fn name(&self) -> &'static str {
-        "one-term-per-election"
-    }
-
-    fn about(&self) -> &'static str {
-        "By one candidate's znode, somebody begins to lead a single time."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody begins to lead."
+    fn terms(&self) -> Terms {
+        Terms::of("one-term-per-election")
+            .about("By one candidate's znode, somebody begins to lead a single time.")
+            .tested_when("Somebody begins to lead.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{Crew, broken, within};
 use crate::event::{Event, Fact};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, SessionId, Text};
 
@@ -41,27 +41,19 @@ impl OneWokenPerDeletion {
 }
 
 impl Promise for OneWokenPerDeletion {
-    fn name(&self) -> &'static str {
-        "one-woken-per-deletion"
-    }
-
-    fn about(&self) -> &'static str {
-        match self.there {
+    fn terms(&self) -> Terms {
+        let about = match self.there {
             None => {
                 "The deletion of a contender's znode, like every other change there, wakes one client at most."
             }
             Some(_) => {
                 "The deletion of a member's znode wakes one client at most, unless it is the last one there."
             }
-        }
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A change wakes somebody whose session lives."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+        };
+        Terms::of("one-woken-per-deletion")
+            .about(about)
+            .tested_when("A change wakes somebody whose session lives.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -6,7 +6,7 @@
 
 use super::{Crew, below, broken_at, broken_for, parent};
 use crate::event::{ActorId, End, Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, SessionId, Text};
@@ -121,16 +121,10 @@ impl NothingLost {
 }
 
 impl Promise for NothingLost {
-    fn name(&self) -> &'static str {
-        "nothing-lost"
-    }
-
-    fn about(&self) -> &'static str {
-        "What is said to be put was there; at rest, each item was worked off, or is there still."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "An item that was put is worked off."
+    fn terms(&self) -> Terms {
+        Terms::of("nothing-lost")
+            .about("What is said to be put was there; at rest, each item was worked off, or is there still.")
+            .tested_when("An item that was put is worked off.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -207,16 +201,10 @@ impl TakenOnce {
 }
 
 impl Promise for TakenOnce {
-    fn name(&self) -> &'static str {
-        "taken-once"
-    }
-
-    fn about(&self) -> &'static str {
-        "Nothing is taken twice: not at all, or not while its taker lives, as is declared."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "An item that was put is taken."
+    fn terms(&self) -> Terms {
+        Terms::of("taken-once")
+            .about("Nothing is taken twice: not at all, or not while its taker lives, as is declared.")
+            .tested_when("An item that was put is taken.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -301,16 +289,12 @@ impl TakesInOrder {
 }
 
 impl Promise for TakesInOrder {
-    fn name(&self) -> &'static str {
-        "takes-in-order"
-    }
-
-    fn about(&self) -> &'static str {
-        "Items are taken by priority, and those of one priority in the order in which they were put."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "An item is taken while another one is there."
+    fn terms(&self) -> Terms {
+        Terms::of("takes-in-order")
+            .about(
+                "Items are taken by priority, and those of one priority in the order in which they were put.",
+            )
+            .tested_when("An item is taken while another one is there.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
@@ -372,16 +356,10 @@ impl QueueProgress {
 }
 
 impl Promise for QueueProgress {
-    fn name(&self) -> &'static str {
-        "queue-progress"
-    }
-
-    fn about(&self) -> &'static str {
-        "At rest, no consumer whose session lives waits while an item is there."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that asks takes an item that was put."
+    fn terms(&self) -> Terms {
+        Terms::of("queue-progress")
+            .about("At rest, no consumer whose session lives waits while an item is there.")
+            .tested_when("Somebody that asks takes an item that was put.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken};
 use crate::event::{Event, Fact};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
 use zk_api::{EventType, SessionId, Text};
 
@@ -28,16 +28,10 @@ impl RevocationHeeded {
 }
 
 impl Promise for RevocationHeeded {
-    fn name(&self) -> &'static str {
-        "revocation-heeded"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever is asked to give back what it holds does so while its session lives."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "The owner of a znode that was asked back is told of it, and deletes it."
+    fn terms(&self) -> Terms {
+        Terms::of("revocation-heeded")
+            .about("Whoever is asked to give back what it holds does so while its session lives.")
+            .tested_when("The owner of a znode that was asked back is told of it, and deletes it.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, broken};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, Zxid, sequence_of};
@@ -75,16 +75,10 @@ impl SequencerNamesAHolder {
 }
 
 impl Promise for SequencerNamesAHolder {
-    fn name(&self) -> &'static str {
-        "sequencer-names-a-holder"
-    }
-
-    fn about(&self) -> &'static str {
-        "A sequencer is accepted only if its holder held the lock in that mode since it was presented, and else refused."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "A sequencer is accepted."
+    fn terms(&self) -> Terms {
+        Terms::of("sequencer-names-a-holder")
+            .about("A sequencer is accepted only if its holder held the lock in that mode since it was presented, and else refused.")
+            .tested_when("A sequencer is accepted.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::broken;
 use crate::event::{ActorId, End, Event, Fact, Observation};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::SessionId;
 
@@ -94,16 +94,10 @@ impl SessionEndNoticed {
 }
 
 impl Promise for SessionEndNoticed {
-    fn name(&self) -> &'static str {
-        "session-end-noticed"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever is told that its session is over ends, and neither goes on nor passes for done."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that was told of the end of its session comes to its end."
+    fn terms(&self) -> Terms {
+        Terms::of("session-end-noticed")
+            .about("Whoever is told that its session is over ends, and neither goes on nor passes for done.")
+            .tested_when("Somebody that was told of the end of its session comes to its end.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

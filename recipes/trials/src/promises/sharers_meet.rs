@@ -3,7 +3,7 @@
 use super::{Crew, below, broken};
 use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{EventType, Text};
 
@@ -62,20 +62,11 @@ impl SharersMeet {
 }
 
 impl Promise for SharersMeet {
-    fn name(&self) -> &'static str {
-        "sharers-meet"
-    }
-
-    fn about(&self) -> &'static str {
-        "Those who may share the lock share it at the same time, and wait for none of each other."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Two actors whose sessions live share the lock at a time."
-    }
-
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("sharers-meet")
+            .about("Those who may share the lock share it at the same time, and wait for none of each other.")
+            .tested_when("Two actors whose sessions live share the lock at a time.")
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::BTreeSet;
 use zk_api::{EventType, Text};
 
@@ -33,20 +33,11 @@ impl SharersWakeTogether {
 }
 
 impl Promise for SharersWakeTogether {
-    fn name(&self) -> &'static str {
-        "sharers-wake-together"
-    }
-
-    fn about(&self) -> &'static str {
-        "A change of a contender's znode wakes one client at most, or only such as go on together; that of the list, nobody."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "The deletion of a contender's znode wakes somebody whose session lives."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("sharers-wake-together")
+            .about("A change of a contender's znode wakes one client at most, or only such as go on together; that of the list, nobody.")
+            .tested_when("The deletion of a contender's znode wakes somebody whose session lives.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{NO_POLLING, NoFailure, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed};
 use crate::event::Event;
-use crate::promise::{AnyPromise, Assumption, Finding, Promise, Rest};
+use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to that one: it may be stricter, or
 /// excused otherwise.
@@ -41,21 +41,10 @@ fn tell(found: &mut [Finding]) {
 }
 
 impl<P: Promise> Promise for Standard<P> {
-    fn name(&self) -> &'static str {
-        self.0.name()
+    fn terms(&self) -> Terms {
+        self.0.terms()
     }
-    fn about(&self) -> &'static str {
-        self.0.about()
-    }
-    fn tested_when(&self) -> &'static str {
-        self.0.tested_when()
-    }
-    fn assumes(&self) -> &'static [Assumption] {
-        self.0.assumes()
-    }
-    fn judged_from_outside(&self) -> bool {
-        self.0.judged_from_outside()
-    }
+
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         let from = found.len();
         self.0.see(event, found);

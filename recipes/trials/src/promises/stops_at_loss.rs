@@ -2,7 +2,7 @@
 
 use super::broken;
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeMap;
 use zk_recipes::OnDisconnect;
@@ -70,16 +70,10 @@ impl StopsAtLoss {
 }
 
 impl Promise for StopsAtLoss {
-    fn name(&self) -> &'static str {
-        "stops-at-loss"
-    }
-
-    fn about(&self) -> &'static str {
-        "Who is told that it may have lost what it holds stops at once."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody inside is told that it may have lost what it holds, and stops."
+    fn terms(&self) -> Terms {
+        Terms::of("stops-at-loss")
+            .about("Who is told that it may have lost what it holds stops at once.")
+            .tested_when("Somebody inside is told that it may have lost what it holds, and stops.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

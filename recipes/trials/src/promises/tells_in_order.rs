@@ -2,7 +2,7 @@
 
 use super::broken_for;
 use crate::event::{ActorId, End, Event, Fact, Observation};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words::{self, Word};
 use std::collections::BTreeMap;
 
@@ -57,21 +57,12 @@ fn told(word: Word<'_>) -> String {
 }
 
 impl Promise for TellsInOrder {
-    fn name(&self) -> &'static str {
-        "tells-in-order"
-    }
-
-    fn about(&self) -> &'static str {
-        "Everybody tells what the other promises listen for, each thing once, and in order."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that has told of something has done all it was to do."
-    }
-
-    /// It hears of words and ends alone.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("tells-in-order")
+            .about("Everybody tells what the other promises listen for, each thing once, and in order.")
+            .tested_when("Somebody that has told of something has done all it was to do.")
+            // It hears of words and ends alone.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

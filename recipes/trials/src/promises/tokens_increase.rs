@@ -2,7 +2,7 @@
 
 use super::{Crew, broken};
 use crate::event::{Event, Observation};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use zk_api::Zxid;
 
 /// Every grant's token is higher than that of every grant before it. In shared mode, it need only be higher than those
@@ -27,25 +27,13 @@ impl TokensIncrease {
 }
 
 impl Promise for TokensIncrease {
-    fn name(&self) -> &'static str {
-        "tokens-increase"
-    }
-
-    fn about(&self) -> &'static str {
-        "Each grant has a higher fencing token than every grant before it."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody is granted the lock with a token after a grant whose token must be lower."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
-    }
-
-    /// Tokens are told with the grants. Who lives on after its grant was told has told of it in time.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("tokens-increase")
+            .about("Each grant has a higher fencing token than every grant before it.")
+            .tested_when("Somebody is granted the lock with a token after a grant whose token must be lower.")
+            .assumes(&[Assumption::NoAdministrator])
+            // Tokens are told with the grants. Who lives on after its grant was told has told of it in time.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

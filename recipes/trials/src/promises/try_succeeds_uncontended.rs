@@ -3,7 +3,7 @@
 use super::{Crew, below, broken, within};
 use crate::context::Standing;
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Assumption, Finding, Promise};
+use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -33,20 +33,11 @@ impl TrySucceedsUncontended {
 }
 
 impl Promise for TrySucceedsUncontended {
-    fn name(&self) -> &'static str {
-        "try-succeeds-uncontended"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that was alone all the time it tried is granted the lock."
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
+    fn terms(&self) -> Terms {
+        Terms::of("try-succeeds-uncontended")
+            .about("Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait.")
+            .tested_when("Somebody that was alone all the time it tried is granted the lock.")
+            .assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -2,7 +2,7 @@
 
 use super::{below, parent, within};
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Assumption, Finding, Promise, Rest, Subject};
+use crate::promise::{Assumption, Finding, Promise, Rest, Subject, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
@@ -43,7 +43,8 @@ enum Concern {
 impl<P: Promise> Undisturbed<P> {
     /// Panics if the promise has assumptions of its own.
     pub fn of(promise: P) -> Self {
-        assert!(promise.assumes().is_empty(), "{} says itself what excuses it", promise.name());
+        let Terms { name, assumes, .. } = promise.terms();
+        assert!(assumes.is_empty(), "{name} says itself what excuses it");
         let (sessions, changed) = (BTreeMap::new(), BTreeMap::new());
         Undisturbed { root: None, spared: None, promise, sessions, changed }
     }
@@ -148,24 +149,8 @@ fn are_related(one: &str, other: &str) -> bool {
 }
 
 impl<P: Promise> Promise for Undisturbed<P> {
-    fn name(&self) -> &'static str {
-        self.promise.name()
-    }
-
-    fn about(&self) -> &'static str {
-        self.promise.about()
-    }
-
-    fn tested_when(&self) -> &'static str {
-        self.promise.tested_when()
-    }
-
-    fn assumes(&self) -> &'static [Assumption] {
-        &[Assumption::NoAdministrator]
-    }
-
-    fn judged_from_outside(&self) -> bool {
-        self.promise.judged_from_outside()
+    fn terms(&self) -> Terms {
+        self.promise.terms().assumes(&[Assumption::NoAdministrator])
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

@@ -3,7 +3,7 @@
 
 use super::{broken, broken_at};
 use crate::event::{ActorId, Event, Fact, Observation};
-use crate::promise::{Finding, Promise, Rest};
+use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{Data, Text, Zxid};
@@ -246,34 +246,23 @@ impl Views {
 }
 
 impl Promise for Views {
-    fn name(&self) -> &'static str {
+    fn terms(&self) -> Terms {
         match self.owes {
-            Owes::Committed => "committed-reads",
-            Owes::Untorn => "no-torn-reads",
-            Owes::Monotone => "monotone-reads",
-            Owes::Told => "reads-what-it-was-told",
-            Owes::Fresh => "fresh-at-rest",
-        }
-    }
-
-    fn about(&self) -> &'static str {
-        match self.owes {
-            Owes::Committed => "Whatever a reader sees was committed.",
-            Owes::Untorn => "What a reader sees of several znodes was so at one time.",
-            Owes::Monotone => "No reader sees something older than what it saw before.",
-            Owes::Told => "Who is told by others that there is something newer, and reads, sees it.",
-            Owes::Fresh => "At rest, whoever still follows has seen the last there is.",
-        }
-    }
-
-    fn tested_when(&self) -> &'static str {
-        match self.owes {
-            Owes::Committed | Owes::Untorn => "Somebody sees something after a change.",
-            Owes::Monotone => "Somebody that has seen something sees it again after a change.",
-            Owes::Told => {
-                "Somebody that has seen something, and is told that there is something newer, reads again."
-            }
-            Owes::Fresh => "Somebody that has seen a change comes to its end, or waits at rest.",
+            Owes::Committed => Terms::of("committed-reads")
+                .about("Whatever a reader sees was committed.")
+                .tested_when("Somebody sees something after a change."),
+            Owes::Untorn => Terms::of("no-torn-reads")
+                .about("What a reader sees of several znodes was so at one time.")
+                .tested_when("Somebody sees something after a change."),
+            Owes::Monotone => Terms::of("monotone-reads")
+                .about("No reader sees something older than what it saw before.")
+                .tested_when("Somebody that has seen something sees it again after a change."),
+            Owes::Told => Terms::of("reads-what-it-was-told")
+                .about("Who is told by others that there is something newer, and reads, sees it.")
+                .tested_when("Somebody that has seen something, and is told that there is something newer, reads again."),
+            Owes::Fresh => Terms::of("fresh-at-rest")
+                .about("At rest, whoever still follows has seen the last there is.")
+                .tested_when("Somebody that has seen a change comes to its end, or waits at rest."),
         }
     }
 

@@ -3,7 +3,7 @@
 use super::commitment::{Told, told};
 use super::{below, broken_at};
 use crate::event::{ActorId, End, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::BTreeSet;
 use zk_api::Text;
@@ -40,21 +40,12 @@ fn first_life(actor: ActorId) -> ActorId {
 }
 
 impl Promise for VotersLearn {
-    fn name(&self) -> &'static str {
-        "voters-learn"
-    }
-
-    fn about(&self) -> &'static str {
-        "Whoever has voted, and ends as done, has done as was decided (AC5)."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that has voted does as was decided."
-    }
-
-    /// It goes by what sites say they do.
-    fn judged_from_outside(&self) -> bool {
-        true
+    fn terms(&self) -> Terms {
+        Terms::of("voters-learn")
+            .about("Whoever has voted, and ends as done, has done as was decided (AC5).")
+            .tested_when("Somebody that has voted does as was decided.")
+            // It goes by what sites say they do.
+            .judged_from_outside()
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {

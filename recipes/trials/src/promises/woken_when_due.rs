@@ -2,7 +2,7 @@
 
 use super::{Crew, below, broken_for, within};
 use crate::event::{ActorId, Event, Fact};
-use crate::promise::{Finding, Promise};
+use crate::promise::{Finding, Promise, Terms};
 use crate::words;
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
@@ -29,16 +29,12 @@ impl WokenWhenDue {
 }
 
 impl Promise for WokenWhenDue {
-    fn name(&self) -> &'static str {
-        "woken-when-due"
-    }
-
-    fn about(&self) -> &'static str {
-        "Who waits to enter is woken when all members that a round needs are there, and not before."
-    }
-
-    fn tested_when(&self) -> &'static str {
-        "Somebody that waits to enter is woken."
+    fn terms(&self) -> Terms {
+        Terms::of("woken-when-due")
+            .about(
+                "Who waits to enter is woken when all members that a round needs are there, and not before.",
+            )
+            .tested_when("Somebody that waits to enter is woken.")
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
