@@ -6,7 +6,7 @@ use zk_recipes::queue::Delivery;
 use zk_trials::event::{ActorId, End, Event, Fact, Observation, Resource};
 use zk_trials::promise::{AnyPromise, Assumption, Finding, Rest};
 use zk_trials::promises::{
-    EntersTogether, ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, NoForeignDelete, NoWaiterStuck,
+    EntersTogether, ExclusionAmongLiveSessions, ExclusionAtResource, NoForeignDelete, NoWaiterStuck,
     NothingLost, OneWokenPerDeletion, RevocationHeeded, SequencerNamesAHolder, SessionEndNoticed,
     SharersMeet, TakesInOrder, TrySucceedsUncontended,
 };
@@ -120,7 +120,7 @@ fn p2_a_write_that_nobody_waits_for_is_late_after_the_release_too() {
     let late = "a write of p0 was accepted at the unfenced resource after a later holder's";
     let before = [opened(0), opened(1), attempts(0), granted(0), leaves(0), released(0)];
     let next = [attempts(1), granted(1), wrote(1)];
-    let judge = || ExclusionAtUnfencedResource::of(LOCK);
+    let judge = || ExclusionAtResource::unfenced(LOCK);
     assert_eq!(broken(judge(), &[&before, &next, &[wrote(0)]]), owed(late));
     // The same after it has written once.
     assert_eq!(broken(judge(), &[&before, &[wrote(0)], &next, &[wrote(0)]]), owed(late));

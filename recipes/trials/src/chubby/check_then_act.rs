@@ -5,7 +5,7 @@ use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
 use crate::lock::{LOCK, Stage};
-use crate::promises::ExclusionAtCheckedResource;
+use crate::promises::ExclusionAtResource;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
@@ -22,7 +22,7 @@ pub fn trial() -> Trial {
         .bounds(Bounds { expiries: 1, effects: true, ..Bounds::clients(2) })
         .promises(|| {
             let mut all = super::promises();
-            all.push(Box::new(ExclusionAtCheckedResource::of(LOCK)));
+            all.push(Box::new(ExclusionAtResource::checked(LOCK)));
             all
         })
         // Sessions are to end between a check and its write, again and again.

@@ -4,8 +4,7 @@ use super::right::stop;
 use crate::common::Stop;
 use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoForeignDelete, NoOrphanZnode,
-    NoWaiterStuck,
+    ExclusionAmongLiveSessions, ExclusionAtResource, Fifo, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
 use crate::trial::{Bounds, Trial};
 use std::time::Duration;
@@ -24,7 +23,7 @@ pub fn trial() -> Trial {
         .promises(|| {
             vec![
                 Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-                Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+                Box::new(ExclusionAtResource::unfenced(LOCK)),
                 Box::new(Fifo::of_shared(LOCK, "-write-")),
                 Box::new(NoWaiterStuck),
                 Box::new(NoOrphanZnode::of(LOCK)),

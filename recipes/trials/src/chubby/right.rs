@@ -3,7 +3,7 @@
 use super::{mode, presents};
 use crate::common::Stop;
 use crate::lock::{LOCK, Stage};
-use crate::promises::{ExclusionAtFencedResource, ExclusionAtUnfencedResource, TokensIncrease};
+use crate::promises::{ExclusionAtResource, TokensIncrease};
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, ZooKeeper};
 use zk_recipes::chubby::{FileError, Handle, check_sequencer};
@@ -18,8 +18,8 @@ pub fn trial() -> Trial {
         .bounds(Bounds { expiries: 1, drops: 1, lag: 1, ..Bounds::clients(2) })
         .promises(|| {
             let mut all = super::promises();
-            all.push(Box::new(ExclusionAtFencedResource::of(LOCK)));
-            all.push(Box::new(ExclusionAtUnfencedResource::of(LOCK)));
+            all.push(Box::new(ExclusionAtResource::fenced(LOCK)));
+            all.push(Box::new(ExclusionAtResource::unfenced(LOCK)));
             all.push(Box::new(TokensIncrease::of(LOCK)));
             all
         })

@@ -7,9 +7,8 @@ use crate::event::{Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    DONE, ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Fifo, NoFailure, NoForeignDelete,
-    NoOrphanZnode, NoWaiterStuck, OneWokenPerDeletion, Order, START, SessionEndNoticed, StopsAtLoss,
-    Undisturbed,
+    DONE, ExclusionAmongLiveSessions, ExclusionAtResource, Fifo, NoFailure, NoForeignDelete, NoOrphanZnode,
+    NoWaiterStuck, OneWokenPerDeletion, Order, START, SessionEndNoticed, StopsAtLoss, Undisturbed,
 };
 use crate::trial::{Part, Trial};
 use crate::words;
@@ -25,7 +24,7 @@ pub const ELECTION: &str = "/election";
 pub fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(ELECTION)),
-        Box::new(ExclusionAtUnfencedResource::of(ELECTION)),
+        Box::new(ExclusionAtResource::unfenced(ELECTION)),
         Box::new(StopsAtLoss::of(ELECTION, OnDisconnect::KeepUntilExpired)),
         Box::new(Fifo::of(ELECTION)),
         Box::new(OneWokenPerDeletion::of(ELECTION)),

@@ -5,8 +5,8 @@ use crate::common::Stop;
 use crate::common::plain;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, Measured, NoForeignDelete, NoOrphanZnode,
-    NoWaiterStuck, OneWokenPerDeletion,
+    ExclusionAmongLiveSessions, ExclusionAtResource, Measured, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
+    OneWokenPerDeletion,
 };
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ErrorCode, Local, ZPath, ZooKeeper};
@@ -46,7 +46,7 @@ pub(super) fn holder(lock: &ZPath) -> ZPath {
 pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-        Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+        Box::new(ExclusionAtResource::unfenced(LOCK)),
         Box::new(Measured(OneWokenPerDeletion::of(LOCK))),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),

@@ -1,4 +1,4 @@
-//! `exclusion-at-fenced-resource` and `exclusion-at-unfenced-resource`.
+//! `exclusion-at-fenced-resource`, `exclusion-at-unfenced-resource` and `exclusion-at-checked-resource`.
 
 use super::{Crew, broken};
 use crate::event::{ActorId, Event, Fact, Observation, Resource};
@@ -18,9 +18,9 @@ use zk_api::Text;
 /// Who holds it in shared mode contradicts no other sharer: its writes, which stand for reads there, come too late only
 /// after those of a later exclusive holder. Those of an exclusive one come too late after those of any later holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct AtResource {
+pub struct ExclusionAtResource {
     lock: &'static str,
-    resource: Resource,
+    at: At,
     crew: Crew,
     /// Who asks for the lock.
     asking: BTreeSet<ActorId>,
@@ -48,11 +48,36 @@ enum Effect {
     Breaks(ActorId),
 }
 
-impl AtResource {
-    fn of(lock: &'static str, resource: Resource) -> Self {
-        AtResource {
+/// Which resource it is, and what is owed there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum At {
+    Fenced,
+    Unfenced,
+    Checked,
+}
+
+impl ExclusionAtResource {
+    /// At the resource that compares tokens. It is owed whatever happens.
+    pub fn fenced(lock: &'static str) -> Self {
+        ExclusionAtResource::of(lock, At::Fenced)
+    }
+
+    /// At the resource that accepts everything. No lock can promise it to those who write after their session has ended.
+    pub fn unfenced(lock: &'static str) -> Self {
+        ExclusionAtResource::of(lock, At::Unfenced)
+    }
+
+    /// At a resource that asks the ensemble before each write whether its writer still holds the lock, and then accepts it.
+    /// Who claims that this makes it safe owes it whatever happens. Its writes are those at the resource that accepts all:
+    /// they are only sent behind a check.
+    pub fn checked(lock: &'static str) -> Self {
+        ExclusionAtResource::of(lock, At::Checked)
+    }
+
+    fn of(lock: &'static str, at: At) -> Self {
+        ExclusionAtResource {
             lock,
-            resource,
+            at,
             crew: Crew::of(lock),
             asking: BTreeSet::new(),
             order: Vec::new(),
@@ -63,7 +88,7 @@ impl AtResource {
         }
     }
 
-    fn see(&mut self, event: &Event) -> Effect {
+    fn effect(&mut self, event: &Event) -> Effect {
         // That one has its place already.
         let was_robbed = match event {
             Event::Is(Fact::SessionClosed { actor, .. } | Fact::Crashed { actor }) => {
@@ -133,10 +158,7 @@ impl AtResource {
     }
 
     fn is_at(&self, resource: Resource) -> bool {
-        match self.resource {
-            Resource::Unfenced => resource == Resource::Unfenced,
-            Resource::Fenced | Resource::FencedShared => resource != Resource::Unfenced,
-        }
+        (self.at == At::Fenced) == (resource != Resource::Unfenced)
     }
 
     fn is_late(&self, writer: ActorId) -> bool {
@@ -175,120 +197,52 @@ impl AtResource {
         passes
     }
 
-    /// Why a late writer may be excused where every write is accepted.
+    /// Why a late writer may be excused.
     fn excuse(&self, writer: ActorId) -> Option<Assumption> {
-        if self.crew.has_ended(writer) || self.renewed.contains(&writer.main()) {
-            Some(Assumption::NoActionAfterSessionEnd)
-        } else {
-            self.crew.lost_its_claim(writer).then_some(Assumption::NoAdministrator)
+        match self.at {
+            At::Fenced | At::Checked => None,
+            At::Unfenced if self.crew.has_ended(writer) || self.renewed.contains(&writer.main()) => {
+                Some(Assumption::NoActionAfterSessionEnd)
+            }
+            At::Unfenced => self.crew.lost_its_claim(writer).then_some(Assumption::NoAdministrator),
         }
     }
-
-    fn what(&self, actor: ActorId) -> String {
-        let kind = match self.resource {
-            Resource::Fenced | Resource::FencedShared => "fenced",
-            Resource::Unfenced => "unfenced",
-        };
-        format!("a write of {actor} was accepted at the {kind} resource after a later holder's")
-    }
 }
 
-/// Exclusion by effects at the resource that compares tokens. It is owed whatever happens.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExclusionAtFencedResource(AtResource);
-
-impl ExclusionAtFencedResource {
-    /// For one lock.
-    pub fn of(lock: &'static str) -> Self {
-        ExclusionAtFencedResource(AtResource::of(lock, Resource::Fenced))
-    }
-}
-
-impl Promise for ExclusionAtFencedResource {
+impl Promise for ExclusionAtResource {
     fn terms(&self) -> Terms {
-        Terms::of("exclusion-at-fenced-resource")
-            .about(
+        let terms = match self.at {
+            At::Fenced => Terms::of("exclusion-at-fenced-resource").about(
                 "At a resource that compares tokens, no holder's writes are accepted after a later holder's.",
-            )
-            .tested_when(
-                "Of two that were granted the lock, not both to share it, one writes to the resource.",
-            )
+            ),
+            At::Unfenced => Terms::of("exclusion-at-unfenced-resource")
+                .about("At a resource that accepts every write, no holder's writes arrive after a later holder's.")
+                .assumes(&[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator]),
+            At::Checked => Terms::of("exclusion-at-checked-resource").about(
+                "At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's.",
+            ),
+        };
+        let terms = terms.tested_when(
+            "Of two that were granted the lock, not both to share it, one writes to the resource.",
+        );
+        match self.at {
             // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
             // which is theirs where all who have a part in it live on.
-            .judged_from_outside()
-    }
-
-    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        match self.0.see(event) {
-            Effect::None => {}
-            Effect::Passes => found.push(Finding::Tested),
-            Effect::Breaks(actor) => found.push(broken(self.0.what(actor), None)),
+            At::Fenced | At::Unfenced => terms.judged_from_outside(),
+            At::Checked => terms,
         }
     }
-}
-
-/// Exclusion by effects at the resource that accepts everything. No lock can promise it to those who
-/// write after their session has ended.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExclusionAtUnfencedResource(AtResource);
-
-impl ExclusionAtUnfencedResource {
-    /// For one lock.
-    pub fn of(lock: &'static str) -> Self {
-        ExclusionAtUnfencedResource(AtResource::of(lock, Resource::Unfenced))
-    }
-}
-
-impl Promise for ExclusionAtUnfencedResource {
-    fn terms(&self) -> Terms {
-        Terms::of("exclusion-at-unfenced-resource")
-            .about(
-                "At a resource that accepts every write, no holder's writes arrive after a later holder's.",
-            )
-            .tested_when(
-                "Of two that were granted the lock, not both to share it, one writes to the resource.",
-            )
-            .assumes(&[Assumption::NoActionAfterSessionEnd, Assumption::NoAdministrator])
-            // The resource is outside. Without the ends of sessions, the order of grants is that in which they are told,
-            // which is theirs where all who have a part in it live on.
-            .judged_from_outside()
-    }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        match self.0.see(event) {
+        match self.effect(event) {
             Effect::None => {}
             Effect::Passes => found.push(Finding::Tested),
             Effect::Breaks(actor) => {
-                found.push(broken(self.0.what(actor), self.0.excuse(actor)));
+                let kind = if self.at == At::Fenced { "fenced" } else { "unfenced" };
+                let what =
+                    format!("a write of {actor} was accepted at the {kind} resource after a later holder's");
+                found.push(broken(what, self.excuse(actor)));
             }
-        }
-    }
-}
-
-/// Exclusion by effects at a resource that asks the ensemble before each write whether its writer still holds the lock, and
-/// then accepts it. Who claims that this makes it safe owes it whatever happens.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ExclusionAtCheckedResource(AtResource);
-
-impl ExclusionAtCheckedResource {
-    /// For one lock. Its writes are those at the resource that accepts all: they are only sent behind a check.
-    pub fn of(lock: &'static str) -> Self {
-        ExclusionAtCheckedResource(AtResource::of(lock, Resource::Unfenced))
-    }
-}
-
-impl Promise for ExclusionAtCheckedResource {
-    fn terms(&self) -> Terms {
-        Terms::of("exclusion-at-checked-resource")
-            .about("At a resource that asks whether the writer holds the lock, no holder's writes arrive after a later holder's.")
-            .tested_when("Of two that were granted the lock, not both to share it, one writes to the resource.")
-    }
-
-    fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        match self.0.see(event) {
-            Effect::None => {}
-            Effect::Passes => found.push(Finding::Tested),
-            Effect::Breaks(actor) => found.push(broken(self.0.what(actor), None)),
         }
     }
 }
@@ -312,41 +266,41 @@ mod tests {
 
     #[test]
     fn a_write_by_turns_breaks_it_at_the_fenced_resource() {
-        let found = findings(ExclusionAtFencedResource::of(LOCK), aba(Fenced, true, vec![closed(0)]));
+        let found = findings(ExclusionAtResource::fenced(LOCK), aba(Fenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(FENCED, None)], "a dead session is no excuse here");
     }
 
     #[test]
     fn a_late_write_that_is_refused_is_a_test_it_passes() {
-        let found = findings(ExclusionAtFencedResource::of(LOCK), aba(Fenced, false, vec![closed(0)]));
+        let found = findings(ExclusionAtResource::fenced(LOCK), aba(Fenced, false, vec![closed(0)]));
         assert_eq!(found, [Finding::Tested, Finding::Tested]);
     }
 
     #[test]
     fn a_write_by_turns_of_a_live_session_is_a_defect_at_the_unfenced_resource() {
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, vec![]));
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![]));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
     #[test]
     fn a_late_write_of_an_ended_session_is_excused_at_the_unfenced_resource() {
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, vec![closed(0)]));
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
 
     #[test]
     fn a_late_write_of_a_session_that_was_renewed_is_excused_until_the_next_grant() {
         let renewed = vec![closed(0), opened(0)];
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, renewed.clone()));
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, renewed.clone()));
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
         let again = [renewed, vec![granted(0), granted(1), wrote(Unfenced, 1, true)]].concat();
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, again));
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, again));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
     #[test]
     fn a_crash_alone_is_no_excuse_while_the_session_lives() {
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), aba(Unfenced, true, vec![crashed(0)]));
+        let found = findings(ExclusionAtResource::unfenced(LOCK), aba(Unfenced, true, vec![crashed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
@@ -354,14 +308,14 @@ mod tests {
     fn a_late_write_before_the_next_holders_first_does_no_harm() {
         let events = vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true), closed(0), granted(1)];
         let events = [events, vec![wrote(Fenced, 0, true), wrote(Fenced, 1, true)]].concat();
-        assert_eq!(broken_by(&findings(ExclusionAtFencedResource::of(LOCK), events)), []);
+        assert_eq!(broken_by(&findings(ExclusionAtResource::fenced(LOCK), events)), []);
     }
 
     #[test]
     fn a_first_write_after_a_later_holders_breaks_it_and_the_later_holder_is_not_blamed() {
         let events = vec![opened(0), opened(1), granted(0), closed(0), granted(1), wrote(Unfenced, 1, true)];
         let events = [events, vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)]].concat();
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
+        let found = findings(ExclusionAtResource::unfenced(LOCK), events);
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
 
@@ -371,7 +325,7 @@ mod tests {
         let dies = vec![attempts(0), closed(0), granted(1), wrote(Unfenced, 1, true), granted(0)];
         let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
         let events = [before, dies, writes].concat();
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
+        let found = findings(ExclusionAtResource::unfenced(LOCK), events);
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoActionAfterSessionEnd))]);
     }
 
@@ -379,14 +333,14 @@ mod tests {
     fn who_learns_of_its_grant_after_its_end_may_be_the_last_holder_all_the_same() {
         let before = vec![opened(0), opened(1), granted(1), wrote(Fenced, 1, true), leaves(1)];
         let dies = vec![attempts(0), closed(0), granted(0), wrote(Fenced, 0, true)];
-        let found = findings(ExclusionAtFencedResource::of(LOCK), [before, dies].concat());
+        let found = findings(ExclusionAtResource::fenced(LOCK), [before, dies].concat());
         assert_eq!(broken_by(&found), []);
     }
 
     #[test]
     fn a_live_holder_robbed_by_an_administrator_is_excused() {
         let found = findings(
-            ExclusionAtUnfencedResource::of(LOCK),
+            ExclusionAtResource::unfenced(LOCK),
             aba(Unfenced, true, vec![deleted("/lock/a-lock-0000000000", 99, 0)]),
         );
         assert_eq!(broken_by(&found), [(UNFENCED, Some(Assumption::NoAdministrator))]);
@@ -397,13 +351,13 @@ mod tests {
         let robbed = vec![opened(0), opened(1), attempts(0), deleted("/lock/a-lock-0000000000", 99, 0)];
         let late = vec![granted_as(1, "/lock/b-lock-0000000001", None), closed(0), granted(0)];
         let writes = vec![wrote(Unfenced, 0, true), wrote(Unfenced, 1, true)];
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), [robbed, late, writes].concat());
+        let found = findings(ExclusionAtResource::unfenced(LOCK), [robbed, late, writes].concat());
         assert_eq!(broken_by(&found), []);
     }
 
     #[test]
     fn a_dead_session_is_no_excuse_where_a_check_was_to_help() {
-        let found = findings(ExclusionAtCheckedResource::of(LOCK), aba(Unfenced, true, vec![closed(0)]));
+        let found = findings(ExclusionAtResource::checked(LOCK), aba(Unfenced, true, vec![closed(0)]));
         assert_eq!(broken_by(&found), [(UNFENCED, None)]);
     }
 
@@ -413,7 +367,7 @@ mod tests {
         let both = vec![opened(0), opened(1), shares(0), shares(1), wrote(shared, 1, true)];
         let found = |last: Vec<Event>| {
             let all = [both.clone(), vec![wrote(shared, 0, true)], last].concat();
-            findings(ExclusionAtFencedResource::of(LOCK), all)
+            findings(ExclusionAtResource::fenced(LOCK), all)
         };
         assert_eq!(found(vec![]), [], "nor put it to the test");
         assert_eq!(found(vec![opened(2), granted(2), wrote(Fenced, 2, true)]), [Finding::Tested]);
@@ -425,7 +379,7 @@ mod tests {
         let reader_first = vec![shares(0), granted(1), wrote(Fenced, 1, true), wrote(shared, 0, true)];
         let writer_first = vec![granted(0), shares(1), wrote(shared, 1, true), wrote(Fenced, 0, true)];
         for events in [reader_first, writer_first] {
-            let found = findings(ExclusionAtFencedResource::of(LOCK), events);
+            let found = findings(ExclusionAtResource::fenced(LOCK), events);
             assert_eq!(broken_by(&found), [(FENCED, None)]);
         }
     }
@@ -435,7 +389,7 @@ mod tests {
         let shared = Resource::FencedShared;
         let before = vec![opened(0), opened(1), granted(0), wrote(Fenced, 0, true), closed(0)];
         let after = vec![granted(1), wrote(Fenced, 1, true), shares(0), wrote(shared, 0, true)];
-        let found = findings(ExclusionAtFencedResource::of(LOCK), [before, after].concat());
+        let found = findings(ExclusionAtResource::fenced(LOCK), [before, after].concat());
         assert_eq!(broken_by(&found), [(FENCED, None)]);
     }
 
@@ -444,7 +398,7 @@ mod tests {
         let events =
             vec![granted(0), wrote(Unfenced, 0, true), granted(1), wrote(Unfenced, 1, true), granted(0)];
         let events = [events, vec![wrote(Unfenced, 0, true), wrote(Fenced, 1, true)]].concat();
-        let found = findings(ExclusionAtUnfencedResource::of(LOCK), events);
+        let found = findings(ExclusionAtResource::unfenced(LOCK), events);
         assert_eq!(broken_by(&found), []);
     }
 }

@@ -58,9 +58,7 @@ pub use content_reaches::ContentReaches;
 pub use counts_each_once::CountsEachOnce;
 pub use double_barrier::{BarrierOpens, EntersTogether, LeavesTogether, RoundsDoNotMix};
 pub use exclusion_among_live_sessions::ExclusionAmongLiveSessions;
-pub use exclusion_at_resource::{
-    ExclusionAtCheckedResource, ExclusionAtFencedResource, ExclusionAtUnfencedResource,
-};
+pub use exclusion_at_resource::ExclusionAtResource;
 pub use fifo::Fifo;
 pub use irrevocability::Irrevocability;
 pub use leavers_unlisted::LeaversUnlisted;
@@ -105,8 +103,8 @@ use zk_api::Text;
 pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtFencedResource::of(lock)),
-        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(ExclusionAtResource::fenced(lock)),
+        Box::new(ExclusionAtResource::unfenced(lock)),
         Box::new(TokensIncrease::of(lock)),
         Box::new(Fifo::of(lock)),
         Box::new(OneWokenPerDeletion::of(lock)),
@@ -121,8 +119,8 @@ pub fn of_fenced_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
 pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtFencedResource::of(lock)),
-        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(ExclusionAtResource::fenced(lock)),
+        Box::new(ExclusionAtResource::unfenced(lock)),
         Box::new(TokensIncrease::of(lock)),
         Box::new(Fifo::of_shared(lock, exclusive)),
         Box::new(SharersWakeTogether::of(lock, exclusive)),
@@ -138,7 +136,7 @@ pub fn of_shared_lock(lock: &'static str, exclusive: &'static str) -> Vec<Box<dy
 pub fn of_fair_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(ExclusionAtResource::unfenced(lock)),
         Box::new(Fifo::of(lock)),
         Box::new(OneWokenPerDeletion::of(lock)),
         Box::new(NoWaiterStuck),

@@ -2,7 +2,7 @@
 
 use super::{
     BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, ExclusionAmongLiveSessions,
-    ExclusionAtUnfencedResource, LeavesTogether, NoFailure, NoForeignDelete, NoOpeningMissed, NoOrphanZnode,
+    ExclusionAtResource, LeavesTogether, NoFailure, NoForeignDelete, NoOpeningMissed, NoOrphanZnode,
     NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, TakenOnce, TakesInOrder,
     Undisturbed, of_fair_lock,
 };
@@ -108,7 +108,7 @@ impl Owed {
 fn of_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(lock)),
-        Box::new(ExclusionAtUnfencedResource::of(lock)),
+        Box::new(ExclusionAtResource::unfenced(lock)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(lock)),
         Box::new(NoForeignDelete::of(lock)),

@@ -7,9 +7,8 @@ mod stage;
 use crate::lock::LOCK;
 use crate::promise::AnyPromise;
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtFencedResource, ExclusionAtUnfencedResource, Fifo, Measured,
-    NoFailure, NoForeignDelete, NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease,
-    Undisturbed,
+    ExclusionAmongLiveSessions, ExclusionAtResource, Fifo, Measured, NoFailure, NoForeignDelete,
+    NoOrphanZnode, NoWaiterStuck, RevocationHeeded, SharersMeet, TokensIncrease, Undisturbed,
 };
 use crate::trial::{Bounds, Trial};
 use stage::{Manner, revocable};
@@ -66,8 +65,8 @@ const PATIENCE: Duration = Duration::from_millis(50);
 fn promises() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-        Box::new(ExclusionAtFencedResource::of(LOCK)),
-        Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+        Box::new(ExclusionAtResource::fenced(LOCK)),
+        Box::new(ExclusionAtResource::unfenced(LOCK)),
         Box::new(TokensIncrease::of(LOCK)),
         Box::new(Fifo::of_shared(LOCK, "-write-")),
         Box::new(SharersMeet::of(LOCK, "-write-")),
@@ -83,8 +82,8 @@ fn promises() -> Vec<Box<dyn AnyPromise>> {
 fn promises_by_force() -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(Measured(ExclusionAmongLiveSessions::of(LOCK))),
-        Box::new(ExclusionAtFencedResource::of(LOCK)),
-        Box::new(Measured(ExclusionAtUnfencedResource::of(LOCK))),
+        Box::new(ExclusionAtResource::fenced(LOCK)),
+        Box::new(Measured(ExclusionAtResource::unfenced(LOCK))),
         Box::new(RevocationHeeded::of(LOCK)),
         Box::new(NoWaiterStuck),
         Box::new(NoOrphanZnode::of(LOCK)),

@@ -5,7 +5,7 @@ use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::{LOCK, Stage, lock};
 use crate::promises::{
-    ExclusionAmongLiveSessions, ExclusionAtUnfencedResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
+    ExclusionAmongLiveSessions, ExclusionAtResource, NoForeignDelete, NoOrphanZnode, NoWaiterStuck,
 };
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ZooKeeper};
@@ -32,7 +32,7 @@ pub fn trial() -> Trial {
         .promises(|| {
             vec![
                 Box::new(ExclusionAmongLiveSessions::of(LOCK)),
-                Box::new(ExclusionAtUnfencedResource::of(LOCK)),
+                Box::new(ExclusionAtResource::unfenced(LOCK)),
                 Box::new(NoWaiterStuck),
                 Box::new(NoOrphanZnode::of(LOCK)),
                 Box::new(NoForeignDelete::of(LOCK)),
