@@ -1,13 +1,13 @@
 //! `chubby/check-then-act`: what was checked is over when it is acted upon.
 
-use super::presents;
+use super::{look, presents};
 use crate::common::plain;
 use crate::common::{InRound, Stop};
 use crate::event::{Observation, Resource};
 use crate::lock::{LOCK, Stage};
 use crate::promises::ExclusionAtResource;
 use crate::trial::{Bounds, Trial};
-use zk_api::{Local, ZPath, ZooKeeper};
+use zk_api::{Local, ZooKeeper};
 use zk_recipes::Mode;
 
 /// The resource asks the ensemble whether the sequencer is good, and then lets the write pass.
@@ -43,7 +43,9 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     for nth in 0..2 {
         zk.checkpoint("check-then-act/write", &[Local::Text(own.as_str()), Local::Number(nth.into())]);
         presents(&stage, &own, Mode::Exclusive, None);
-        let accepted = check(&InRound::new(zk.clone(), nth), &own).await?;
+        // CheckSequencer: the znode exists, and its version is still 0.
+        let accepted =
+            look(&InRound::new(zk.clone(), nth), &own).await?.is_some_and(|stat| stat.version() == 0);
         presents(&stage, &own, Mode::Exclusive, Some(accepted));
         if accepted && stage.part().effects {
             stage.writes(Resource::Unfenced, None).await;
@@ -54,15 +56,4 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     }
     stage.leave();
     plain::remove(&zk, &own).await
-}
-
-/// CheckSequencer: the znode exists, and its version is still 0.
-async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
-        match zk.exists(node).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version() == 0)),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
 }

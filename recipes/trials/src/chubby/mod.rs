@@ -9,7 +9,7 @@ mod set_sequencer;
 mod stale_check;
 mod version_zero;
 
-use crate::common::Turn;
+use crate::common::{Stop, Turn, plain};
 use crate::event::Observation;
 use crate::lock::{LOCK, Stage, lock};
 use crate::promise::AnyPromise;
@@ -19,7 +19,7 @@ use crate::promises::{
 };
 use crate::trial::Trial;
 use crate::words;
-use zk_api::ZPath;
+use zk_api::{Local, Stat, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// All of them, the right one first.
@@ -73,6 +73,11 @@ fn mode(stage: &Stage) -> Mode {
         1 => Mode::Shared,
         _ => Mode::Exclusive,
     }
+}
+
+/// Looks for the znode that a sequencer names.
+async fn look(zk: &impl ZooKeeper, node: &ZPath) -> Result<Option<Stat>, Stop> {
+    plain::again_from(zk, "chubby/exists", &[Local::Text(node.as_str())], || zk.exists(node)).await
 }
 
 /// A sequencer is presented, for what needs this mode, and accepted or not.

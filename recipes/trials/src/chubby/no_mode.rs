@@ -1,12 +1,12 @@
 //! `chubby/no-mode`: a sequencer without a mode.
 
-use super::{mode, presents};
+use super::{look, mode, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Stage;
 use crate::shared_lock::of_reader;
 use crate::trial::{Bounds, Trial};
-use zk_api::{Local, ZPath, ZooKeeper};
+use zk_api::ZPath;
 use zk_recipes::Mode;
 
 /// The lock is shared, and the sequencer does not tell in which mode it is held: that of a reader passes where somebody
@@ -30,19 +30,9 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     plain::turn_by(&zk, &lock, &own, rule).await?;
     stage.hold(mode, &own, None, std::future::pending::<()>()).await;
     presents(&stage, &own, Mode::Exclusive, None);
-    let accepted = check(&zk, &own).await?;
+    // CheckSequencer: the znode exists, and its version is still 0.
+    let accepted = look(&zk, &own).await?.is_some_and(|stat| stat.version() == 0);
     presents(&stage, &own, Mode::Exclusive, Some(accepted));
     stage.leave();
     plain::remove(&zk, &own).await
-}
-
-/// CheckSequencer: the znode exists, and its version is still 0.
-async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
-        match zk.exists(node).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version() == 0)),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
 }

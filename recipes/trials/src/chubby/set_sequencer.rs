@@ -1,11 +1,10 @@
 //! `chubby/set-sequencer`: only a new version makes a sequencer invalid.
 
-use super::presents;
+use super::{look, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
-use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// A handle with a sequencer looks whether its znode has another version, and listens for events, after which it compares
@@ -25,18 +24,8 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     stage.section(&own, None, std::future::pending::<()>()).await;
     plain::remove(&zk, &own).await?;
     presents(&stage, &own, Mode::Exclusive, None);
-    let accepted = check(&zk, &own).await?;
+    // What an operation of the handle asks first: whether the version is another.
+    let accepted = look(&zk, &own).await?.is_none_or(|stat| stat.version() == 0);
     presents(&stage, &own, Mode::Exclusive, Some(accepted));
     Ok(())
-}
-
-/// What an operation of the handle asks first: whether the version is another.
-async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
-        match zk.exists(node).await {
-            Ok(stat) => return Ok(stat.is_none_or(|stat| stat.version() == 0)),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
 }

@@ -35,11 +35,7 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
 
 /// CheckSequencer: whether the znode stands first.
 async fn is_first(zk: &impl ZooKeeper, lock: &ZPath, own: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("chubby/list", &[Local::Text(own.as_str())]);
-        match zk.children(lock).await {
-            Ok(names) => return Ok(plain::place(lock, &names, own) == Place::First),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let names =
+        plain::again_from(zk, "chubby/list", &[Local::Text(own.as_str())], || zk.children(lock)).await?;
+    Ok(plain::place(lock, &names, own) == Place::First)
 }

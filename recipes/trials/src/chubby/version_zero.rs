@@ -1,11 +1,10 @@
 //! `chubby/version-zero`: a sequencer is a path and a version.
 
-use super::presents;
+use super::{look, presents};
 use crate::common::Stop;
 use crate::common::plain;
 use crate::lock::Stage;
 use crate::trial::{Bounds, Trial};
-use zk_api::{Local, ZPath, ZooKeeper};
 use zk_recipes::Mode;
 
 /// The sequencer is the path of the own znode and its version, and it is good as long as the znode exists so.
@@ -23,20 +22,9 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
     let own = plain::contend_as(&zk, &lock, &stage.guid(), "write").await?;
     presents(&stage, &own, Mode::Exclusive, None);
-    let accepted = check(&zk, &own).await?;
+    // CheckSequencer: the znode exists, and its version is still 0.
+    let accepted = look(&zk, &own).await?.is_some_and(|stat| stat.version() == 0);
     presents(&stage, &own, Mode::Exclusive, Some(accepted));
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
-}
-
-/// CheckSequencer: the znode exists, and its version is still 0.
-async fn check(zk: &impl ZooKeeper, node: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("chubby/exists", &[Local::Text(node.as_str())]);
-        match zk.exists(node).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.version() == 0)),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    stage.holds(&own).await
 }

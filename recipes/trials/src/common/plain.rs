@@ -58,6 +58,47 @@ pub async fn passing(zk: &impl ZooKeeper, error: Error) -> Result<(), Stop> {
     }
 }
 
+/// Asks, however often it takes until there is an answer.
+pub async fn again<T, F>(zk: &impl ZooKeeper, ask: impl Fn() -> F) -> Result<T, Stop>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    loop {
+        match ask().await {
+            Ok(answer) => return Ok(answer),
+            Err(e) => passing(zk, e).await?,
+        }
+    }
+}
+
+/// The same from a checkpoint, at which so much is known.
+pub async fn again_from<T, F>(
+    zk: &impl ZooKeeper,
+    label: &'static str,
+    known: &[Local<'_>],
+    ask: impl Fn() -> F,
+) -> Result<T, Stop>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    again(zk, || {
+        zk.checkpoint(label, known);
+        ask()
+    })
+    .await
+}
+
+/// An answer, or `None` where it is this error.
+pub async fn unless<T>(
+    code: ErrorCode,
+    asked: impl Future<Output = Result<T, Error>>,
+) -> Result<Option<T>, Error> {
+    match asked.await {
+        Err(e) if e.code == code => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
 /// Makes a contender's znode; a lost answer is looked up by the guid.
 pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
     contend_as(zk, lock, guid, "lock").await
@@ -107,24 +148,12 @@ pub async fn turn_by(
 
 /// Lists the contenders, however often it takes. `alive` is the one text that matters to the caller.
 pub async fn children(zk: &impl ZooKeeper, lock: &ZPath, alive: &str) -> Result<Vec<Text>, Stop> {
-    loop {
-        zk.checkpoint("plain/list", &[Local::Text(alive)]);
-        match zk.children(lock).await {
-            Ok(names) => return Ok(names),
-            Err(e) => passing(zk, e).await?,
-        }
-    }
+    again_from(zk, "plain/list", &[Local::Text(alive)], || zk.children(lock)).await
 }
 
 /// Looks for a znode and watches it, however often it takes.
 pub async fn exists(zk: &impl ZooKeeper, node: &ZPath, own: &str) -> Result<(Option<Stat>, Watch), Stop> {
-    loop {
-        zk.checkpoint("plain/watch", &[Local::Text(node.as_str()), Local::Text(own)]);
-        match zk.exists_watch(node).await {
-            Ok(answer) => return Ok(answer),
-            Err(e) => passing(zk, e).await?,
-        }
-    }
+    again_from(zk, "plain/watch", &[node.as_str(), own].map(Local::Text), || zk.exists_watch(node)).await
 }
 
 /// Waits for whatever a watch tells. Fails if that is the end of the session.
@@ -140,13 +169,8 @@ pub async fn event(watch: Watch) -> Result<(), Stop> {
 
 /// Deletes a znode whose path nobody else can have, however often it takes.
 pub async fn remove(zk: &impl ZooKeeper, own: &ZPath) -> Result<(), Stop> {
-    loop {
-        zk.checkpoint("plain/release", &[Local::Text(own.as_str())]);
-        match zk.delete(own, -1).await {
-            Err(e) if e.code != ErrorCode::NoNode => passing(zk, e).await?,
-            Ok(()) | Err(_) => return Ok(()),
-        }
-    }
+    let delete = || unless(ErrorCode::NoNode, zk.delete(own, -1));
+    again_from(zk, "plain/release", &[Local::Text(own.as_str())], delete).await.map(drop)
 }
 
 /// The own znode is not there though the session lives.

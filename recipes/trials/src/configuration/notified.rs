@@ -91,24 +91,12 @@ impl Told {
 /// The value, from wherever it is asked for; `None` if there is none.
 async fn read(stage: &Stage) -> Result<Option<Data>, Stop> {
     let (zk, name) = (stage.zk(), stage.name());
-    loop {
-        zk.checkpoint("told/read", &[]);
-        match zk.data(&name).await {
-            Ok((data, _)) => return Ok(Some(data)),
-            Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
-            Err(e) => plain::passing(&zk, e).await?,
-        }
-    }
+    let data = || plain::unless(ErrorCode::NoNode, zk.data(&name));
+    Ok(plain::again_from(&zk, "told/read", &[], data).await?.map(|(data, _)| data))
 }
 
 /// Syncs, however often it takes.
 async fn sync(stage: &Stage) -> Result<(), Stop> {
     let (zk, name) = (stage.zk(), stage.name());
-    loop {
-        zk.checkpoint("told/sync", &[]);
-        match zk.sync(&name).await {
-            Ok(()) => return Ok(()),
-            Err(e) => plain::passing(&zk, e).await?,
-        }
-    }
+    plain::again_from(&zk, "told/sync", &[], || zk.sync(&name)).await
 }

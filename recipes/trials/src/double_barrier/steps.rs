@@ -110,12 +110,7 @@ impl Steps {
         if !self.no_node_fails {
             return plain::remove(zk, own).await;
         }
-        loop {
-            match zk.delete(own, -1).await {
-                Ok(()) => return Ok(()),
-                Err(e) => plain::passing(zk, e).await?,
-            }
-        }
+        plain::again(zk, || zk.delete(own, -1)).await
     }
 
     async fn wait_for(self, zk: &impl ZooKeeper, name: &str, own: &ZPath) -> Result<(), Stop> {
@@ -150,12 +145,7 @@ async fn make(zk: &impl ZooKeeper, path: &ZPath, mode: CreateMode, exists_fails:
 
 /// Lists the children, however often it takes.
 async fn list(zk: &impl ZooKeeper) -> Result<Vec<Text>, Stop> {
-    loop {
-        match zk.children(&barrier()).await {
-            Ok(names) => return Ok(names),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    plain::again(zk, || zk.children(&barrier())).await
 }
 
 /// A barrier by the list of children alone, as a tutorial has it: enters when the list is long enough, leaves when it

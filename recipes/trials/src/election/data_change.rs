@@ -45,11 +45,6 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
 
 /// Writes into the own candidate how its process is reached.
 async fn introduce(zk: &impl ZooKeeper, own: &ZPath) -> Result<(), Stop> {
-    loop {
-        zk.checkpoint("data-change/introduce", &[Local::Text(own.as_str())]);
-        match zk.set_data(own, Data::from("here"), -1).await {
-            Ok(_) => return Ok(()),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let set = || zk.set_data(own, Data::from("here"), -1);
+    plain::again_from(zk, "data-change/introduce", &[Local::Text(own.as_str())], set).await.map(drop)
 }

@@ -27,17 +27,7 @@ pub fn trial() -> Trial {
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let zk = stage.zk();
     let own = stage.stand(&stage.guid()).await?;
-    loop {
-        match stage.place(&own).await? {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    plain::turn(&zk, &stage.election(), &own).await?;
     let mut first = pin!(stage.term(&own, None, stage.session_over(), async { Ok(()) }));
     if let Either::Right(()) = race(first.as_mut(), connected_again(&zk)).await {
         let second = async {

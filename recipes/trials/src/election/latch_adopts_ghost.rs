@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, election};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 
 /// Knows its candidate by the process's name alone, also when that has a new session.
@@ -25,15 +25,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
         Some(name) => plain::child(&election, name),
         None => stage.stand(&me).await?,
     };
-    loop {
-        match stage.place(&own).await? {
-            Place::First => return stage.leads(&own).await,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    stage.leads_in_turn(&own).await
 }

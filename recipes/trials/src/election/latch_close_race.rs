@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, election};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, Either, ZooKeeper, race};
 
@@ -35,15 +35,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             }
         }
     };
-    loop {
-        match stage.place(&own).await? {
-            Place::First => return stage.leads(&own).await,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    stage.leads_in_turn(&own).await
 }

@@ -3,6 +3,7 @@
 use super::stage::{Stage, election};
 use crate::common::Stop;
 use crate::common::plain;
+use crate::lock::name_order::place;
 use crate::trial::{Bounds, Trial};
 
 /// Takes the least name for the first candidate; with a guid before the number, that is the least guid.
@@ -19,18 +20,6 @@ pub fn trial() -> Trial {
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, election) = (stage.zk(), stage.election());
     let own = stage.stand(&stage.guid()).await?;
-    loop {
-        let mut names = plain::children(&zk, &election, own.as_str()).await?;
-        names.sort_unstable();
-        match names.iter().position(|name| **name == *own.name()) {
-            None => return Err(plain::gone(&own)),
-            Some(0) => return stage.leads(&own).await,
-            Some(at) => {
-                let before = plain::child(&election, &names[at - 1]);
-                if let Some(watch) = stage.watch(&before, &own).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    plain::turn_by(&zk, &election, &own, place).await?;
+    stage.leads(&own).await
 }

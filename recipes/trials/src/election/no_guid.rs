@@ -2,7 +2,7 @@
 
 use super::stage::{ELECTION, Stage, election};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, Local, ZPath, ZooKeeper};
 
@@ -19,26 +19,11 @@ pub fn trial() -> Trial {
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let own = stand(&stage.zk(), &plain::child(&stage.election(), "n-")).await?;
-    loop {
-        match stage.place(&own).await? {
-            Place::First => return stage.leads(&own).await,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    stage.leads_in_turn(&own).await
 }
 
 /// Makes a candidate's znode, however often it takes.
 async fn stand(zk: &impl ZooKeeper, prefix: &ZPath) -> Result<ZPath, Stop> {
-    loop {
-        zk.checkpoint("no-guid/stand", &[Local::Text(ELECTION)]);
-        match zk.create(prefix, Data::NULL, CreateMode::EphemeralSequential).await {
-            Ok(made) => return Ok(plain::path(&made)),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let create = || zk.create(prefix, Data::NULL, CreateMode::EphemeralSequential);
+    Ok(plain::path(&plain::again_from(zk, "no-guid/stand", &[Local::Text(ELECTION)], create).await?))
 }

@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, election};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 
 /// Watches its predecessor without looking whether it is still there.
@@ -17,16 +17,11 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let zk = stage.zk();
-    let own = stage.stand(&stage.guid()).await?;
-    loop {
-        match stage.place(&own).await? {
-            Place::First => return stage.leads(&own).await,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                let (_, watch) = plain::exists(&zk, &before, own.as_str()).await?;
-                plain::event(watch).await?;
-            }
-        }
-    }
+    let zk = &stage.zk();
+    let own = &stage.stand(&stage.guid()).await?;
+    let waits = |before| async move {
+        let (_, watch) = plain::exists(zk, &before, own.as_str()).await?;
+        plain::event(watch).await
+    };
+    stage.leads_behind(own, waits).await
 }

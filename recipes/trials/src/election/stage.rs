@@ -135,6 +135,26 @@ impl Stage {
         Ok(stat.map(|_| watch))
     }
 
+    /// Waits until its candidate is the first one, and leads then. Behind whom it has to wait by then it does this.
+    pub async fn leads_behind<F>(&self, own: &ZPath, behind: impl Fn(ZPath) -> F) -> Result<(), Stop>
+    where
+        F: Future<Output = Result<(), Stop>>,
+    {
+        loop {
+            match self.place(own).await? {
+                Place::First => return self.leads(own).await,
+                Place::Absent => return Err(plain::gone(own)),
+                Place::Behind(before) => behind(before).await?,
+            }
+        }
+    }
+
+    /// The same, waiting for whatever happens to the one before.
+    pub async fn leads_in_turn(&self, own: &ZPath) -> Result<(), Stop> {
+        plain::turn(&self.zk, &self.election(), own).await?;
+        self.leads(own).await
+    }
+
     /// The term of a candidate without an epoch that notices only the end of its session, and its resignation.
     pub async fn leads(&self, own: &ZPath) -> Result<(), Stop> {
         self.term(own, None, self.session_over(), async { Ok(()) }).await?;

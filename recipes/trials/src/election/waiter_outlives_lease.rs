@@ -2,7 +2,6 @@
 
 use super::stage::{Stage, election};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
 use crate::trial::{Bounds, Trial};
 use zk_api::EventType;
 
@@ -18,18 +17,14 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let own = stage.stand(&stage.guid()).await?;
-    loop {
-        match stage.place(&own).await? {
-            Place::First => return stage.leads(&own).await,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(before) => {
-                if let Some(watch) = stage.watch(&before, &own).await?
-                    && watch.await.kind == EventType::None
-                {
-                    std::future::pending().await
-                }
-            }
+    let (stage, own) = (&stage, &stage.stand(&stage.guid()).await?);
+    let waits = |before| async move {
+        if let Some(watch) = stage.watch(&before, own).await?
+            && watch.await.kind == EventType::None
+        {
+            std::future::pending().await
         }
-    }
+        Ok(())
+    };
+    stage.leads_behind(own, waits).await
 }

@@ -26,6 +26,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
         None => plain::contend(&zk, &lock, &guid).await?,
     };
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    stage.holds(&own).await
 }

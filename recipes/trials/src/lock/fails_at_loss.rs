@@ -43,6 +43,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             }
         }
     }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    stage.holds(&own).await
 }

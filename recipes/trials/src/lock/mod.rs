@@ -6,7 +6,7 @@ mod adopts_ghost;
 mod fails_at_loss;
 mod guid;
 mod java;
-mod name_order;
+pub(crate) mod name_order;
 mod no_guid;
 mod no_loop;
 mod no_recheck;

@@ -21,23 +21,12 @@ pub fn trial() -> Trial {
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
     let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match place(&lock, names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    plain::turn_by(&zk, &lock, &own, place).await?;
+    stage.holds(&own).await
 }
 
-fn place(lock: &ZPath, mut names: Vec<Text>, own: &ZPath) -> Place {
+pub(crate) fn place(lock: &ZPath, names: &[Text], own: &ZPath) -> Place {
+    let mut names = names.to_vec();
     names.sort_unstable();
     match names.iter().position(|name| **name == *own.name()) {
         None => Place::Absent,

@@ -2,7 +2,7 @@
 
 use super::stage::{Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 use zk_api::{CreateMode, Data, ZooKeeper};
 
@@ -21,24 +21,8 @@ pub fn trial() -> Trial {
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
     let prefix = plain::child(&lock, "lock-");
-    let own = loop {
-        zk.checkpoint("no-guid/create", &[]);
-        match zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential).await {
-            Ok(made) => break plain::path(&made),
-            Err(e) => plain::passing(&zk, e).await?,
-        }
-    };
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => match plain::exists(&zk, &lower, own.as_str()).await? {
-                (None, _) => {}
-                (Some(_), watch) => plain::event(watch).await?,
-            },
-        }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    let create = || zk.create(&prefix, Data::NULL, CreateMode::EphemeralSequential);
+    let own = plain::path(&plain::again_from(&zk, "no-guid/create", &[], create).await?);
+    plain::turn(&zk, &lock, &own).await?;
+    stage.holds(&own).await
 }

@@ -1,9 +1,10 @@
 //! `lock/no-loop`: waits for a predecessor that is gone already.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
+use zk_api::ZPath;
 
 /// The lock with guids, but it waits for an event also where the predecessor is gone already.
 ///
@@ -18,19 +19,10 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                let (_, watch) = plain::exists(&zk, &lower, own.as_str()).await?;
-                plain::event(watch).await?;
-            }
-        }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        let (_, watch) = plain::exists(zk, &lower, own.as_str()).await?;
+        plain::event(watch).await.map(|()| Next::Look)
+    };
+    stage.in_line(waits).await
 }

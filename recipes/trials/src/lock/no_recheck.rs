@@ -1,9 +1,10 @@
 //! `lock/no-recheck`: the event is taken for the lock.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
+use zk_api::ZPath;
 
 /// The lock with guids, but for one arrow: after the event, the list is not looked at again.
 ///
@@ -18,21 +19,12 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
-                    plain::event(watch).await?;
-                    break;
-                }
-            }
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        match plain::exists(zk, &lower, own.as_str()).await? {
+            (None, _) => Ok(Next::Look),
+            (Some(_), watch) => plain::event(watch).await.map(|()| Next::Hold),
         }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    };
+    stage.in_line(waits).await
 }

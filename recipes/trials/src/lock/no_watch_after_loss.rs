@@ -1,10 +1,10 @@
 //! `lock/no-watch-after-loss`: a lost connection loses the watch.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
-use zk_api::{Either, EventType, KeeperState, WatchedEvent, ZooKeeper, race};
+use zk_api::{Either, EventType, KeeperState, WatchedEvent, ZPath, ZooKeeper, race};
 
 /// The lock with guids, in a client library that forgets its watches with the connection.
 ///
@@ -18,22 +18,14 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
-                    heard(race(watch, zk.state_change()).await).await?;
-                }
-            }
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
+            heard(race(watch, zk.state_change()).await).await?;
         }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+        Ok(Next::Look)
+    };
+    stage.in_line(waits).await
 }
 
 /// What it heard first: the watch, or something about the connection.

@@ -1,9 +1,10 @@
 //! `lock/null-is-held`: a predecessor that is not there is taken for the lock.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
+use zk_api::ZPath;
 
 /// The lock with guids, but an absent predecessor is taken for the lock.
 ///
@@ -19,19 +20,12 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => match plain::exists(&zk, &lower, own.as_str()).await? {
-                (None, _) => break,
-                (Some(_), watch) => plain::event(watch).await?,
-            },
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        match plain::exists(zk, &lower, own.as_str()).await? {
+            (None, _) => Ok(Next::Hold),
+            (Some(_), watch) => plain::event(watch).await.map(|()| Next::Look),
         }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    };
+    stage.in_line(waits).await
 }

@@ -1,8 +1,8 @@
 //! `lock/read-then-watch`: the watch is set after the look.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
 use zk_api::{Local, Watch, ZPath, ZooKeeper};
 
@@ -19,32 +19,19 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if plain::exists(&zk, &lower, own.as_str()).await?.0.is_some() {
-                    let watch = watch(&zk, &lower, &own).await?;
-                    plain::event(watch).await?;
-                }
-            }
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        if plain::exists(zk, &lower, own.as_str()).await?.0.is_some() {
+            plain::event(watch(zk, &lower, &own).await?).await?;
         }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+        Ok(Next::Look)
+    };
+    stage.in_line(waits).await
 }
 
 /// Sets the watch, and does not look what there is.
 async fn watch(zk: &impl ZooKeeper, lower: &ZPath, own: &ZPath) -> Result<Watch, Stop> {
-    loop {
-        zk.checkpoint("read-then-watch/watch", &[Local::Text(lower.as_str()), Local::Text(own.as_str())]);
-        match zk.exists_watch(lower).await {
-            Ok((_, watch)) => return Ok(watch),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let known = [lower.as_str(), own.as_str()].map(Local::Text);
+    let answer = plain::again_from(zk, "read-then-watch/watch", &known, || zk.exists_watch(lower)).await;
+    answer.map(|(_, watch)| watch)
 }

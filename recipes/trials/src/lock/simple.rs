@@ -56,14 +56,9 @@ pub(super) fn promises() -> Vec<Box<dyn AnyPromise>> {
 
 /// Tries to create it, however often it takes; `false` if it exists.
 pub(super) async fn create(zk: &impl ZooKeeper, holder: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("simple/create", &[]);
-        match zk.create(holder, Data::NULL, CreateMode::Ephemeral).await {
-            Ok(_) => return Ok(true),
-            Err(e) if e.code == ErrorCode::NodeExists => return Ok(false),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let create =
+        || plain::unless(ErrorCode::NodeExists, zk.create(holder, Data::NULL, CreateMode::Ephemeral));
+    Ok(plain::again_from(zk, "simple/create", &[], create).await?.is_some())
 }
 
 /// Deletes it. Where the answer is lost, it looks whose it is before it tries again: by now it may be
@@ -84,11 +79,7 @@ pub(super) async fn release(zk: &impl ZooKeeper, holder: &ZPath) -> Result<(), S
 
 /// Whether it is there and this session's.
 async fn is_own(zk: &impl ZooKeeper, holder: &ZPath) -> Result<bool, Stop> {
-    loop {
-        zk.checkpoint("simple/whose", &[Local::Text(holder.as_str())]);
-        match zk.exists(holder).await {
-            Ok(stat) => return Ok(stat.is_some_and(|stat| stat.ephemeral_owner() == zk.session())),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let known = [Local::Text(holder.as_str())];
+    let stat = plain::again_from(zk, "simple/whose", &known, || zk.exists(holder)).await?;
+    Ok(stat.is_some_and(|stat| stat.ephemeral_owner() == zk.session()))
 }

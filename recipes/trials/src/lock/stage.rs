@@ -1,7 +1,8 @@
 //! What all locks on trial have in common: attempts, the critical section, and how it ends.
 
+use crate::common::plain::{self, Place};
 use crate::common::rounds::attempts;
-use crate::common::{AnyProbe, AnyZooKeeper, InRound, Turn, Unmarked, both};
+use crate::common::{AnyProbe, AnyZooKeeper, InRound, Stop, Turn, Unmarked, both};
 use crate::event::{End, Observation, Resource};
 use crate::probe::Probe;
 use crate::promise::AnyPromise;
@@ -56,6 +57,15 @@ async fn turns(turn: impl Turn<Stage>, zk: &AnyZooKeeper, probe: &AnyProbe, part
     attempts(zk, (probe, part), LOCK, |zk, round| turn(Stage::new(zk, probe, part, round))).await
 }
 
+/// What comes after the wait behind another contender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Another look at the line.
+    Look,
+    /// The lock, which is taken for granted.
+    Hold,
+}
+
 /// One round of an actor.
 #[derive(Clone)]
 pub struct Stage {
@@ -102,6 +112,34 @@ impl Stage {
     pub async fn section(&self, node: &ZPath, token: Option<Zxid>, lost: impl Future + Send) {
         self.hold(Mode::Exclusive, node, token, lost).await;
         self.leave();
+    }
+
+    /// The critical section of who has no token and hears of no loss, and then the end of its znode.
+    pub async fn holds(&self, own: &ZPath) -> Result<(), Stop> {
+        self.section(own, None, std::future::pending::<()>()).await;
+        plain::remove(&self.zk, own).await
+    }
+
+    /// Makes a znode with a guid, and holds the lock once that is the first in line. Behind whom it has to wait by then it
+    /// does this, with the other's znode and its own, which tells what to do next.
+    pub async fn in_line<F>(&self, behind: impl Fn(ZPath, ZPath) -> F) -> Result<(), Stop>
+    where
+        F: Future<Output = Result<Next, Stop>>,
+    {
+        let (zk, lock) = (&self.zk, self.lock());
+        let own = plain::contend(zk, &lock, &self.guid()).await?;
+        loop {
+            let names = plain::children(zk, &lock, own.as_str()).await?;
+            match plain::place(&lock, &names, &own) {
+                Place::First => break,
+                Place::Absent => return Err(plain::gone(&own)),
+                Place::Behind(lower) => match behind(lower, own.clone()).await? {
+                    Next::Look => {}
+                    Next::Hold => break,
+                },
+            }
+        }
+        self.holds(&own).await
     }
 
     /// The critical section in a mode, but for its end, [`leave`](Stage::leave). Tells whether the lock was lost.

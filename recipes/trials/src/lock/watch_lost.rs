@@ -1,10 +1,10 @@
 //! `lock/watch-lost`: an event that is no deletion uses the watch up.
 
-use super::stage::{Stage, lock};
+use super::stage::{Next, Stage, lock};
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::trial::{Bounds, Trial};
-use zk_api::{EventType, Watch};
+use zk_api::{EventType, Watch, ZPath};
 
 /// The lock with guids, but only a deletion makes it look again.
 ///
@@ -20,22 +20,14 @@ pub fn trial() -> Trial {
 }
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
-    let (zk, lock) = (stage.zk(), stage.lock());
-    let own = plain::contend(&zk, &lock, &stage.guid()).await?;
-    loop {
-        let names = plain::children(&zk, &lock, own.as_str()).await?;
-        match plain::place(&lock, &names, &own) {
-            Place::First => break,
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(&zk, &lower, own.as_str()).await? {
-                    deletion(watch).await?;
-                }
-            }
+    let zk = &stage.zk();
+    let waits = |lower: ZPath, own: ZPath| async move {
+        if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
+            deletion(watch).await?;
         }
-    }
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+        Ok(Next::Look)
+    };
+    stage.in_line(waits).await
 }
 
 async fn deletion(watch: Watch) -> Result<(), Stop> {

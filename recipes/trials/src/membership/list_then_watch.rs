@@ -28,13 +28,8 @@ async fn watch(stage: Stage) -> Result<(), Stop> {
             return Ok(());
         }
         stage.work().await;
-        let watch = loop {
-            zk.checkpoint("group/watch", &[Local::Text(group.as_str())]);
-            match zk.children_watch(&group).await {
-                Ok((_, watch)) => break watch,
-                Err(e) => plain::passing(&zk, e).await?,
-            }
-        };
+        let known = [Local::Text(group.as_str())];
+        let (_, watch) = plain::again_from(&zk, "group/watch", &known, || zk.children_watch(&group)).await?;
         plain::event(watch).await?;
     }
 }

@@ -24,14 +24,8 @@ async fn belong(stage: Stage) -> Result<(), Stop> {
     let (zk, member) = (stage.zk(), stage.member());
     let node = member.node().clone();
     stage.joins(&node);
-    loop {
-        zk.checkpoint("group/join", &[Local::Text(node.as_str())]);
-        match zk.create(&node, Data::NULL, CreateMode::Ephemeral).await {
-            Ok(_) => break,
-            Err(e) if e.code == ErrorCode::NodeExists => break,
-            Err(e) => plain::passing(&zk, e).await?,
-        }
-    }
+    let create = || plain::unless(ErrorCode::NodeExists, zk.create(&node, Data::NULL, CreateMode::Ephemeral));
+    plain::again_from(&zk, "group/join", &[Local::Text(node.as_str())], create).await?;
     stage.begins(&node);
     stage.work().await;
     if !stage.is_last() {

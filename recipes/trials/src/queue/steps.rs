@@ -93,14 +93,10 @@ impl Steps {
 
     /// Removes an item, however often it takes; `false` if it is gone, and so another's.
     async fn remove(self, zk: &impl ZooKeeper, item: &ZPath, list: &[Text]) -> Result<bool, Stop> {
-        loop {
-            zk.checkpoint("steps/remove", &[Local::Text(item.as_str()), Local::Text(&list.join(" "))]);
-            match zk.delete(item, -1).await {
-                Ok(()) => return Ok(true),
-                Err(e) if e.code == ErrorCode::NoNode => return Ok(false),
-                Err(e) => plain::passing(zk, e).await?,
-            }
-        }
+        let delete = || plain::unless(ErrorCode::NoNode, zk.delete(item, -1));
+        let list = list.join(" ");
+        let known = [item.as_str(), &list].map(Local::Text);
+        Ok(plain::again_from(zk, "steps/remove", &known, delete).await?.is_some())
     }
 
     /// Lists the items, first come first. Waits, if there is none, and gives none.
@@ -132,13 +128,8 @@ impl Steps {
     }
 
     async fn watch_anew(self, zk: &impl ZooKeeper, parent: &ZPath) -> Result<(), Stop> {
-        loop {
-            zk.checkpoint("steps/watch-anew", &[]);
-            match zk.children_watch(parent).await {
-                Ok((_, watch)) => return plain::event(watch).await,
-                Err(e) => plain::passing(zk, e).await?,
-            }
-        }
+        let (_, watch) = plain::again_from(zk, "steps/watch-anew", &[], || zk.children_watch(parent)).await?;
+        plain::event(watch).await
     }
 }
 

@@ -76,21 +76,11 @@ pub fn revocable(name: &'static str, manner: Manner) -> Trial {
 /// The part of process 0.
 async fn asks(manner: Manner, zk: &AnyZooKeeper, part: Part) -> Result<(), Stop> {
     let sign = ZPath::parse(&format!("{REVOKERS}/{}", part.me)).expect("an actor's name is fit for a znode");
-    loop {
-        zk.checkpoint("revokers/come", &[]);
-        match zk.create(&sign, Data::NULL, CreateMode::Ephemeral).await {
-            Err(e) if e.code != ErrorCode::NodeExists => plain::passing(zk, e).await?,
-            Ok(_) | Err(_) => break,
-        }
-    }
+    let come = || plain::unless(ErrorCode::NodeExists, zk.create(&sign, Data::NULL, CreateMode::Ephemeral));
+    plain::again_from(zk, "revokers/come", &[], come).await?;
     for round in 0..part.rounds {
-        let names = loop {
-            zk.checkpoint("revokers/list", &[Local::Number(round.into())]);
-            match zk.children(&lock()).await {
-                Ok(names) => break names,
-                Err(e) => plain::passing(zk, e).await?,
-            }
-        };
+        let known = [Local::Number(round.into())];
+        let names = plain::again_from(zk, "revokers/list", &known, || zk.children(&lock())).await?;
         let round = InRound::new(zk.clone(), round);
         for (at, name) in names.iter().enumerate() {
             // How far it is, and all of them, are alive as well.

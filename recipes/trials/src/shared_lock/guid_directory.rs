@@ -36,11 +36,8 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
 
 /// Makes the directory, however often it takes.
 async fn make(zk: &impl ZooKeeper, directory: &ZPath) -> Result<(), Stop> {
-    loop {
-        zk.checkpoint("guid-directory/make", &[Local::Text(directory.as_str())]);
-        match zk.create(directory, Data::NULL, CreateMode::Persistent).await {
-            Err(e) if e.code != ErrorCode::NodeExists => plain::passing(zk, e).await?,
-            Ok(_) | Err(_) => return Ok(()),
-        }
-    }
+    let make =
+        || plain::unless(ErrorCode::NodeExists, zk.create(directory, Data::NULL, CreateMode::Persistent));
+    let known = [Local::Text(directory.as_str())];
+    plain::again_from(zk, "guid-directory/make", &known, make).await.map(drop)
 }

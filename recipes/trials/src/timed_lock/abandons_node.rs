@@ -2,7 +2,7 @@
 
 use super::LIMIT;
 use crate::common::Stop;
-use crate::common::plain::{self, Place};
+use crate::common::plain;
 use crate::lock::{LOCK, Stage, lock};
 use crate::promises::of_fair_lock;
 use crate::trial::{Bounds, Trial};
@@ -31,22 +31,11 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
             return Ok(());
         }
     };
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    stage.holds(&own).await
 }
 
 async fn acquire(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
     let own = plain::contend(zk, lock, guid).await?;
-    loop {
-        let names = plain::children(zk, lock, own.as_str()).await?;
-        match plain::place(lock, &names, &own) {
-            Place::First => return Ok(own),
-            Place::Absent => return Err(plain::gone(&own)),
-            Place::Behind(lower) => {
-                if let (Some(_), watch) = plain::exists(zk, &lower, own.as_str()).await? {
-                    plain::event(watch).await?;
-                }
-            }
-        }
-    }
+    plain::turn(zk, lock, &own).await?;
+    Ok(own)
 }

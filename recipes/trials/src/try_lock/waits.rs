@@ -24,6 +24,5 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
     let own = plain::contend(&zk, &lock, &stage.guid()).await?;
     plain::turn(&zk, &lock, &own).await?;
-    stage.section(&own, None, std::future::pending::<()>()).await;
-    plain::remove(&zk, &own).await
+    stage.holds(&own).await
 }

@@ -32,13 +32,8 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
     }
     appears(&zk, &own).await?;
     let vote = stage.considers().await;
-    loop {
-        zk.checkpoint("children-one-by-one/vote", &[Local::Text(vote.word())]);
-        match zk.set_data(&own, vote.data(), 0).await {
-            Err(e) if e.code != ErrorCode::BadVersion => plain::passing(&zk, e).await?,
-            Ok(_) | Err(_) => break,
-        }
-    }
+    let cast = || plain::unless(ErrorCode::BadVersion, zk.set_data(&own, vote.data(), 0));
+    plain::again_from(&zk, "children-one-by-one/vote", &[Local::Text(vote.word())], cast).await?;
     let mut sites = plain::children(&zk, &transaction, "").await?;
     sites.sort_unstable();
     stage.does(by_votes(&stage, &sites, Verdict::read).await?);

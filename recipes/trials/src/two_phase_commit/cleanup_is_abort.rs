@@ -3,7 +3,7 @@
 use super::stage::{Sites, Stage, commit, published};
 use crate::common::{Stop, plain};
 use crate::trial::{Bounds, Trial};
-use zk_api::{MultiOutcome, Op, ZooKeeper};
+use zk_api::{Op, ZooKeeper};
 use zk_recipes::{Verdict, Watching};
 
 /// The recipe, but the coordinator removes the transaction as soon as it has decided, and who finds nothing takes that
@@ -41,11 +41,5 @@ async fn remove(zk: &impl ZooKeeper, stage: &Stage) -> Result<(), Stop> {
     let below = names.map(|name| plain::child(&transaction, &name).text());
     let paths = below.chain([transaction.text()]);
     let ops: Vec<Op> = paths.map(|path| Op::Delete { path, version: -1 }).collect();
-    loop {
-        zk.checkpoint("cleanup-is-abort/remove", &[]);
-        match zk.multi(ops.clone()).await {
-            Ok(MultiOutcome::Applied(_) | MultiOutcome::Failed(_)) => return Ok(()),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    plain::again_from(zk, "cleanup-is-abort/remove", &[], || zk.multi(ops.clone())).await.map(drop)
 }

@@ -16,26 +16,18 @@ pub enum Shown {
 
 /// Reads a znode and watches it, however often it takes. `alive` is the one text that matters to the caller.
 pub async fn read(zk: &impl ZooKeeper, node: &ZPath, alive: &str) -> Result<Shown, Stop> {
-    loop {
-        zk.checkpoint("published/read", &[Local::Text(node.as_str()), Local::Text(alive)]);
-        match zk.data_watch(node).await {
-            Ok(((data, _), watch)) => return Ok(Shown::There(data, watch)),
-            Err(e) if e.code == ErrorCode::NoNode => return Ok(Shown::Absent),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let read = || plain::unless(ErrorCode::NoNode, zk.data_watch(node));
+    let known = [node.as_str(), alive].map(Local::Text);
+    let shown = plain::again_from(zk, "published/read", &known, read).await?;
+    Ok(shown.map_or(Shown::Absent, |((data, _), watch)| Shown::There(data, watch)))
 }
 
 /// Creates a znode, however often it takes; it may be there already.
 pub async fn create(zk: &impl ZooKeeper, node: &ZPath, data: Data, mode: CreateMode) -> Result<(), Stop> {
     let alive = String::from_utf8_lossy(data.bytes());
-    loop {
-        zk.checkpoint("published/create", &[Local::Text(node.as_str()), Local::Text(&alive)]);
-        match zk.create(node, data.clone(), mode).await {
-            Err(e) if e.code != ErrorCode::NodeExists => plain::passing(zk, e).await?,
-            Ok(_) | Err(_) => return Ok(()),
-        }
-    }
+    let create = || plain::unless(ErrorCode::NodeExists, zk.create(node, data.clone(), mode));
+    let known = [node.as_str(), &alive].map(Local::Text);
+    plain::again_from(zk, "published/create", &known, create).await.map(drop)
 }
 
 /// Waits until a znode is there.

@@ -47,12 +47,8 @@ async fn turn(stage: Stage) -> Result<(), Stop> {
 
 /// What is written there now, as this server has it.
 async fn written(zk: &impl ZooKeeper, decision: &ZPath) -> Result<Option<Verdict>, Stop> {
-    loop {
-        zk.checkpoint("stale-decision/read", &[Local::Text(decision.as_str())]);
-        match zk.data(decision).await {
-            Ok((data, _)) => return Ok(Verdict::read(&data)),
-            Err(e) if e.code == ErrorCode::NoNode => return Ok(None),
-            Err(e) => plain::passing(zk, e).await?,
-        }
-    }
+    let read = || plain::unless(ErrorCode::NoNode, zk.data(decision));
+    let known = [Local::Text(decision.as_str())];
+    let data = plain::again_from(zk, "stale-decision/read", &known, read).await?;
+    Ok(data.and_then(|(data, _)| Verdict::read(&data)))
 }

@@ -47,13 +47,9 @@ fn told(transaction: &ZPath, site: &str) -> ZPath {
 
 /// Votes, once.
 async fn cast(zk: &impl ZooKeeper, node: &ZPath, vote: Verdict, alive: &str) -> Result<(), Stop> {
-    loop {
-        zk.checkpoint("volatile-decision/vote", &[vote.word(), alive].map(Local::Text));
-        match zk.set_data(node, vote.data(), 0).await {
-            Err(e) if e.code != ErrorCode::BadVersion => plain::passing(zk, e).await?,
-            Ok(_) | Err(_) => return Ok(()),
-        }
-    }
+    let cast = || plain::unless(ErrorCode::BadVersion, zk.set_data(node, vote.data(), 0));
+    let known = [vote.word(), alive].map(Local::Text);
+    plain::again_from(zk, "volatile-decision/vote", &known, cast).await.map(drop)
 }
 
 /// Waits to be told by another, if there is one; else goes by the votes, and by who is there.
