@@ -369,56 +369,33 @@ fn without_client(timed: &TimedFault, gone: u16) -> Option<TimedFault> {
 fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
     let at = |at_ms: u64| TimedFault { at_ms, ..timed.clone() };
     let mut all: Vec<TimedFault> = rounder(timed.at_ms).into_iter().map(at).collect();
-    let now = timed.at_ms;
-    let mut as_fault = |fault: Fault| all.push(TimedFault { at_ms: now, fault });
-    match timed.fault.clone() {
-        Fault::ServerCrash { server, down_ms, mid_sync } => {
-            let with = |down_ms, mid_sync| Fault::ServerCrash { server, down_ms, mid_sync };
-            rounder(down_ms).into_iter().for_each(|ms| as_fault(with(ms, mid_sync)));
-            as_fault(with(down_ms, false));
-        }
-        Fault::LeaderCrash { down_ms, mid_sync } => {
-            let with = |down_ms, mid_sync| Fault::LeaderCrash { down_ms, mid_sync };
-            rounder(down_ms).into_iter().for_each(|ms| as_fault(with(ms, mid_sync)));
-            as_fault(with(down_ms, false));
-        }
-        Fault::ClientCrash { client, when, restart_after_ms } => {
-            let with = |restart_after_ms| Fault::ClientCrash { client, when, restart_after_ms };
-            rounder(restart_after_ms).into_iter().for_each(|ms| as_fault(with(ms)));
-        }
-        Fault::ClientPause { client, when, for_ms } => {
-            rounder(for_ms)
-                .into_iter()
-                .for_each(|for_ms| as_fault(Fault::ClientPause { client, when, for_ms }));
-        }
-        Fault::SlowSync { server, sync_ms, for_ms } => {
-            rounder(sync_ms)
-                .into_iter()
-                .for_each(|sync_ms| as_fault(Fault::SlowSync { server, sync_ms, for_ms }));
-            rounder(for_ms)
-                .into_iter()
-                .for_each(|for_ms| as_fault(Fault::SlowSync { server, sync_ms, for_ms }));
-        }
-        Fault::SlowLink { client, factor, for_ms } => {
-            rounder(for_ms)
-                .into_iter()
-                .for_each(|for_ms| as_fault(Fault::SlowLink { client, factor, for_ms }));
-        }
-        Fault::Partition { cut, for_ms } => {
-            let with = |for_ms| Fault::Partition { cut: cut.clone(), for_ms };
-            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(with(for_ms)));
-        }
-        Fault::ServerPause { server, for_ms } => {
-            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(Fault::ServerPause { server, for_ms }));
-        }
-        Fault::LeaderPause { for_ms } => {
-            rounder(for_ms).into_iter().for_each(|for_ms| as_fault(Fault::LeaderPause { for_ms }));
-        }
-        Fault::ServerLag { server, factor, for_ms } => {
-            rounder(for_ms)
-                .into_iter()
-                .for_each(|for_ms| as_fault(Fault::ServerLag { server, factor, for_ms }));
-        }
+    for (nth, ms) in times(&mut timed.fault.clone()).into_iter().enumerate() {
+        all.extend(rounder(*ms).into_iter().map(|ms| {
+            let mut simpler = timed.clone();
+            *times(&mut simpler.fault)[nth] = ms;
+            simpler
+        }));
+    }
+    let mut simpler = timed.clone();
+    if let Fault::ServerCrash { mid_sync, .. } | Fault::LeaderCrash { mid_sync, .. } = &mut simpler.fault {
+        *mid_sync = false;
+        all.push(simpler);
+    }
+    all
+}
+
+/// How long what a fault does takes.
+fn times(fault: &mut Fault) -> Vec<&mut u64> {
+    match fault {
+        Fault::ServerCrash { down_ms, .. } | Fault::LeaderCrash { down_ms, .. } => vec![down_ms],
+        Fault::ClientCrash { restart_after_ms, .. } => vec![restart_after_ms],
+        Fault::SlowSync { sync_ms, for_ms, .. } => vec![sync_ms, for_ms],
+        Fault::ClientPause { for_ms, .. }
+        | Fault::SlowLink { for_ms, .. }
+        | Fault::Partition { for_ms, .. }
+        | Fault::ServerPause { for_ms, .. }
+        | Fault::LeaderPause { for_ms }
+        | Fault::ServerLag { for_ms, .. } => vec![for_ms],
         Fault::Drop { .. }
         | Fault::Expire { .. }
         | Fault::ExpireOwner { .. }
@@ -430,9 +407,8 @@ fn simpler(timed: &TimedFault) -> Vec<TimedFault> {
         | Fault::DiskFull { .. }
         | Fault::Stranger { .. }
         | Fault::AdminDelete { .. }
-        | Fault::AdminWrite { .. } => {}
+        | Fault::AdminWrite { .. } => Vec::new(),
     }
-    all
 }
 
 /// Rounder numbers, the smallest first: smaller ones with no more digits that count, or somewhat larger ones with fewer.
