@@ -48,52 +48,32 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 19] = [
-        Kind::DeleteNotSent,
-        Kind::WriteTwice,
-        Kind::NoWatch,
-        Kind::NotSequential,
-        Kind::NotEphemeral,
-        Kind::AnyVersion,
-        Kind::SameGuid,
-        Kind::ErrorIsSuccess,
-        Kind::NodeExistsIsOwn,
-        Kind::NoNodeIsDone,
-        Kind::NoSecondLook,
-        Kind::ReturnsEarly,
-        Kind::NeverReturns,
-        Kind::DeafToEnd,
-        Kind::StepLate,
-        Kind::Polls,
-        Kind::SaysTwice,
-        Kind::SaysNothing,
-        Kind::SaysEarly,
+    /// All of them, each with how it is called in reports.
+    pub const ALL: [(Kind, &str); 19] = [
+        (Kind::DeleteNotSent, "delete-not-sent"),
+        (Kind::WriteTwice, "write-twice"),
+        (Kind::NoWatch, "no-watch"),
+        (Kind::NotSequential, "not-sequential"),
+        (Kind::NotEphemeral, "not-ephemeral"),
+        (Kind::AnyVersion, "any-version"),
+        (Kind::SameGuid, "same-guid"),
+        (Kind::ErrorIsSuccess, "error-is-success"),
+        (Kind::NodeExistsIsOwn, "node-exists-is-own"),
+        (Kind::NoNodeIsDone, "no-node-is-done"),
+        (Kind::NoSecondLook, "no-second-look"),
+        (Kind::ReturnsEarly, "returns-early"),
+        (Kind::NeverReturns, "never-returns"),
+        (Kind::DeafToEnd, "deaf-to-end"),
+        (Kind::StepLate, "step-late"),
+        (Kind::Polls, "polls"),
+        (Kind::SaysTwice, "says-twice"),
+        (Kind::SaysNothing, "says-nothing"),
+        (Kind::SaysEarly, "says-early"),
     ];
 
-    /// What it is called in reports.
+    /// How it is called in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Kind::DeleteNotSent => "delete-not-sent",
-            Kind::WriteTwice => "write-twice",
-            Kind::NoWatch => "no-watch",
-            Kind::NotSequential => "not-sequential",
-            Kind::NotEphemeral => "not-ephemeral",
-            Kind::AnyVersion => "any-version",
-            Kind::SameGuid => "same-guid",
-            Kind::ErrorIsSuccess => "error-is-success",
-            Kind::NodeExistsIsOwn => "node-exists-is-own",
-            Kind::NoNodeIsDone => "no-node-is-done",
-            Kind::NoSecondLook => "no-second-look",
-            Kind::ReturnsEarly => "returns-early",
-            Kind::NeverReturns => "never-returns",
-            Kind::DeafToEnd => "deaf-to-end",
-            Kind::StepLate => "step-late",
-            Kind::Polls => "polls",
-            Kind::SaysTwice => "says-twice",
-            Kind::SaysNothing => "says-nothing",
-            Kind::SaysEarly => "says-early",
-        }
+        Kind::ALL.into_iter().find(|(kind, _)| *kind == self).expect("each is there").1
     }
 }
 
