@@ -3,8 +3,8 @@
 use crate::BadInput;
 use crate::check::{MOST_GIGABYTES, gigabytes};
 use crate::output::Format;
-use crate::typed::whole;
-use clap::{Args, ValueEnum};
+use crate::typed::{one_of, whole};
+use clap::Args;
 use std::time::Duration;
 use zk_model::ensemble::{
     EnsembleBounds, EnsembleConfig, Level, Merges, NO_FAIR_CYCLE, NO_PANIC, PROGRESS_POSSIBLE, PeerNode,
@@ -31,14 +31,14 @@ const SEARCH: &str = "How to search";
 #[derive(Args, Debug)]
 pub(crate) struct EnsembleArguments {
     /// Where it begins, and what can happen
-    #[arg(long, value_enum, default_value_t)]
-    level: LevelName,
+    #[arg(long, default_value = "whole", value_parser = one_of(Level::ALL))]
+    level: Level,
     /// Servers with trees, sessions, files and a client; transactions are what it asks for
     #[arg(help_heading = SERVERS, long)]
     whole_servers: bool,
     /// What the client asks for, one thing after the other [default: counters]
-    #[arg(help_heading = SERVERS, long, value_enum, requires = "whole_servers", hide_default_value = true)]
-    asks: Option<WorkName>,
+    #[arg(help_heading = SERVERS, long, requires = "whole_servers", value_parser = one_of(Work::ALL))]
+    asks: Option<Work>,
     /// Each begins a snapshot of its own after every transaction
     #[arg(help_heading = SERVERS, long, requires = "whole_servers")]
     snapshots: bool,
@@ -95,33 +95,6 @@ pub(crate) struct EnsembleArguments {
     pub(crate) format: Format,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum LevelName {
-    // Everybody looks for a leader; nobody dials anybody.
-    Election,
-    // Everybody has decided for the same leader.
-    Synchronisation,
-    // Two of three voters stand for one epoch.
-    Rivals,
-    // Everybody serves.
-    Broadcast,
-    // Everybody has just been switched on.
-    #[default]
-    Whole,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WorkName {
-    // Sequential znodes.
-    Counters,
-    // Several operations at once.
-    Multis,
-    // An ephemeral znode, and the end of its session.
-    Sessions,
-    // A watch, what it waits for, and a read.
-    Watches,
-}
-
 impl EnsembleArguments {
     /// Whether the servers are to be whole.
     pub(crate) fn is_whole(&self) -> bool {
@@ -130,21 +103,14 @@ impl EnsembleArguments {
 
     /// What is to be explored.
     pub(crate) fn config(&self) -> Result<EnsembleConfig, BadInput> {
-        let level = match self.level {
-            LevelName::Election => Level::Election,
-            LevelName::Synchronisation => Level::Synchronisation,
-            LevelName::Rivals => Level::Rivals,
-            LevelName::Broadcast => Level::Broadcast,
-            LevelName::Whole => Level::Whole,
-        };
-        if self.past > 0 && level != Level::Synchronisation {
-            let level = level.name();
+        if self.past > 0 && self.level != Level::Synchronisation {
+            let level = self.level.name();
             return Err(BadInput::new(format!(
                 "--past {}: level {level} begins with empty disks; --level synchronisation has a past",
                 self.past
             )));
         }
-        if level == Level::Rivals && self.servers < 3 {
+        if self.level == Level::Rivals && self.servers < 3 {
             return Err(BadInput::new(format!(
                 "--servers {}: level rivals begins with three servers that vote, or more",
                 self.servers
@@ -161,14 +127,8 @@ impl EnsembleArguments {
             timeouts: self.timeouts,
             past: self.past,
         };
-        let work = match self.asks {
-            None | Some(WorkName::Counters) => Work::Counters,
-            Some(WorkName::Multis) => Work::Multis,
-            Some(WorkName::Sessions) => Work::Sessions,
-            Some(WorkName::Watches) => Work::Watches,
-        };
         Ok(EnsembleConfig {
-            work,
+            work: self.asks.unwrap_or_default(),
             snapshots: self.snapshots,
             merges: if self.unmerged { Merges::NONE } else { Merges::ALL },
             // A refused link may be asked for for ever, if that is not merged.
@@ -177,7 +137,7 @@ impl EnsembleArguments {
             max_states: self.max_states,
             max_memory: Some(gigabytes(self.max_memory)),
             max_depth: self.max_depth,
-            ..EnsembleConfig::new(level, bounds)
+            ..EnsembleConfig::new(self.level, bounds)
         })
     }
 }

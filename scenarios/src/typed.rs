@@ -1,5 +1,6 @@
 //! What is typed becomes values; where it does not, the error says what was expected.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -17,6 +18,15 @@ where
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
     }
+}
+
+/// Reads one of some names as what it stands for, or says which names there are.
+pub(crate) fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    let named = move |name: String| all.into_iter().find(|(it, _)| *it == name).expect("no other passes").1;
+    PossibleValuesParser::new(all.map(|(name, _)| name)).map(named)
 }
 
 /// An address of this machine, to listen on: `127.0.0.1:2181`, `[::1]:0`, `localhost:2181`. No other name is looked
