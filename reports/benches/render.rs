@@ -8,7 +8,7 @@ mod sample;
 
 use std::hint::black_box;
 use std::time::Instant;
-use zk_reports::{Suite, SweepReport, junit, sweep_html, sweep_markdown, to_json};
+use zk_reports::{Report, Suite, SweepReport, junit, to_json};
 
 const TIMES: usize = 15;
 
@@ -16,13 +16,13 @@ fn main() {
     // Thirty promises, each broken in at least a hundred seeds, and ten diagrams as large as they get.
     let report = sample::sweep(30, 1000);
     println!("a report of {} seeds, {} breaks kept:", report.seeds.count, report.failures.len());
-    timed("index.html", || sweep_html(&report));
+    timed("index.html", || report.html());
     timed("report.json", || to_json(&report));
     timed("junit.xml", || junit(&Suite::from(&report)));
-    timed("summary.md", || sweep_markdown(&report));
+    timed("summary.md", || report.markdown());
     let saved = to_json(&report);
     timed("index.html from saved JSON", || {
-        sweep_html(&serde_json::from_str::<SweepReport>(&saved).expect("it reads what it wrote"))
+        serde_json::from_str::<SweepReport>(&saved).expect("it reads what it wrote").html()
     });
 }
 

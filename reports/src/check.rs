@@ -1,6 +1,7 @@
 //! What came of a check: a model explored.
 
 use crate::Reached;
+use crate::diagram::Diagram;
 use crate::verdict::{Answer, CatalogueNote, Catalogued, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,12 @@ pub struct CheckReport {
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
+    /// What was typed, where a command has made it; never saved.
+    #[serde(skip)]
+    pub command: Option<String>,
+    /// Ways to break promises as pictures, for its page; never saved.
+    #[serde(skip)]
+    pub pictures: Vec<Picture>,
 }
 
 /// The answer of a check, in a model checker's words.
@@ -176,6 +183,9 @@ pub struct CheckedPromise {
     /// The shortest way to break it where an assumption did not hold.
     pub expected: Option<Path>,
 }
+
+/// A way to break a promise as a picture: by the promise's name, and whether that was owed there.
+pub type Picture = (String, bool, Diagram);
 
 /// A way to break a promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! What came of the check of an ensemble: servers explored with everything that can go wrong between them.
 
-use crate::check::{CheckedPromise, Judgement, Limits};
+use crate::check::{CheckedPromise, Judgement, Limits, Picture};
 use crate::{Reached, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,12 @@ pub struct EnsembleReport {
     pub watched: Vec<CheckedPromise>,
     /// The interesting cases; `seeds` is 1 for those that were reached.
     pub sometimes: Vec<Reached>,
+    /// What was typed, where a command has made it; never saved.
+    #[serde(skip)]
+    pub command: Option<String>,
+    /// Ways to break promises as pictures, for its page; never saved.
+    #[serde(skip)]
+    pub pictures: Vec<Picture>,
 }
 
 /// Servers with trees, sessions and a client.

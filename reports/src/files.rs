@@ -1,10 +1,6 @@
 //! Files that are there whole or not at all.
 
-use crate::{
-    CheckReport, Diagram, DriveReport, EnsembleReport, JudgeReport, LiveReport, REPORT_FILE, Suite,
-    SweepReport, check_html, check_markdown, drive_html, ensemble_html, ensemble_markdown, judge_html,
-    judge_summary, junit, live_html, sweep_html, sweep_markdown, to_json,
-};
+use crate::{REPORT_FILE, Report, SweepReport, junit, to_json};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,98 +22,24 @@ pub fn write_dir(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
     let mut report = SweepReport { wall_seconds: None, ..report.clone() };
     // Where shards were merged, each had the first of its own.
     report.draw(|_, _| None);
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(&report)),
-            ("junit.xml", junit(&Suite::from(&report))),
-            ("index.html", sweep_html(&report)),
-            ("summary.md", sweep_markdown(&report)),
-        ],
-    )
+    write_report(&report, dir)
+}
+
+/// The same of any report: what it is as data and as a page, and where it has cases, those and a summary.
+pub fn write_report(report: &impl Report, dir: &Path) -> Result<(), FileError> {
+    let write = |name: &str, text: String| write_whole(&dir.join(name), text.as_bytes());
+    write(REPORT_FILE, to_json(report))?;
+    if let Some(suite) = report.suite() {
+        write("junit.xml", junit(&suite))?;
+        write("summary.md", report.markdown())?;
+    }
+    write("index.html", report.html())
 }
 
 /// Writes `report.json` alone: what a sweep that goes on has so far.
 pub fn write_so_far(report: &SweepReport, dir: &Path) -> Result<(), FileError> {
     let report = SweepReport { wall_seconds: None, ..report.clone() };
     write_whole(&dir.join(REPORT_FILE), to_json(&report).as_bytes())
-}
-
-/// The same of a run on a live ensemble.
-pub fn write_live_dir(report: &LiveReport, dir: &Path) -> Result<(), FileError> {
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(report)),
-            ("junit.xml", junit(&Suite::from(report))),
-            ("index.html", live_html(report)),
-        ],
-    )
-}
-
-/// All of a check that was asked for by a command, with the ways to break promises as [`check_html`] takes them.
-pub fn write_check_dir(
-    report: &CheckReport,
-    command: &str,
-    diagrams: &[(String, bool, Diagram)],
-    dir: &Path,
-) -> Result<(), FileError> {
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(report)),
-            ("junit.xml", junit(&Suite::of_check(report, command))),
-            ("index.html", check_html(report, command, diagrams)),
-            ("summary.md", check_markdown(report, command)),
-        ],
-    )
-}
-
-/// The same of the check of an ensemble.
-pub fn write_ensemble_dir(
-    report: &EnsembleReport,
-    command: &str,
-    diagrams: &[(String, bool, Diagram)],
-    dir: &Path,
-) -> Result<(), FileError> {
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(report)),
-            ("junit.xml", junit(&Suite::of_ensemble(report, command))),
-            ("index.html", ensemble_html(report, command, diagrams)),
-            ("summary.md", ensemble_markdown(report, command)),
-        ],
-    )
-}
-
-/// The same of client programs in real time.
-pub fn write_drive_dir(report: &DriveReport, dir: &Path) -> Result<(), FileError> {
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(report)),
-            ("junit.xml", junit(&Suite::from(report))),
-            ("index.html", drive_html(report)),
-        ],
-    )
-}
-
-/// The same of judgements.
-pub fn write_judge_dir(report: &JudgeReport, dir: &Path) -> Result<(), FileError> {
-    write_all(
-        dir,
-        [
-            (REPORT_FILE, to_json(report)),
-            ("junit.xml", junit(&Suite::from(report))),
-            ("index.html", judge_html(report)),
-            ("summary.md", judge_summary(report)),
-        ],
-    )
-}
-
-fn write_all<const N: usize>(dir: &Path, files: [(&str, String); N]) -> Result<(), FileError> {
-    files.into_iter().try_for_each(|(name, text)| write_whole(&dir.join(name), text.as_bytes()))
 }
 
 /// Makes sure that files can be written into a directory, which is created if it is missing.

@@ -15,6 +15,7 @@
 //! | `verdict` | [`Verdict`] of one promise, [`Answer`] of the whole |
 //! | `cause` | [`Cause`]: why a promise was broken, and the [`Moment`]s that matter |
 //! | `diagram` | [`Diagram`]: a piece of a run, to be drawn |
+//! | `report` | [`Report`]: how each is shown |
 //! | `page` | what can stand on a page for people |
 //! | `pages` | what does, for each of the reports |
 //! | `text` | a page as text, with colours if asked for |
@@ -57,6 +58,7 @@ mod mutate;
 mod page;
 mod pages;
 mod replay;
+mod report;
 mod saved;
 mod schema;
 mod suite;
@@ -67,7 +69,7 @@ mod words;
 
 pub use annotations::annotations;
 pub use cause::{Cause, Mark, Moment, NoReturn};
-pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path};
+pub use check::{Bounds, CHECK_SCHEMA, CheckReport, CheckedPromise, How, Judgement, Limits, Path, Picture};
 pub use compare::{BrokenUnder, COMPARE_SCHEMA, CompareReport, ComparedRecipe, Cost, UnderFault};
 pub use confidence::{Confidence, Rate};
 pub use diagram::{
@@ -77,8 +79,8 @@ pub use drive::{DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided};
 pub use ensemble::{ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, WholeServers};
 pub use exhaust::{BrokenOrder, EXHAUST_SCHEMA, ExhaustReport};
 pub use files::{
-    FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_check_dir, write_dir,
-    write_drive_dir, write_ensemble_dir, write_judge_dir, write_live_dir, write_so_far, write_whole,
+    FileError, prepare_dir, prepare_file, prepare_new_dir, prepare_report_dir, write_dir, write_report,
+    write_so_far, write_whole,
 };
 pub use herd::{HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};
 pub use judge::{Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial};
@@ -90,14 +92,9 @@ pub use mutants::{Beyond, Fate, Kill, MUTANTS_SCHEMA, ModelKill, MutantResult, M
 pub use mutate::{
     Killed, MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult,
 };
-pub use pages::{
-    check_html, check_markdown, check_text, compare_html, compare_markdown, compare_text, costs_markdown,
-    drive_html, drive_text, ensemble_html, ensemble_markdown, ensemble_text, exhaust_text, herd_markdown,
-    herd_text, judge_html, judge_markdown, judge_summary, judge_text, live_html, live_text, mutants_html,
-    mutants_text, mutate_markdown, mutate_text, replay_text, sweep_brief, sweep_html, sweep_markdown,
-    sweep_text,
-};
+pub use pages::{costs_markdown, judge_by_promises, replay_text, sweep_brief};
 pub use replay::{Lines, REPLAY_SCHEMA, ReplayReport, Seen};
+pub use report::Report;
 pub use saved::{REPORT_FILE, ReadError, read_sweep, report_file};
 pub use schema::schemas;
 pub use suite::Suite;

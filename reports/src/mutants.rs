@@ -39,6 +39,9 @@ pub struct MutantsReport {
     pub answer: Answer,
     /// How long it took.
     pub wall_seconds: f64,
+    /// What was typed, where a command has made it; never saved.
+    #[serde(skip)]
+    pub command: Option<String>,
 }
 
 /// An invariant that was broken after others.

@@ -6,10 +6,10 @@ use crate::sweep::{HerdPoint, Reached};
 use crate::verdict::{Answer, Verdict};
 
 /// What is on a page, in the order in which text has it.
-pub(crate) type Page = Vec<Part>;
+pub type Page = Vec<Part>;
 
 /// A piece of a page.
-pub(crate) enum Part {
+pub enum Part {
     /// What it is about, in a word and in a sentence.
     Title(String, String),
     /// What was run: a page for browsers hides it, and a summary leaves it out.
@@ -41,7 +41,7 @@ pub(crate) enum Part {
 
 /// How something looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mood {
+pub enum Mood {
     Plain,
     Strong,
     Good,
@@ -70,7 +70,7 @@ impl From<Verdict> for Mood {
 }
 
 /// Words in a line.
-pub(crate) struct Line {
+pub struct Line {
     /// How many blanks it begins with.
     pub indent: usize,
     /// How many blanks those after the first begin with, if it is to be broken into several.
@@ -150,7 +150,7 @@ pub(crate) fn below(words: impl Into<Line>) -> Part {
 }
 
 /// Rows of a table under their own heads; all columns of a table agree.
-pub(crate) struct Group {
+pub struct Group {
     pub heads: Vec<String>,
     pub rows: Vec<Vec<Cell>>,
     pub notes: Vec<Line>,
@@ -173,7 +173,7 @@ impl Group {
     }
 }
 
-pub(crate) struct Cell {
+pub struct Cell {
     pub mood: Mood,
     pub words: String,
     /// What pages have room for.

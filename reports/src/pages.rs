@@ -20,20 +20,12 @@ mod replay;
 mod sweep;
 
 pub(crate) use check::last_line as check_answer;
-pub use check::{check_html, check_markdown, check_text};
-pub use compare::{compare_html, compare_markdown, compare_text, costs_markdown};
-pub use drive::{drive_html, drive_text};
+pub use compare::costs_markdown;
 pub(crate) use ensemble::answer as ensemble_answer;
-pub use ensemble::{ensemble_html, ensemble_markdown, ensemble_text};
-pub use exhaust::exhaust_text;
-pub use herd::{herd_markdown, herd_text};
-pub use judge::{judge_html, judge_markdown, judge_summary, judge_text};
-pub use live::{live_html, live_text};
-pub use mutants::{mutants_html, mutants_text};
-pub use mutate::{mutate_markdown, mutate_text};
+pub use judge::judge_by_promises;
 pub use replay::replay_text;
 pub(crate) use sweep::answer as sweep_answer;
-pub use sweep::{sweep_brief, sweep_html, sweep_markdown, sweep_text};
+pub use sweep::sweep_brief;
 
 use crate::PromiseResult;
 use crate::cause::Cause;

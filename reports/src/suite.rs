@@ -160,35 +160,37 @@ fn seen(result: &LivePromise) -> Outcome {
     }
 }
 
-impl Suite {
-    /// Of a check. `command` is what was typed.
-    pub fn of_check(report: &CheckReport, command: &str) -> Suite {
+impl From<&CheckReport> for Suite {
+    fn from(report: &CheckReport) -> Suite {
         let search = Search {
             class: format!("{}.check", report.recipe),
             exhaustive: report.exhaustive,
             verdict: report.verdict,
             ran_out: report.ran_out.as_deref(),
             asked: report.asked.as_deref(),
-            command,
+            command: report.command.as_deref(),
         };
-        let properties = vec![("recipe", report.recipe.clone()), ("command", command.into())];
+        let command = report.command.clone().map(|command| ("command", command));
+        let properties = std::iter::once(("recipe", report.recipe.clone())).chain(command).collect();
         let undecided = (report.verdict.answer() == Answer::Undecided).then(|| check_answer(report));
         let cases = search.cases(&[("promises", &report.promises), ("invariants", &report.watched)]);
         let (title, time) = (format!("check {}", report.what), time(report.wall_seconds));
         Suite { title, properties, time, broken: "broken", cases, undecided }
     }
+}
 
-    /// Of the check of an ensemble. `command` is what was typed.
-    pub fn of_ensemble(report: &EnsembleReport, command: &str) -> Suite {
+impl From<&EnsembleReport> for Suite {
+    fn from(report: &EnsembleReport) -> Suite {
         let search = Search {
             class: "ensemble.check".into(),
             exhaustive: report.exhaustive,
             verdict: report.verdict,
             ran_out: report.ran_out.as_deref(),
             asked: None,
-            command,
+            command: report.command.as_deref(),
         };
-        let properties = vec![("level", report.level.clone()), ("command", command.into())];
+        let command = report.command.clone().map(|command| ("command", command));
+        let properties = std::iter::once(("level", report.level.clone())).chain(command).collect();
         let undecided = (report.verdict.answer() == Answer::Undecided).then(|| ensemble_answer(report));
         let cases = search.cases(&[("invariants", &report.invariants), ("watched", &report.watched)]);
         let (title, time) = ("check ensemble".into(), time(report.wall_seconds));
@@ -204,7 +206,7 @@ struct Search<'a> {
     ran_out: Option<&'a str>,
     /// The promise that it answers for, if not for all.
     asked: Option<&'a str>,
-    command: &'a str,
+    command: Option<&'a str>,
 }
 
 impl Search<'_> {
@@ -249,7 +251,7 @@ impl Search<'_> {
         let mut lines = path.why.clone();
         lines.extend((1..).zip(&path.steps).map(|(nth, step)| format!("{nth:3}. {step}")));
         lines.push(format!("  => {}", path.what));
-        lines.push(self.command.into());
+        lines.extend(self.command.map(String::from));
         lines.join("\n")
     }
 }

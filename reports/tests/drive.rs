@@ -2,7 +2,7 @@
 
 use zk_reports::{
     Answer, DRIVE_SCHEMA, DriveFailure, DriveReport, DriveUndecided, Happened, LiveBreak, LivePromise, Paint,
-    Suite, Verdict, drive_html, drive_text, junit, to_json,
+    Report, Suite, Verdict, junit, to_json,
 };
 
 fn promise(name: &str, broken: u64, expected: u64, tested: Option<u64>) -> LivePromise {
@@ -62,7 +62,7 @@ fn report() -> DriveReport {
 
 #[test]
 fn a_stranger_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
-    let text = drive_text(&report(), Paint::PLAIN);
+    let text = report().text(Paint::PLAIN);
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let found = squeeze(&text);
     for part in [
@@ -79,11 +79,11 @@ fn a_stranger_can_read_that_it_is_not_deterministic_and_what_was_tried_again() {
         assert!(found.contains(part), "{part}: {text}");
     }
     assert!(text.ends_with("BROKEN: exclusion\n"), "{text}");
-    assert!(drive_html(&report()).contains("p0 &#38; p1 are &#60;inside&#62;"));
+    assert!(report().html().contains("p0 &#38; p1 are &#60;inside&#62;"));
     let less = DriveReport { answer: Answer::Undecided, ..report() };
-    assert!(drive_text(&less, Paint::PLAIN).ends_with("undecided: 1 seed came to no end\n"));
+    assert!(less.text(Paint::PLAIN).ends_with("undecided: 1 seed came to no end\n"));
     let cut = DriveReport { interrupted: Some("it was interrupted by SIGINT".into()), ..less };
-    assert!(drive_text(&cut, Paint::PLAIN).ends_with("undecided: it was interrupted by SIGINT\n"));
+    assert!(cut.text(Paint::PLAIN).ends_with("undecided: it was interrupted by SIGINT\n"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use zk_reports::{
     Answer, Bounds, Catalogued, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
-    Judgement, Paint, Verdict, judge_markdown, judge_text,
+    Judgement, Paint, Report, Verdict, judge_by_promises,
 };
 
 fn promise(name: &str, expected: Expected, model: Verdict, chaos: Verdict) -> JudgedPromise {
@@ -95,7 +95,7 @@ fn row(text: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn a_stranger_can_read_a_judgement() {
-    let text = judge_text(&report(), Paint::PLAIN, true);
+    let text = judge_by_promises(&report(), Paint::PLAIN);
     assert_eq!(row(&text, "lock"), ["lock", "holds", "holds (1,234 states, depth 9)", "held", "agree"]);
     let known = ["S-070 breaks no-waiter-stuck", "broken in 11 steps", "20 of 200 seeds (10.0 %)", "agree"];
     assert_eq!(row(&text, "lock/simple")[1..], known);
@@ -107,14 +107,14 @@ fn a_stranger_can_read_a_judgement() {
 
 #[test]
 fn a_search_that_ended_with_a_break_does_not_say_that_the_rest_holds() {
-    let text = judge_text(&report(), Paint::PLAIN, true);
+    let text = judge_by_promises(&report(), Paint::PLAIN);
     let of_variant = &text[text.find("lock/simple").expect("a row")..];
     assert_eq!(row(of_variant, "exclusion")[1..3], ["not broken so far", "never put to the test"]);
 }
 
 #[test]
 fn markdown_is_a_table_whatever_the_texts_hold() {
-    let text = judge_markdown(&report());
+    let text = report().table();
     assert!(
         text.lines().all(|line| line.starts_with('|') && line.replace("\\|", "").matches('|').count() == 6)
     );

@@ -4,8 +4,8 @@ use serde_json::json;
 use std::fs;
 use zk_reports::{
     Answer, Arrow, ArrowKind, Confidence, Diagram, Failure, HerdPoint, Lane, LaneKind, Missing,
-    PromiseResult, Reached, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard, merge,
-    prepare_new_dir, read_sweep, sweep_text, to_json, write_dir,
+    PromiseResult, Reached, Report, SWEEP_SCHEMA, Seeds, SweepReport, Unit, Verdict, first_of_shard, merge,
+    prepare_new_dir, read_sweep, to_json, write_dir,
 };
 
 const RANGE: (u64, u64) = (7, 1207);
@@ -173,7 +173,7 @@ fn a_partial_merge_says_what_is_missing_and_is_never_held() {
     let report = merge(parts, true).expect("that is allowed");
     assert_eq!(report.seeds.missing, [Missing { shard: Some("2/3".into()), from: 7 }]);
     assert_eq!((report.outcome(), report.answer), (Answer::Undecided, Answer::Broken));
-    let text = sweep_text(&report, zk_reports::Paint::PLAIN);
+    let text = report.text(zk_reports::Paint::PLAIN);
     assert!(text.contains("partial: these seeds were not run: all of shard 2/3"), "{text}");
     // Short ranges leave some shards without a seed; nobody can have run those.
     assert_eq!(first_of_shard((0, 2), 3, 4), None);

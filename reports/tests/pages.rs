@@ -6,14 +6,13 @@ use sample::{HOSTILE, diagram, sweep};
 use zk_reports::{
     Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
     Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
-    Missing, MutantResult, MutantsReport, Paint, Path, Reached, Suite, SweepReport, Verdict, annotations,
-    ensemble_html, live_html, mermaid, mutants_html, sweep_html, sweep_markdown, sweep_text, to_json,
-    write_live_dir,
+    Missing, MutantResult, MutantsReport, Paint, Path, Reached, Report, Suite, SweepReport, Verdict,
+    annotations, mermaid, to_json, write_report,
 };
 
 #[test]
 fn a_znode_called_script_is_text_on_a_page() {
-    let html = sweep_html(&sweep(2, 30));
+    let html = sweep(2, 30).html();
     assert_eq!(html.matches("<script>").count(), 1, "the page's own");
     assert_eq!(html.matches("</script>").count(), 1);
     assert!(!html.contains("<img"));
@@ -23,7 +22,7 @@ fn a_znode_called_script_is_text_on_a_page() {
 
 #[test]
 fn a_page_names_nothing_outside_itself() {
-    let html = sweep_html(&sweep(2, 30));
+    let html = sweep(2, 30).html();
     for outside in ["http:", "https:", "//", "url(", "@import", "src="] {
         // What users wrote is text, and comments are comments.
         let page = html.replace("onerror", "").replace("src=x", "").replace("url(#", "");
@@ -38,7 +37,7 @@ fn the_largest_page_stays_small() {
     let report = sweep(30, 1000);
     let pictures = report.failures.iter().filter(|failure| failure.diagram.is_some()).count();
     assert_eq!(pictures, SweepReport::DRAWN);
-    let html = sweep_html(&report);
+    let html = report.html();
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(html.matches("<svg class=\"body\"").count() == SweepReport::DRAWN);
 }
@@ -51,7 +50,7 @@ fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens()
     report.draw(|_, _| None);
     report.promises[0].first_expected = None;
     report.failures[0].diagram = Some(diagram);
-    let html = sweep_html(&report);
+    let html = report.html();
     let body = html
         .split("<svg class=\"body\"")
         .nth(1)
@@ -67,7 +66,7 @@ fn a_picture_marks_what_never_arrived_and_knows_the_znodes_of_all_that_happens()
 
 #[test]
 fn what_broke_comes_with_its_commands_and_with_more_seeds_of_the_same() {
-    let html = sweep_html(&sweep(1, 5));
+    let html = sweep(1, 5).html();
     assert!(html.contains("--seed 0 --promise exclusion --keep"), "{html}");
     let listed = |seed: u64| html.contains(&format!("<td class=\"number\" data-name=\"seed\">{seed}</td>"));
     assert!(!listed(0), "that of the picture");
@@ -91,12 +90,12 @@ fn only_the_first_break_of_each_promise_is_drawn() {
 fn a_page_is_the_same_from_json_that_was_saved() {
     let report = sweep(2, 30);
     let again: SweepReport = serde_json::from_str(&to_json(&report)).expect("it reads what it wrote");
-    assert_eq!(sweep_html(&again), sweep_html(&report));
+    assert_eq!(again.html(), report.html());
 }
 
 #[test]
 fn a_summary_names_what_broke_and_how_to_see_it_again() {
-    let text = sweep_markdown(&sweep(2, 5));
+    let text = sweep(2, 5).markdown();
     assert!(text.contains("| exclusion | 🔴 BROKEN in 7 of 10,000 seeds"), "{text}");
     assert!(text.contains("zoocheck shrink"), "{text}");
     let outside: Vec<&str> = text.split("```").step_by(2).collect();
@@ -107,7 +106,7 @@ fn a_summary_names_what_broke_and_how_to_see_it_again() {
 #[test]
 fn pages_and_summaries_say_how_sure_it_is_and_what_was_not_run() {
     let broken = sweep_of(7, Vec::new());
-    for text in [sweep_html(&broken), sweep_markdown(&broken)] {
+    for text in [broken.html(), broken.markdown()] {
         assert!(text.contains("in 0.028 % to 0.14 % of all seeds (95 %)"), "{text}");
         assert!(text.contains("fresh green seeds leave at most 5 % that it is still there"), "{text}");
         assert!(!text.contains("would have shown here"), "{text}");
@@ -118,7 +117,7 @@ fn pages_and_summaries_say_how_sure_it_is_and_what_was_not_run() {
         "partial: these seeds were not run: all of shards 2/4 to 3/4, those of shard 4/4 from 403 on",
         "what breaks in 0.03 % of all seeds or more would have shown here, with 95 %",
     ];
-    for (text, line) in [sweep_html(&green), sweep_markdown(&green)]
+    for (text, line) in [green.html(), green.markdown()]
         .iter()
         .zip([lines, lines])
         .flat_map(|(text, lines)| lines.map(|line| (text, line)))
@@ -141,8 +140,7 @@ fn sweep_of(broken: u64, missing: Vec<Missing>) -> SweepReport {
 #[test]
 fn seeds_that_were_not_run_and_adjoin_are_told_as_one() {
     let told = |missing: Vec<Missing>| {
-        let text =
-            sweep_text(&sweep_of(0, missing), Paint::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = sweep_of(0, missing).text(Paint::PLAIN).split_whitespace().collect::<Vec<_>>().join(" ");
         let (_, rest) = text.split_once("these seeds were not run: ").expect("a line");
         rest.split_once(" undecided").expect("the answer").0.to_string()
     };
@@ -172,6 +170,7 @@ fn the_kill_matrix_is_a_page_with_every_mutant_and_every_invariant() {
         expected,
     };
     let report = MutantsReport {
+        command: Some("zoocheck mutants".into()),
         schema: MUTANTS_SCHEMA.into(),
         scenario: HOSTILE.into(),
         clients: vec!["lock".into(), "queue".into()],
@@ -197,7 +196,7 @@ fn the_kill_matrix_is_a_page_with_every_mutant_and_every_invariant() {
         answer: Answer::Broken,
         wall_seconds: 1.5,
     };
-    let page = mutants_html(&report, "zoocheck mutants");
+    let page = report.html();
     assert_eq!(page.matches("<script>").count(), 1, "the page's own");
     for part in [
         "NOT as it should be",
@@ -250,7 +249,7 @@ fn a_live_run_is_a_page_that_says_what_nobody_judged() {
         invariants: Vec::new(),
         left: vec!["/lock/x".into()],
     };
-    let page = live_html(&report);
+    let page = report.html();
     assert_eq!(page.matches("<script>").count(), 1, "the page's own");
     for part in [
         "BROKEN 1 time",
@@ -265,7 +264,7 @@ fn a_live_run_is_a_page_that_says_what_nobody_judged() {
         assert!(page.contains(part), "{part}: {page}");
     }
     let dir = tempfile::tempdir().expect("a directory");
-    write_live_dir(&report, dir.path()).expect("written");
+    write_report(&report, dir.path()).expect("written");
     assert_eq!(std::fs::read_to_string(dir.path().join("index.html")).expect("there"), page);
 }
 
@@ -294,8 +293,10 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         timeouts: 0,
         past: 0,
     };
-    let report = EnsembleReport {
+    let mut report = EnsembleReport {
         schema: ENSEMBLE_SCHEMA.into(),
+        command: Some("zoocheck check ensemble".into()),
+        pictures: vec![("Agreement".to_string(), true, diagram(5))],
         what: "ensemble".into(),
         level: "whole".into(),
         bounds,
@@ -315,8 +316,7 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
         watched: Vec::new(),
         sometimes: vec![Reached { name: "a leader is deposed".into(), seeds: 0, times: 0 }],
     };
-    let picture = vec![("Agreement".to_string(), true, diagram(5))];
-    let page = ensemble_html(&report, "zoocheck check ensemble", &picture);
+    let page = report.html();
     assert_eq!(page.matches("<script>").count(), 1, "the page's own");
     for part in [
         "violated (2 steps): Agreement",
@@ -333,7 +333,8 @@ fn the_check_of_an_ensemble_is_a_page_with_its_counterexample() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    let words = ensemble_html(&report, "zoocheck check ensemble", &[]);
+    report.pictures.clear();
+    let words = report.html();
     assert!(words.contains("<li>server 0 starts</li>"), "in words, where there is no picture: {words}");
 }
 

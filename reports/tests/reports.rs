@@ -8,8 +8,8 @@ use zk_reports::{
     ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Failure, Fate, Happened, How, Judgement, Kill,
     LIVE_SCHEMA, Limits, Lines, LiveBreak, LivePromise, LiveReport, MUTANTS_SCHEMA, Mark, ModelKill, Moment,
     MutantResult, MutantsReport, Paint, Path, PromiseResult, REPLAY_SCHEMA, Rate, Reached, ReplayReport,
-    SWEEP_SCHEMA, Seeds, Seen, Suite, SweepReport, UntilCovered, Verdict, WholeServers, junit, live_text,
-    mutants_text, replay_text, schemas, sweep_text, to_json,
+    Report, SWEEP_SCHEMA, Seeds, Seen, Suite, SweepReport, UntilCovered, Verdict, WholeServers, junit,
+    replay_text, schemas, to_json,
 };
 
 fn result(name: &str, broken: u64, expected: u64, tested: u64) -> PromiseResult {
@@ -134,6 +134,8 @@ fn check() -> CheckReport {
         steps: vec!["p0 asks".into(), "p1 asks".into()],
     };
     CheckReport {
+        command: None,
+        pictures: Vec::new(),
         schema: CHECK_SCHEMA.into(),
         what: "lock".into(),
         recipe: "lock".into(),
@@ -201,6 +203,8 @@ fn ensemble() -> EnsembleReport {
     let (servers, observers, txns, crashes) = (3, 1, 1, 0);
     let (breaks, partitions, elections, timeouts, past) = (0, 2, 1, 0, 0);
     EnsembleReport {
+        command: None,
+        pictures: Vec::new(),
         schema: ENSEMBLE_SCHEMA.into(),
         what: "ensemble".into(),
         level: "whole".into(),
@@ -310,6 +314,7 @@ fn mutants() -> MutantsReport {
         expected,
     };
     MutantsReport {
+        command: None,
         schema: MUTANTS_SCHEMA.into(),
         scenario: "some.toml".into(),
         clients: vec!["lock".into(), "requests".into()],
@@ -367,7 +372,7 @@ fn mutants() -> MutantsReport {
 
 #[test]
 fn a_kill_matrix_says_of_each_what_found_it_and_ends_with_the_answer() {
-    let text = mutants_text(&mutants(), Paint::PLAIN);
+    let text = mutants().text(Paint::PLAIN);
     let row = text.lines().find(|line| line.starts_with("commit-without-packet")).expect("its row");
     let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
     assert_eq!(cells[1..6], ["ZOOKEEPER-4394", "killed", "24", "23", "4"]);
@@ -375,7 +380,7 @@ fn a_kill_matrix_says_of_each_what_found_it_and_ends_with_the_answer() {
     assert!(text.contains("without any: no-panic (1)"), "{text}");
     assert_eq!(text.lines().last(), Some("NOT as it should be"));
     let good = MutantsReport { unmutated: Vec::new(), wrong: Vec::new(), answer: Answer::Held, ..mutants() };
-    let text = mutants_text(&good, Paint::PLAIN);
+    let text = good.text(Paint::PLAIN);
     assert!(text.contains("without any: nothing was broken"), "{text}");
     assert_eq!(text.lines().last(), Some("every one that should be was found, by name"));
 }
@@ -481,7 +486,7 @@ herd            held                                                            
 fifo            never put to the test                                                  0
   effects as expected: the assumption failed that nobody sleeps
 ";
-    let text = sweep_text(&sweep(), Paint::PLAIN);
+    let text = sweep().text(Paint::PLAIN);
     // The columns follow the longest cell; words are what is held fast here.
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(squeeze(&text).starts_with(&squeeze(expected)), "{text}");
@@ -498,13 +503,13 @@ zoocheck replay lock/simple --seed 41
 
 #[test]
 fn colours_come_only_if_asked_for() {
-    assert!(!sweep_text(&sweep(), Paint::PLAIN).contains('\u{1b}'));
-    assert!(sweep_text(&sweep(), Paint::COLOURS).contains('\u{1b}'));
+    assert!(!sweep().text(Paint::PLAIN).contains('\u{1b}'));
+    assert!(sweep().text(Paint::COLOURS).contains('\u{1b}'));
 }
 
 #[test]
 fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
-    for text in [sweep_text(&sweep(), Paint::PLAIN), replay_text(&replay(), Paint::PLAIN, Lines::All)] {
+    for text in [sweep().text(Paint::PLAIN), replay_text(&replay(), Paint::PLAIN, Lines::All)] {
         let row = text.lines().find(|line| line.starts_with("fifo ")).expect("a row");
         assert!(row.contains("never put to the test") && !row.contains("held"), "{text}");
     }
@@ -512,7 +517,7 @@ fn what_was_never_put_to_the_test_is_not_called_held_in_any_text() {
 
 #[test]
 fn a_stranger_can_read_a_live_run() {
-    let text = live_text(&live(), Paint::PLAIN);
+    let text = live().text(Paint::PLAIN);
     let expected = "\
 lock/simple: One ephemeral znode.
   on 127.0.0.1:2181, which is live: what happens here happens once
@@ -545,7 +550,7 @@ BROKEN: exclusion
 as catalogued: S-070 breaks exclusion (fault: expiry)
 ";
     assert!(text.ends_with(closing), "{text}");
-    assert!(live_text(&live(), Paint::COLOURS).contains('\u{1b}') && !text.contains('\u{1b}'));
+    assert!(live().text(Paint::COLOURS).contains('\u{1b}') && !text.contains('\u{1b}'));
 }
 
 #[test]
@@ -566,9 +571,7 @@ fn a_live_run_is_held_only_if_something_was_judged_and_all_of_that_was_tested() 
     let broken = [live_promise("no-panic", 1, 0, Some(3))];
     assert_eq!(LiveReport::answer_of(&one(None), &broken, true), Answer::Broken);
     let mut report = LiveReport { answer: Answer::Undecided, promises: one(None).into(), ..live() };
-    assert!(
-        live_text(&report, Paint::PLAIN).contains("undecided: no promise of it can be judged from outside")
-    );
+    assert!(report.text(Paint::PLAIN).contains("undecided: no promise of it can be judged from outside"));
     report.ran_out = Some("the time limit came".into());
-    assert!(live_text(&report, Paint::PLAIN).contains("undecided: the time limit came"));
+    assert!(report.text(Paint::PLAIN).contains("undecided: the time limit came"));
 }

@@ -125,6 +125,8 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         },
         verdict,
         holds_in: "Service".into(),
+        command: None,
+        pictures: Vec::new(),
         ran_out,
         exhaustive: check.verdict == Verdict::Holds,
         asked: config.promise.clone(),

@@ -7,7 +7,7 @@ mod sweeps;
 
 use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
-use crate::output::{Format, paint, print};
+use crate::output::{Format, paint, print, show};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
 #[cfg(feature = "run")]
@@ -22,10 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use zk_model::CheckConfig;
 use zk_model::ensemble::EnsembleConfig;
-use zk_reports::{
-    Suite, check_markdown, check_text, count, ensemble_markdown, ensemble_text, prepare_report_dir, schemas,
-    to_json, write_check_dir, write_ensemble_dir,
-};
+use zk_reports::{count, prepare_report_dir, schemas, to_json};
 use zk_trials::trial::Trial;
 
 /// The exit status for a bad command line, file or environment.
@@ -185,18 +182,15 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
         check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
     report.next = report.next.map(|next| next.replacen("zoocheck", &crate::zoo::program(), 1));
-    if let Some(dir) = dir {
-        write_check_dir(&report, &typed(), &check::drawn(&found, config.bounds.clients), dir)?;
+    report.command = Some(typed());
+    if dir.is_some() {
+        report.pictures = check::drawn(&found, config.bounds.clients);
     }
-    print(&match outputs.format {
-        Format::Human => check_text(&report, paint()),
-        Format::Json => to_json(&report),
-    })?;
+    show(&report, &outputs.format.of(&report), dir)?;
     #[cfg(feature = "run")]
     if let Some(file) = &outputs.export {
         chaos::export((&trial, &config), &found, &typed(), file)?;
     }
-    crate::github::tell(&Suite::of_check(&report, &typed()), &check_markdown(&report, &typed()))?;
     Ok(report.verdict.answer())
 }
 
@@ -204,16 +198,12 @@ fn ensemble(arguments: &EnsembleArguments) -> Result<Answer, BadInput> {
     let config = EnsembleConfig { stop: stop()?, ..arguments.config()? };
     arguments.report.as_deref().map(prepare_report_dir).transpose()?;
     let mut progress = Progress::new(arguments.format, None);
-    let report = crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
+    let mut report =
+        crate::ensemble::check(&config, arguments.is_whole(), &mut |now| tell(&mut progress, now));
     drop(progress);
-    if let Some(dir) = &arguments.report {
-        write_ensemble_dir(&report, &typed(), &crate::draw::servers::drawn(&report), dir)?;
-    }
-    print(&match arguments.format {
-        Format::Human => ensemble_text(&report, paint()),
-        Format::Json => to_json(&report),
-    })?;
-    crate::github::tell(&Suite::of_ensemble(&report, &typed()), &ensemble_markdown(&report, &typed()))?;
+    report.command = Some(typed());
+    report.pictures = crate::draw::servers::drawn(&report);
+    show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.verdict.answer())
 }
 
@@ -255,7 +245,7 @@ mod chaos {
     #[cfg(feature = "live")]
     use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
-    use super::{Answer, BadInput, Format, Progress, Zoo, paint, print};
+    use super::{Answer, BadInput, Format, Progress, Zoo, paint, print, show};
     use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
@@ -266,13 +256,9 @@ mod chaos {
     use std::sync::Arc;
     use zk_model::{Check, CheckConfig, Verdict};
     use zk_reports::{
-        Lines, ReplayReport, Suite, compare_html, compare_markdown, compare_text, count, exhaust_text,
-        herd_markdown, herd_text, judge_markdown, judge_summary, judge_text, mermaid, mutants_html,
-        mutants_text, mutate_markdown, mutate_text, prepare_report_dir, replay_text, to_json,
-        write_judge_dir, write_whole,
+        Lines, ReplayReport, count, judge_by_promises, mermaid, prepare_report_dir, replay_text, to_json,
+        write_whole,
     };
-    #[cfg(feature = "live")]
-    use zk_reports::{live_text, write_live_dir};
     use zk_trials::trial::Trial;
     use zk_world::RunOptions;
     use zk_world::order::Order;
@@ -289,15 +275,11 @@ mod chaos {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
         drop(progress);
-        if let Some(dir) = &arguments.report {
-            write_judge_dir(&report, dir)?;
-        }
-        print(&match arguments.format {
-            JudgeFormat::Human => judge_text(&report, paint(), arguments.promises),
-            JudgeFormat::Json => to_json(&report),
-            JudgeFormat::Markdown => judge_markdown(&report),
-        })?;
-        crate::github::tell(&Suite::from(&report), &judge_summary(&report))?;
+        let shown = match arguments.format {
+            JudgeFormat::Human if arguments.promises => judge_by_promises(&report, paint()),
+            format => format.of(&report),
+        };
+        show(&report, &shown, arguments.report.as_deref())?;
         Ok(report.answer)
     }
 
@@ -309,15 +291,7 @@ mod chaos {
             progress.at(done, String::new, || format!("{done} recipes"));
         })?;
         drop(progress);
-        if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("index.html"), compare_html(&report).as_bytes())?;
-        }
-        print(&match arguments.format {
-            JudgeFormat::Human => compare_text(&report, paint()),
-            JudgeFormat::Json => to_json(&report),
-            JudgeFormat::Markdown => compare_markdown(&report),
-        })?;
+        show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
         Ok(report.answer)
     }
 
@@ -328,11 +302,7 @@ mod chaos {
             progress.at(done, String::new, || format!("{done} of {total} runs"));
         })?;
         drop(progress);
-        print(&match arguments.format {
-            JudgeFormat::Human => herd_text(&report),
-            JudgeFormat::Json => to_json(&report),
-            JudgeFormat::Markdown => herd_markdown(&report),
-        })?;
+        show(&report, &arguments.format.of(&report), None)?;
         Ok(report.answer)
     }
 
@@ -343,11 +313,7 @@ mod chaos {
             progress.at(done, || name.to_owned(), || format!("{name}: {done} mutations"));
         })?;
         drop(progress);
-        print(&match arguments.format {
-            JudgeFormat::Human => mutate_text(&report, paint()),
-            JudgeFormat::Json => to_json(&report),
-            JudgeFormat::Markdown => mutate_markdown(&report),
-        })?;
+        show(&report, &arguments.format.of(&report), None)?;
         Ok(report.answer)
     }
 
@@ -356,18 +322,12 @@ mod chaos {
         let total = arguments.mutants()?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
         let mut progress = Progress::new(arguments.format, Some(total));
-        let report = crate::mutants::mutants(zoo, arguments, &mut |done| {
+        let mut report = crate::mutants::mutants(zoo, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} mutants"));
         })?;
         drop(progress);
-        if let Some(dir) = &arguments.report {
-            write_whole(&dir.join("report.json"), to_json(&report).as_bytes())?;
-            write_whole(&dir.join("index.html"), mutants_html(&report, &super::typed()).as_bytes())?;
-        }
-        print(&match arguments.format {
-            Format::Human => mutants_text(&report, paint()),
-            Format::Json => to_json(&report),
-        })?;
+        report.command = Some(super::typed());
+        show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
         Ok(report.answer)
     }
 
@@ -388,13 +348,7 @@ mod chaos {
             progress.at(done, String::new, || format!("{} of {} rounds", count(done), count(total)));
         })?;
         drop(progress);
-        if let Some(dir) = &arguments.report {
-            write_live_dir(&report, dir)?;
-        }
-        print(&match arguments.format {
-            Format::Human => live_text(&report, paint()),
-            Format::Json => to_json(&report),
-        })?;
+        show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
         Ok(report.answer)
     }
 
@@ -537,10 +491,7 @@ mod chaos {
             progress.at(done, note, note);
         })?;
         drop(progress);
-        print(&match arguments.format {
-            ReplayFormat::Human => exhaust_text(&report, paint()),
-            ReplayFormat::Json | ReplayFormat::Mermaid => to_json(&report),
-        })?;
+        show(&report, &arguments.format.progress().of(&report), None)?;
         Ok(report.answer)
     }
 

@@ -13,7 +13,7 @@ mod seed;
 mod tally;
 
 use crate::interrupt::Interrupt;
-use crate::output::{Format, paint, print};
+use crate::output::{Format, show};
 use crate::progress::Progress;
 use crate::run::{SeedRange, default_jobs, read_scenario, scenario_file};
 use crate::typed::whole;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tally::Tally;
 use tokio::task::JoinSet;
-use zk_reports::{count, drive_text, prepare_report_dir, to_json, write_drive_dir};
+use zk_reports::{count, prepare_report_dir};
 use zk_world::{Faults, Scenario};
 
 pub(crate) const ABOUT: &str = "\
@@ -178,13 +178,7 @@ pub(crate) fn drive(arguments: &DriveArguments) -> Result<Answer, BadInput> {
         .build()
         .map_err(|error| BadInput::new(format!("cannot start threads: {error}")))?;
     let report = runtime.block_on(all(arguments, &plan))?;
-    if let Some(dir) = &arguments.report {
-        write_drive_dir(&report, dir)?;
-    }
-    print(&match arguments.format {
-        Format::Human => drive_text(&report, paint()),
-        Format::Json => to_json(&report),
-    })?;
+    show(&report, &arguments.format.of(&report), arguments.report.as_deref())?;
     Ok(report.answer)
 }
 

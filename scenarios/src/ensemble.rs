@@ -173,6 +173,8 @@ fn report(config: &EnsembleConfig, check: Check) -> EnsembleReport {
     EnsembleReport {
         schema: ENSEMBLE_SCHEMA.into(),
         what: "ensemble".into(),
+        command: None,
+        pictures: Vec::new(),
         level: config.level.name().into(),
         bounds: bounds(&config.bounds),
         whole: None,

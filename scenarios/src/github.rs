@@ -4,18 +4,19 @@ use crate::BadInput;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write;
-use zk_reports::{Suite, annotations};
+use zk_reports::{Report, annotations};
 
-/// Tells what came of a command, if this is a build on GitHub. The summary is Markdown.
+/// Tells what came of a command, if this is a build on GitHub and the report has cases.
 ///
 /// Annotations go to stderr: GitHub reads both, and stdout is for results, which may be JSON.
-pub(crate) fn tell(suite: &Suite, summary: &str) -> Result<(), BadInput> {
+pub(crate) fn tell(report: &impl Report) -> Result<(), BadInput> {
+    let Some(suite) = report.suite() else { return Ok(()) };
     if std::env::var_os("GITHUB_ACTIONS").is_some_and(|is| is == "true") {
         // Nobody to tell is no reason to fail.
-        let _ = std::io::stderr().write_all(annotations(suite).as_bytes());
+        let _ = std::io::stderr().write_all(annotations(&suite).as_bytes());
     }
     match std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) {
-        Some(file) => append(&file, summary),
+        Some(file) => append(&file, &report.markdown()),
         None => Ok(()),
     }
 }

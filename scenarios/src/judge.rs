@@ -17,7 +17,7 @@ use std::time::Instant;
 use zk_model::CheckConfig;
 use zk_reports::{
     Answer, CheckReport, Engines, Expected, JUDGE_SCHEMA, JudgeReport, JudgedPromise, JudgedTrial,
-    PromiseResult, SweepReport, Verdict,
+    PromiseResult, Report, SweepReport, Verdict,
 };
 use zk_trials::trial::{FoundBy, Trial};
 
@@ -78,6 +78,14 @@ pub(crate) enum JudgeFormat {
 }
 
 impl JudgeFormat {
+    /// A report so.
+    pub(crate) fn of(self, report: &impl Report) -> String {
+        match self {
+            JudgeFormat::Markdown => report.table(),
+            JudgeFormat::Human | JudgeFormat::Json => self.progress().of(report),
+        }
+    }
+
     /// How progress is told.
     pub(crate) fn progress(self) -> Format {
         match self {

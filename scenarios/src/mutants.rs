@@ -102,6 +102,7 @@ pub(crate) fn mutants(
     let wrong = wrong(&unmutated, &results, &never_broken);
     Ok(MutantsReport {
         schema: MUTANTS_SCHEMA.into(),
+        command: None,
         scenario: "scenarios/suite/ensemble.toml".into(),
         clients: chaos.names(),
         seeds: arguments.seeds,

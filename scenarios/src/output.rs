@@ -4,7 +4,8 @@ use crate::BadInput;
 use clap::ValueEnum;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
-use zk_reports::Paint;
+use std::path::Path;
+use zk_reports::{Paint, Report, to_json, write_report};
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -15,6 +16,23 @@ pub(crate) enum Format {
     Human,
     // For machines.
     Json,
+}
+
+impl Format {
+    /// A report so.
+    pub(crate) fn of(self, report: &impl Report) -> String {
+        match self {
+            Format::Human => report.text(paint()),
+            Format::Json => to_json(report),
+        }
+    }
+}
+
+/// Leaves a report in a directory, if one was named, prints it as it is `shown`, and tells a build of it.
+pub(crate) fn show(report: &impl Report, shown: &str, dir: Option<&Path>) -> Result<(), BadInput> {
+    dir.map(|dir| write_report(report, dir)).transpose()?;
+    print(shown)?;
+    crate::github::tell(report)
 }
 
 /// Colours only where a terminal shows them, and `NO_COLOR` does not forbid them.

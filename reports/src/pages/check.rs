@@ -1,56 +1,46 @@
 //! A check of a recipe, and what its page has in common with that of an ensemble.
 
 use super::{at_most, broken, end, failed, known};
-use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path};
-use crate::diagram::Diagram;
-use crate::html::html;
-use crate::markdown::markdown;
+use crate::check::{Bounds, CheckReport, CheckedPromise, Judgement, Limits, Path, Picture};
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::verdict::Verdict;
 use crate::words::{count, of, wall};
 use std::fmt::Write;
 
-/// Ways to break promises as pictures, by the promise's name and whether it was owed there.
-pub(super) type Pictures = [(String, bool, Diagram)];
-
-/// A check as text. Its last line is the verdict.
-pub fn check_text(report: &CheckReport, paint: Paint) -> String {
-    text(&page(report, None, &[]), paint)
-}
-
-impl std::fmt::Display for CheckReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&check_text(self, Paint::PLAIN))
+impl Report for CheckReport {
+    fn heading(&self) -> String {
+        format!("check {}", self.what)
     }
-}
 
-/// A check as a page. `diagrams` are ways to break promises, by the promise's name and whether it was owed there.
-/// `command` is what was typed.
-pub fn check_html(report: &CheckReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
-    html(&format!("check {}", report.what), &page(report, Some(command), diagrams))
-}
+    fn page(&self) -> Page {
+        let report = self;
+        let mut page = head(report);
+        page.extend(report.command.clone().map(Part::Command));
+        page.push(verdicts("promise", &report.promises, report.exhaustive));
+        page.extend(watched(&report.watched));
+        page.push(Part::Cases(report.sometimes.clone(), None));
+        page.extend(ways(
+            report.promises.iter().chain(&report.watched),
+            report.promise.as_deref(),
+            &report.pictures,
+        ));
+        page.extend(explored(report.states, report.transitions, wall(report.wall_seconds)));
+        let all: Vec<&str> = never_tested(report).collect();
+        // What was asked, and explored to the end, is answered below.
+        page.extend(
+            untested(&all, report.exhaustive).filter(|_| !report.exhaustive || report.asked.is_some()),
+        );
+        page.extend(known(report.catalogue_note()));
+        page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
+        page.push(answer(report.verdict.answer(), last_line(report)));
+        page
+    }
 
-/// A check as Markdown, for `$GITHUB_STEP_SUMMARY` and its like.
-pub fn check_markdown(report: &CheckReport, command: &str) -> String {
-    markdown(&page(report, Some(command), &[]))
-}
-
-fn page(report: &CheckReport, command: Option<&str>, pictures: &Pictures) -> Page {
-    let mut page = head(report);
-    page.extend(command.map(|command| Part::Command(command.into())));
-    page.push(verdicts("promise", &report.promises, report.exhaustive));
-    page.extend(watched(&report.watched));
-    page.push(Part::Cases(report.sometimes.clone(), None));
-    page.extend(ways(report.promises.iter().chain(&report.watched), report.promise.as_deref(), pictures));
-    page.extend(explored(report.states, report.transitions, wall(report.wall_seconds)));
-    let all: Vec<&str> = never_tested(report).collect();
-    // What was asked, and explored to the end, is answered below.
-    page.extend(untested(&all, report.exhaustive).filter(|_| !report.exhaustive || report.asked.is_some()));
-    page.extend(known(report.catalogue_note()));
-    page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
-    page.push(answer(report.verdict.answer(), last_line(report)));
-    page
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
+    }
 }
 
 fn head(report: &CheckReport) -> Page {
@@ -166,7 +156,7 @@ pub(super) fn watched(watched: &[CheckedPromise]) -> Page {
 pub(super) fn ways<'a>(
     all: impl Iterator<Item = &'a CheckedPromise>,
     first: Option<&str>,
-    pictures: &Pictures,
+    pictures: &[Picture],
 ) -> Page {
     let (mut named, others): (Vec<_>, Vec<_>) = all.partition(|result| Some(&*result.name) == first);
     named.extend(others);
@@ -177,7 +167,7 @@ pub(super) fn ways<'a>(
     named.into_iter().flat_map(of_one).collect()
 }
 
-fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &Pictures) -> Part {
+fn way(result: &CheckedPromise, path: &Path, owed: bool, pictures: &[Picture]) -> Part {
     let mut body: Page = path.assumption.iter().map(|it| below(failed(std::slice::from_ref(it)))).collect();
     body.extend(path.why.iter().map(|sentence| below(sentence.as_str())));
     body.extend(path.inevitable().map(below));

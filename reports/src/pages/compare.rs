@@ -2,11 +2,10 @@
 
 use crate::check::Judgement;
 use crate::compare::{CompareReport, ComparedRecipe, Cost, UnderFault};
-use crate::html::html;
 use crate::judge::{Expected, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
-use crate::text::{Paint, text};
+use crate::report::Report;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 use std::collections::BTreeSet;
@@ -14,59 +13,50 @@ use std::collections::BTreeSet;
 /// How many recipes stand beside one another in a table of 80 columns.
 const BESIDE: usize = 3;
 
-/// Recipes side by side, as text. The last line is the answer.
-pub fn compare_text(report: &CompareReport, paint: Paint) -> String {
-    text(&page(report), paint)
-}
-
-impl std::fmt::Display for CompareReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&compare_text(self, Paint::PLAIN))
-    }
-}
-
-/// The same as a page.
-pub fn compare_html(report: &CompareReport) -> String {
-    html("compare", &page(report))
-}
-
-/// The costs alone as a table in Markdown: the same in any run of one build.
-pub fn compare_markdown(report: &CompareReport) -> String {
-    costs_markdown(report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs)))
-}
-
-/// The same of recipes that nobody has judged: their names and costs.
+/// What recipes cost as a table in Markdown, whoever has judged them: their names and costs.
 pub fn costs_markdown<'a>(recipes: impl Iterator<Item = (&'a str, &'a [Cost])>) -> String {
     format!("{}\n{HOW}.\n", markdown(&vec![costs(recipes, Mood::Strong)]))
 }
 
-fn page(report: &CompareReport) -> Page {
-    let about = format!(
-        "{} side by side, by the model within each one's bounds (at most {} states), by {} of all faults, and by as \
-         many of each fault alone on three servers",
-        of(report.recipes.len() as u64, "recipe"),
-        count(report.max_states),
-        of(report.seeds, "seed"),
-    );
-    let mut page = vec![Part::Title("compare".into(), about)];
-    page.push(what_holds(report));
-    page.extend(report.recipes.chunks(BESIDE).map(promises));
-    page.extend(notes(unless(report)));
-    let of_each = report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
-    page.push(costs(of_each, Mood::Plain));
-    page.extend(notes(vec![HOW.into()]));
-    page.push(faults(report));
-    page.extend(notes(report.recipes.iter().flat_map(under).collect()));
-    page.push(Part::Blank);
-    page.extend(report.recipes.iter().flat_map(shortest));
-    let took = format!("{} in {}", of(report.recipes.len() as u64, "recipe"), wall(report.wall_seconds));
-    let words = match report.answer {
-        Answer::Held => "each is as the catalogue says",
-        Answer::Broken => "NOT as the catalogue says: see 'judge'",
-        Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
-    };
-    page.extend([Line::from(took).into(), answer(report.answer, words)]);
-    page
+impl Report for CompareReport {
+    fn heading(&self) -> String {
+        "compare".into()
+    }
+
+    fn page(&self) -> Page {
+        let report = self;
+        let about = format!(
+            "{} side by side, by the model within each one's bounds (at most {} states), by {} of all faults, and by as \
+             many of each fault alone on three servers",
+            of(report.recipes.len() as u64, "recipe"),
+            count(report.max_states),
+            of(report.seeds, "seed"),
+        );
+        let mut page = vec![Part::Title("compare".into(), about)];
+        page.push(what_holds(report));
+        page.extend(report.recipes.chunks(BESIDE).map(promises));
+        page.extend(notes(unless(report)));
+        let of_each = report.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs));
+        page.push(costs(of_each, Mood::Plain));
+        page.extend(notes(vec![HOW.into()]));
+        page.push(faults(report));
+        page.extend(notes(report.recipes.iter().flat_map(under).collect()));
+        page.push(Part::Blank);
+        page.extend(report.recipes.iter().flat_map(shortest));
+        let took = format!("{} in {}", of(report.recipes.len() as u64, "recipe"), wall(report.wall_seconds));
+        let words = match report.answer {
+            Answer::Held => "each is as the catalogue says",
+            Answer::Broken => "NOT as the catalogue says: see 'judge'",
+            Answer::Undecided => "undecided: a search had no end, or a promise was never put to the test",
+        };
+        page.extend([Line::from(took).into(), answer(report.answer, words)]);
+        page
+    }
+
+    /// The costs alone: the same in any run of one build.
+    fn table(&self) -> String {
+        costs_markdown(self.recipes.iter().map(|recipe| (&*recipe.judged.name, &*recipe.costs)))
+    }
 }
 
 /// How costs are measured.

@@ -3,58 +3,59 @@
 use super::excuse;
 use super::live::{first_break, group};
 use crate::drive::{DriveFailure, DriveReport};
-use crate::html::html;
 use crate::page::{Line, Mood, Page, Part, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 
-/// Client programs in real time, as text. The answer is in the last lines.
-pub fn drive_text(report: &DriveReport, paint: Paint) -> String {
-    text(&page(report), paint)
-}
+impl Report for DriveReport {
+    fn heading(&self) -> String {
+        self.program.clone()
+    }
 
-/// The same as a page.
-pub fn drive_html(report: &DriveReport) -> String {
-    html(&report.program, &page(report))
-}
-
-fn page(report: &DriveReport) -> Page {
-    let settings = format!(
-        "{} × {}, {}, session timeout {} ms, faults for {} s a seed",
-        of(report.clients.into(), "client"),
-        of(report.rounds.into(), "round"),
-        of(report.servers.into(), "server"),
-        count(report.session_timeout_ms),
-        report.fault_seconds
-    );
-    let mut promises = group("promise", &report.promises);
-    let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
-    promises.notes = excuses.collect();
-    let mut page = vec![
-        Part::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
-        below(
-            "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
-        ),
-        below(settings),
-        Part::Table("Verdicts", vec![promises]),
-    ];
-    page.push(below(watched(report)));
-    for result in report.all() {
-        // What was broken as expected is told where nothing else is to be told of that promise.
-        match (&result.first, &result.first_expected) {
-            (Some(first), _) => page.push(first_break(result, first, true)),
-            (None, Some(first)) => page.push(first_break(result, first, false)),
-            (None, None) => {}
+    fn page(&self) -> Page {
+        let report = self;
+        let settings = format!(
+            "{} × {}, {}, session timeout {} ms, faults for {} s a seed",
+            of(report.clients.into(), "client"),
+            of(report.rounds.into(), "round"),
+            of(report.servers.into(), "server"),
+            count(report.session_timeout_ms),
+            report.fault_seconds
+        );
+        let mut promises = group("promise", &report.promises);
+        let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
+        promises.notes = excuses.collect();
+        let mut page = vec![
+            Part::Title(report.program.clone(), format!("owes {}", report.owed.join(", "))),
+            below(
+                "in real time, which is not deterministic: a seed draws the faults, and may come out otherwise",
+            ),
+            below(settings),
+            Part::Table("Verdicts", vec![promises]),
+        ];
+        page.push(below(watched(report)));
+        for result in report.all() {
+            // What was broken as expected is told where nothing else is to be told of that promise.
+            match (&result.first, &result.first_expected) {
+                (Some(first), _) => page.push(first_break(result, first, true)),
+                (None, Some(first)) => page.push(first_break(result, first, false)),
+                (None, None) => {}
+            }
         }
+        page.extend(report.failures.iter().flat_map(failure));
+        for undecided in &report.undecided {
+            let line = format!("seed {} came to no end: {}", undecided.seed, undecided.why);
+            page.push(Line::new(Mood::Odd, line).wrapped(2).into());
+        }
+        closing(&mut page, report);
+        page
     }
-    page.extend(report.failures.iter().flat_map(failure));
-    for undecided in &report.undecided {
-        let line = format!("seed {} came to no end: {}", undecided.seed, undecided.why);
-        page.push(Line::new(Mood::Odd, line).wrapped(2).into());
+
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
     }
-    closing(&mut page, report);
-    page
 }
 
 /// What is always watched at the servers, in a line: there is much of it, and it is seldom broken.

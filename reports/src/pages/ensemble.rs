@@ -1,59 +1,51 @@
 //! A check of an ensemble.
 
 use super::at_most;
-use super::check::{Pictures, explored, how_far, judgement, limits, untested, verdicts, watched, ways};
+use super::check::{explored, how_far, judgement, limits, untested, verdicts, watched, ways};
 use crate::check::Judgement;
-use crate::diagram::Diagram;
 use crate::ensemble::{EnsembleBounds, EnsembleReport, WholeServers};
-use crate::html::html;
-use crate::markdown::markdown;
 use crate::page::{self, Page, Part, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::words::{count, of, wall};
 
-/// The check of an ensemble as text. Its last line is the verdict.
-pub fn ensemble_text(report: &EnsembleReport, paint: Paint) -> String {
-    text(&page(report, None, &[]), paint)
-}
-
-impl std::fmt::Display for EnsembleReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&ensemble_text(self, Paint::PLAIN))
+impl Report for EnsembleReport {
+    fn heading(&self) -> String {
+        "check ensemble".into()
     }
-}
 
-/// The check of an ensemble as a page; the rest is as for [`check_html`](crate::check_html).
-pub fn ensemble_html(report: &EnsembleReport, command: &str, diagrams: &[(String, bool, Diagram)]) -> String {
-    html("check ensemble", &page(report, Some(command), diagrams))
-}
+    fn page(&self) -> Page {
+        let report = self;
+        let about = format!("real servers over links that break, {}", level(&report.level));
+        let merged = format!("merged: {}", report.merged.join(", "));
+        let mut page = vec![
+            Part::Title("ensemble".into(), about),
+            below(format!("servers: {}", servers(report.whole.as_ref()))),
+            below(format!("bounds: {}", bounds(&report.bounds))),
+        ];
+        page.extend((!report.merged.is_empty()).then(|| below(merged)));
+        page.extend(limits(&report.limits));
+        page.extend(report.command.clone().map(Part::Command));
+        page.push(verdicts("invariant", &report.invariants, report.exhaustive));
+        page.extend(watched(&report.watched));
+        page.push(Part::Cases(report.sometimes.clone(), None));
+        page.extend(ways(
+            report.invariants.iter().chain(&report.watched),
+            report.promise.as_deref(),
+            &report.pictures,
+        ));
+        let rate = count((report.states as f64 / report.wall_seconds.max(1e-6)) as u64);
+        let took = format!("{} ({rate} states a second)", wall(report.wall_seconds));
+        page.extend(explored(report.states, report.transitions, took));
+        page.extend(untested(&report.untested().collect::<Vec<_>>(), report.exhaustive));
+        page.extend(how_far(report.verdict == Judgement::Undecided));
+        page.push(page::answer(report.verdict.answer(), answer(report)));
+        page
+    }
 
-/// The check of an ensemble as Markdown.
-pub fn ensemble_markdown(report: &EnsembleReport, command: &str) -> String {
-    markdown(&page(report, Some(command), &[]))
-}
-
-fn page(report: &EnsembleReport, command: Option<&str>, pictures: &Pictures) -> Page {
-    let about = format!("real servers over links that break, {}", level(&report.level));
-    let merged = format!("merged: {}", report.merged.join(", "));
-    let mut page = vec![
-        Part::Title("ensemble".into(), about),
-        below(format!("servers: {}", servers(report.whole.as_ref()))),
-        below(format!("bounds: {}", bounds(&report.bounds))),
-    ];
-    page.extend((!report.merged.is_empty()).then(|| below(merged)));
-    page.extend(limits(&report.limits));
-    page.extend(command.map(|command| Part::Command(command.into())));
-    page.push(verdicts("invariant", &report.invariants, report.exhaustive));
-    page.extend(watched(&report.watched));
-    page.push(Part::Cases(report.sometimes.clone(), None));
-    page.extend(ways(report.invariants.iter().chain(&report.watched), report.promise.as_deref(), pictures));
-    let rate = count((report.states as f64 / report.wall_seconds.max(1e-6)) as u64);
-    let took = format!("{} ({rate} states a second)", wall(report.wall_seconds));
-    page.extend(explored(report.states, report.transitions, took));
-    page.extend(untested(&report.untested().collect::<Vec<_>>(), report.exhaustive));
-    page.extend(how_far(report.verdict == Judgement::Undecided));
-    page.push(page::answer(report.verdict.answer(), answer(report)));
-    page
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
+    }
 }
 
 /// The answer in words.

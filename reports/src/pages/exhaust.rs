@@ -3,28 +3,35 @@
 use super::{broken, end, known, verdict_words, verdicts};
 use crate::exhaust::{BrokenOrder, ExhaustReport};
 use crate::page::{Line, Mood, Page, Part, answer, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
 use crate::verdict::{Answer, CatalogueNote};
 use crate::words::{count, of, seconds};
 
-/// What came of all orders as text. Its last line is the command to type next, if something was broken, or the answer.
-pub fn exhaust_text(report: &ExhaustReport, paint: Paint) -> String {
-    let orders = report.orders;
-    let what = format!(
-        "seed {}, from {} on: the next {} in every order, and then as time brings it",
-        report.seed,
-        seconds(report.at_ns),
-        of(report.steps.into(), "event")
-    );
-    let mut page = vec![
-        Part::Title(report.recipe.clone(), report.about.clone()),
-        Part::Facts(report.facts.clone()),
-        below(what),
-        verdicts(&report.promises, &report.invariants, orders, &|it| verdict_words(it, orders, "order")),
-    ];
-    page.extend(report.broken.iter().map(broken_order));
-    closing(&mut page, report);
-    text(&page, paint)
+/// Its last line is the command to type next, if something was broken, or the answer.
+impl Report for ExhaustReport {
+    fn heading(&self) -> String {
+        format!("replay {}", self.what)
+    }
+
+    fn page(&self) -> Page {
+        let report = self;
+        let orders = report.orders;
+        let what = format!(
+            "seed {}, from {} on: the next {} in every order, and then as time brings it",
+            report.seed,
+            seconds(report.at_ns),
+            of(report.steps.into(), "event")
+        );
+        let mut page = vec![
+            Part::Title(report.recipe.clone(), report.about.clone()),
+            Part::Facts(report.facts.clone()),
+            below(what),
+            verdicts(&report.promises, &report.invariants, orders, &|it| verdict_words(it, orders, "order")),
+        ];
+        page.extend(report.broken.iter().map(broken_order));
+        closing(&mut page, report);
+        page
+    }
 }
 
 fn broken_order(order: &BrokenOrder) -> Part {

@@ -2,32 +2,39 @@
 
 use crate::herd::{HerdReport, HerdRun};
 use crate::markdown::markdown;
-use crate::page::{Cell, Group, Line, Mood, Part};
-use crate::text::{Paint, text};
+use crate::page::{Cell, Group, Line, Mood, Page, Part};
+use crate::report::Report;
 
-/// For people.
-pub fn herd_text(report: &HerdReport) -> String {
-    let mut page = vec![
-        Line::from("clients woken by a release, by how many contend").into(),
-        Part::Table("", vec![table(report, Mood::Plain)]),
-    ];
-    let notes = notes(report);
-    if !notes.is_empty() {
-        page.extend([Part::Blank, Part::Told(notes)]);
+impl Report for HerdReport {
+    fn heading(&self) -> String {
+        "judge --herd".into()
     }
-    let how = format!(
-        "One run for each, under seed {}: one server, no faults, latency 1 ms; all ask before the first lets go, and \
-         each holds once. {:.0} s",
-        report.seed, report.wall_seconds
-    );
-    page.extend([Part::Blank, Line::from(how).wrapped(0).into()]);
-    text(&page, Paint::PLAIN)
-}
 
-/// For a README: the same in any run of one build.
-pub fn herd_markdown(report: &HerdReport) -> String {
-    let notes = notes(report).into_iter().map(|note| Line::from(note).into());
-    markdown(&std::iter::once(Part::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
+    fn page(&self) -> Page {
+        let report = self;
+        let mut page = vec![
+            Line::from("clients woken by a release, by how many contend").into(),
+            Part::Table("", vec![table(report, Mood::Plain)]),
+        ];
+        let notes = notes(report);
+        if !notes.is_empty() {
+            page.extend([Part::Blank, Part::Told(notes)]);
+        }
+        let how = format!(
+            "One run for each, under seed {}: one server, no faults, latency 1 ms; all ask before the first lets go, and \
+             each holds once. {:.0} s",
+            report.seed, report.wall_seconds
+        );
+        page.extend([Part::Blank, Line::from(how).wrapped(0).into()]);
+        page
+    }
+
+    /// For a README: the same in any run of one build.
+    fn table(&self) -> String {
+        let report = self;
+        let notes = notes(report).into_iter().map(|note| Line::from(note).into());
+        markdown(&std::iter::once(Part::Table("", vec![table(report, Mood::Strong)])).chain(notes).collect())
+    }
 }
 
 fn table(report: &HerdReport, name: Mood) -> Group {
@@ -69,6 +76,7 @@ fn notes(report: &HerdReport) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Paint;
     use crate::{Answer, HERD_SCHEMA, HerdTrial};
 
     fn report(granted: u64) -> HerdReport {
@@ -83,13 +91,15 @@ mod tests {
     #[test]
     fn a_table_tells_how_many_each_release_wakes() {
         let table = "| contenders | 1 | 40 |\n|---|---:|---:|\n| `lock/simple` | 0 | 19.5 |\n";
-        assert_eq!(herd_markdown(&report(40)), table);
-        assert!(herd_text(&report(40)).contains("\ncontenders   1  40\nlock/simple  0  19.5\n\nOne run"));
+        assert_eq!(report(40).table(), table);
+        assert!(
+            report(40).text(Paint::PLAIN).contains("\ncontenders   1  40\nlock/simple  0  19.5\n\nOne run")
+        );
     }
 
     #[test]
     fn who_waited_in_vain_is_told() {
-        for (text, star) in [(herd_text(&report(30)), "*"), (herd_markdown(&report(30)), "\\*")] {
+        for (text, star) in [(report(30).text(Paint::PLAIN), "*"), (report(30).table(), "\\*")] {
             assert!(text.contains(&format!("26.0{star}")), "{text}");
             let told = format!("\n{star} lock/simple: 30 of 40 were granted what they asked for\n");
             assert!(text.contains(&told), "{text}");

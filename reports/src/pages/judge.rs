@@ -1,46 +1,45 @@
 //! Judgements.
 
 use crate::check::Judgement;
-use crate::html::html;
 use crate::judge::{Expected, JudgeReport, JudgedPromise, JudgedTrial};
 use crate::markdown::markdown;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 
 const HEADS: [&str; 5] = ["trial", "expected", "model", "chaos", ""];
 
-/// Judgements as text, promise by promise if that is wanted. The last line is the answer.
-pub fn judge_text(report: &JudgeReport, paint: Paint, promises: bool) -> String {
-    text(&page(report, promises), paint)
+/// Judgements as text, promise by promise. The last line is the answer.
+pub fn judge_by_promises(report: &JudgeReport, paint: Paint) -> String {
+    text(&page(report, true), paint)
 }
 
-impl std::fmt::Display for JudgeReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&judge_text(self, Paint::PLAIN, false))
+impl Report for JudgeReport {
+    fn heading(&self) -> String {
+        "judge".into()
     }
-}
 
-/// Judgements as a page.
-pub fn judge_html(report: &JudgeReport) -> String {
-    html("judge", &page(report, false))
-}
+    fn page(&self) -> Page {
+        page(self, false)
+    }
 
-/// Judgements as a table in Markdown.
-pub fn judge_markdown(report: &JudgeReport) -> String {
-    let row = |trial: &JudgedTrial| {
-        let [expected, model, chaos] = words(trial, report.seeds).map(Cell::from);
-        vec![Cell::new(Mood::Strong, &trial.name), trial.about.as_str().into(), expected, model, chaos]
-    };
-    let rows = report.trials.iter().map(row).collect();
-    let heads = ["trial", "what it is", "expected", "model", "chaos"];
-    markdown(&vec![Part::Table("", vec![Group::new(heads, rows)])])
-}
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
+    }
 
-/// Judgements as Markdown, with their answer.
-pub fn judge_summary(report: &JudgeReport) -> String {
-    markdown(&page(report, false))
+    fn table(&self) -> String {
+        let report = self;
+        let row = |trial: &JudgedTrial| {
+            let [expected, model, chaos] = words(trial, report.seeds).map(Cell::from);
+            vec![Cell::new(Mood::Strong, &trial.name), trial.about.as_str().into(), expected, model, chaos]
+        };
+        let rows = report.trials.iter().map(row).collect();
+        let heads = ["trial", "what it is", "expected", "model", "chaos"];
+        markdown(&vec![Part::Table("", vec![Group::new(heads, rows)])])
+    }
 }
 
 fn page(report: &JudgeReport, promises: bool) -> Page {

@@ -1,55 +1,50 @@
 //! A run on a live ensemble.
 
 use super::{broken, end, excuse, known};
-use crate::html::html;
 use crate::live::{LiveBreak, LivePromise, LiveReport};
 use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::verdict::{Answer, Verdict};
 use crate::words::{count, of, wall};
 
-/// A run on a live ensemble as text. The answer is in the last lines.
-pub fn live_text(report: &LiveReport, paint: Paint) -> String {
-    text(&page(report), paint)
-}
-
-impl std::fmt::Display for LiveReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&live_text(self, Paint::PLAIN))
+impl Report for LiveReport {
+    fn heading(&self) -> String {
+        self.what.clone()
     }
-}
 
-/// A run on a live ensemble as a page. It has no picture: nobody saw the messages.
-pub fn live_html(report: &LiveReport) -> String {
-    html(&report.what, &page(report))
-}
-
-fn page(report: &LiveReport) -> Page {
-    let settings = format!(
-        "{} × {}, session timeout {} ms",
-        of(report.clients.into(), "client"),
-        of(report.rounds.into(), "round"),
-        count(report.session_timeout_ms)
-    );
-    let mut promises = group("promise", &report.promises);
-    let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
-    promises.notes = excuses.collect();
-    let mut page = vec![
-        Part::Title(report.recipe.clone(), report.about.clone()),
-        below(format!("on {}, which is live: what happens here happens once", report.connect)),
-        below(settings),
-        Part::Table("Verdicts", vec![promises, group("always watched", &report.invariants)]),
-    ];
-    for result in report.all() {
-        // What was broken as expected is told where nothing else is to be told of that promise.
-        match (&result.first, &result.first_expected) {
-            (Some(first), _) => page.push(first_break(result, first, true)),
-            (None, Some(first)) => page.push(first_break(result, first, false)),
-            (None, None) => {}
+    fn page(&self) -> Page {
+        let report = self;
+        let settings = format!(
+            "{} × {}, session timeout {} ms",
+            of(report.clients.into(), "client"),
+            of(report.rounds.into(), "round"),
+            count(report.session_timeout_ms)
+        );
+        let mut promises = group("promise", &report.promises);
+        let excuses = report.promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions));
+        promises.notes = excuses.collect();
+        let mut page = vec![
+            Part::Title(report.recipe.clone(), report.about.clone()),
+            below(format!("on {}, which is live: what happens here happens once", report.connect)),
+            below(settings),
+            Part::Table("Verdicts", vec![promises, group("always watched", &report.invariants)]),
+        ];
+        for result in report.all() {
+            // What was broken as expected is told where nothing else is to be told of that promise.
+            match (&result.first, &result.first_expected) {
+                (Some(first), _) => page.push(first_break(result, first, true)),
+                (None, Some(first)) => page.push(first_break(result, first, false)),
+                (None, None) => {}
+            }
         }
+        closing(&mut page, report);
+        page
     }
-    closing(&mut page, report);
-    page
+
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
+    }
 }
 
 pub(super) fn group(heading: &str, results: &[LivePromise]) -> Group {

@@ -1,59 +1,56 @@
 //! The kill matrix.
 
-use crate::html::html;
 use crate::mutants::{Fate, Kill, ModelKill, MutantResult, MutantsReport};
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer, below};
-use crate::text::{Paint, text};
+use crate::report::Report;
 use crate::verdict::Answer;
 use crate::words::{count, of, wall};
 use std::collections::BTreeMap;
 
-/// The kill matrix as text. Its last line is the answer.
-pub fn mutants_text(report: &MutantsReport, paint: Paint) -> String {
-    text(&page(report, None), paint)
-}
-
-/// The kill matrix as a page. `command` is what was typed.
-pub fn mutants_html(report: &MutantsReport, command: &str) -> String {
-    html("mutants", &page(report, Some(command)))
-}
-
-fn page(report: &MutantsReport, command: Option<&str>) -> Page {
-    let about = format!("bugs planted into every server, under {}", report.scenario);
-    let (seeds, clients) = (of(report.seeds, "seed"), report.clients.join(" and "));
-    let mut page = vec![
-        Part::Title("mutants".into(), about),
-        below(format!("{seeds} each, and without any; clients do {clients}, in turns")),
-    ];
-    if !report.models.is_empty() {
-        let models = report.models.join("; ");
-        page.push(below(format!("models, of {} states at most: {models}", count(report.max_states))));
+impl Report for MutantsReport {
+    fn heading(&self) -> String {
+        "mutants".into()
     }
-    page.extend(command.map(|command| Part::Command(command.into())));
-    let heads = ["mutant", "from", "fate", "acted", "caught", "first", "by", "model", "steps", "states"];
-    let rows = report.mutants.iter().map(row).collect();
-    page.extend([Part::Table("Mutants", vec![Group::new(heads, rows)]), Part::Blank, finds(report)]);
-    page.push(match report.unmutated.is_empty() {
-        true => Line::from("without any: nothing was broken").into(),
-        false => Line::from("without any: ").then(Mood::Bad, most_frequent(&report.unmutated)).into(),
-    });
-    let beyond = report.beyond.iter().map(|it| format!("{} ({}, seed {})", it.invariant, it.mutant, it.seed));
-    for (title, names) in [
-        ("broken after others", beyond.collect()),
-        ("broken by none of them under their own names", report.never_broken.clone()),
-    ] {
-        let line = format!("{title}: {}", names.join(", "));
-        page.extend((!names.is_empty()).then(|| Line::from(line).wrapped(2).into()));
+
+    fn page(&self) -> Page {
+        let report = self;
+        let about = format!("bugs planted into every server, under {}", report.scenario);
+        let (seeds, clients) = (of(report.seeds, "seed"), report.clients.join(" and "));
+        let mut page = vec![
+            Part::Title("mutants".into(), about),
+            below(format!("{seeds} each, and without any; clients do {clients}, in turns")),
+        ];
+        if !report.models.is_empty() {
+            let models = report.models.join("; ");
+            page.push(below(format!("models, of {} states at most: {models}", count(report.max_states))));
+        }
+        page.extend(report.command.clone().map(Part::Command));
+        let heads = ["mutant", "from", "fate", "acted", "caught", "first", "by", "model", "steps", "states"];
+        let rows = report.mutants.iter().map(row).collect();
+        page.extend([Part::Table("Mutants", vec![Group::new(heads, rows)]), Part::Blank, finds(report)]);
+        page.push(match report.unmutated.is_empty() {
+            true => Line::from("without any: nothing was broken").into(),
+            false => Line::from("without any: ").then(Mood::Bad, most_frequent(&report.unmutated)).into(),
+        });
+        let beyond =
+            report.beyond.iter().map(|it| format!("{} ({}, seed {})", it.invariant, it.mutant, it.seed));
+        for (title, names) in [
+            ("broken after others", beyond.collect()),
+            ("broken by none of them under their own names", report.never_broken.clone()),
+        ] {
+            let line = format!("{title}: {}", names.join(", "));
+            page.extend((!names.is_empty()).then(|| Line::from(line).wrapped(2).into()));
+        }
+        page.extend(report.wrong.iter().map(|wrong| Line::new(Mood::Bad, wrong).into()));
+        let mutants = of(report.mutants.len() as u64, "mutant");
+        page.push(Line::from(format!("{mutants} in {}", wall(report.wall_seconds))).into());
+        let words = match report.answer {
+            Answer::Held => "every one that should be was found, by name",
+            Answer::Broken | Answer::Undecided => "NOT as it should be",
+        };
+        page.push(answer(report.answer, words));
+        page
     }
-    page.extend(report.wrong.iter().map(|wrong| Line::new(Mood::Bad, wrong).into()));
-    let mutants = of(report.mutants.len() as u64, "mutant");
-    page.push(Line::from(format!("{mutants} in {}", wall(report.wall_seconds))).into());
-    let words = match report.answer {
-        Answer::Held => "every one that should be was found, by name",
-        Answer::Broken | Answer::Undecided => "NOT as it should be",
-    };
-    page.push(answer(report.answer, words));
-    page
 }
 
 fn row(mutant: &MutantResult) -> Vec<Cell> {

@@ -3,19 +3,59 @@
 use crate::markdown::markdown;
 use crate::mutate::{MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
 use crate::page::{Cell, Group, Line, Mood, Page, Part, answer};
-use crate::text::{Paint, text};
+use crate::report::Report;
 use crate::words::{count, of};
 
-/// For people. The last line is the answer.
-pub fn mutate_text(report: &MutateReport, paint: Paint) -> String {
-    let mut page: Page = report.recipes.iter().flat_map(|it| recipe(it, report.seeds)).collect();
-    for (recipe, mutation) in survivors(report) {
-        let (head, lines) = survivor(recipe, mutation);
-        let lines = lines.into_iter().map(|line| format!("  {line}")).collect();
-        page.extend([Line::new(Mood::Bad, head).into(), Part::Told(lines), Part::Blank]);
+impl Report for MutateReport {
+    fn heading(&self) -> String {
+        "mutate".into()
     }
-    page.push(answer(report.answer, report.tally().words()));
-    text(&page, paint)
+
+    fn page(&self) -> Page {
+        let report = self;
+        let mut page: Page = report.recipes.iter().flat_map(|it| recipe(it, report.seeds)).collect();
+        for (recipe, mutation) in survivors(report) {
+            let (head, lines) = survivor(recipe, mutation);
+            let lines = lines.into_iter().map(|line| format!("  {line}")).collect();
+            page.extend([Line::new(Mood::Bad, head).into(), Part::Told(lines), Part::Blank]);
+        }
+        page.push(answer(report.answer, report.tally().words()));
+        page
+    }
+
+    /// For a file beside the code: recipes × kinds, then each survivor.
+    fn table(&self) -> String {
+        let report = self;
+        let how = format!(
+            "Killed of those not equivalent, by {} each and by models of at most {} states; the first {} occasions of \
+             each kind. ",
+            of(report.seeds, "seed"),
+            count(report.max_states),
+            report.occasions
+        );
+        let how = Line::from(how).then(Mood::Strong, "=").then(Mood::Plain, ": all are equivalent; ");
+        let how = how.then(Mood::Strong, "?").then(Mood::Plain, ": so many are not decided.");
+        let promise = |recipe: &MutatedRecipe, (promise, kills): (&str, usize)| {
+            let name = Cell::new(Mood::Strong, &recipe.name);
+            vec![name, Cell::from(&recipe.bounds), promise.into(), kills.to_string().into()]
+        };
+        let promises =
+            report.recipes.iter().flat_map(|it| kills(it).into_iter().map(move |one| promise(it, one)));
+        let promises = Group::new(["recipe", "models with", "promise", "kills"], promises.collect());
+        let mut page = vec![
+            Line::from(format!("{}.", report.tally().words())).into(),
+            how.into(),
+            Part::Table("", vec![kinds(report)]),
+            Part::Title("By promise".into(), String::new()),
+            Part::Table("", vec![promises]),
+            Part::Title("Survivors".into(), String::new()),
+        ];
+        page.extend(survivors(report).map(|(recipe, mutation)| {
+            let (head, lines) = survivor(recipe, mutation);
+            Part::Card(Line::from(head), vec![Part::Told(lines)])
+        }));
+        markdown(&page)
+    }
 }
 
 fn recipe(recipe: &MutatedRecipe, seeds: u64) -> Page {
@@ -80,39 +120,6 @@ fn listed(names: &[String]) -> String {
 fn survivors(report: &MutateReport) -> impl Iterator<Item = (&MutatedRecipe, &MutationResult)> {
     let all = report.recipes.iter().flat_map(|recipe| recipe.mutations.iter().map(move |it| (recipe, it)));
     all.filter(|(_, mutation)| mutation.fate == MutationFate::Survived)
-}
-
-/// For a file beside the code: recipes × kinds, then each survivor.
-pub fn mutate_markdown(report: &MutateReport) -> String {
-    let how = format!(
-        "Killed of those not equivalent, by {} each and by models of at most {} states; the first {} occasions of \
-         each kind. ",
-        of(report.seeds, "seed"),
-        count(report.max_states),
-        report.occasions
-    );
-    let how = Line::from(how).then(Mood::Strong, "=").then(Mood::Plain, ": all are equivalent; ");
-    let how = how.then(Mood::Strong, "?").then(Mood::Plain, ": so many are not decided.");
-    let promise = |recipe: &MutatedRecipe, (promise, kills): (&str, usize)| {
-        let name = Cell::new(Mood::Strong, &recipe.name);
-        vec![name, Cell::from(&recipe.bounds), promise.into(), kills.to_string().into()]
-    };
-    let promises =
-        report.recipes.iter().flat_map(|it| kills(it).into_iter().map(move |one| promise(it, one)));
-    let promises = Group::new(["recipe", "models with", "promise", "kills"], promises.collect());
-    let mut page = vec![
-        Line::from(format!("{}.", report.tally().words())).into(),
-        how.into(),
-        Part::Table("", vec![kinds(report)]),
-        Part::Title("By promise".into(), String::new()),
-        Part::Table("", vec![promises]),
-        Part::Title("Survivors".into(), String::new()),
-    ];
-    page.extend(survivors(report).map(|(recipe, mutation)| {
-        let (head, lines) = survivor(recipe, mutation);
-        Part::Card(Line::from(head), vec![Part::Told(lines)])
-    }));
-    markdown(&page)
 }
 
 /// Kinds of mutations × recipes.

@@ -1,10 +1,10 @@
 //! A sweep.
 
 use super::{broken, failed, known, verdict_words, verdicts, what, why};
-use crate::html::html;
-use crate::markdown::markdown;
 use crate::merge::first_of_shard;
 use crate::page::{Cell, Group, Line, Mood, Page, Part, below};
+use crate::report::Report;
+use crate::suite::Suite;
 use crate::sweep::{Failure, Missing, PromiseResult, Regression, SweepReport};
 use crate::text::{Paint, text};
 use crate::verdict::{Answer, Verdict};
@@ -12,27 +12,6 @@ use crate::words::{count, of, seconds, wall};
 
 /// How many breaks without a picture are listed, of each promise.
 const LISTED: usize = 10;
-
-/// A sweep as text. Its last line is the command to type next, if something was broken, or the answer.
-pub fn sweep_text(report: &SweepReport, paint: Paint) -> String {
-    text(&page(report), paint)
-}
-
-impl std::fmt::Display for SweepReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&sweep_text(self, Paint::PLAIN))
-    }
-}
-
-/// A sweep as a page.
-pub fn sweep_html(report: &SweepReport) -> String {
-    html(&report.what, &page(report))
-}
-
-/// A sweep as Markdown, for `$GITHUB_STEP_SUMMARY` and its like.
-pub fn sweep_markdown(report: &SweepReport) -> String {
-    markdown(&page(report))
-}
 
 /// A sweep in which all is well, in a few lines. Its last line says how to see more.
 pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
@@ -52,21 +31,32 @@ pub fn sweep_brief(report: &SweepReport, paint: Paint) -> String {
     text(&page, paint)
 }
 
-fn page(report: &SweepReport) -> Page {
-    let mut page = head(report, report.facts.len());
-    let seeds = report.seeds.count;
-    page.push(verdicts(&report.promises, &report.invariants, seeds, &|result| {
-        verdict_words(result, seeds, "seed")
-    }));
-    page.push(Part::Cases(report.sometimes.clone(), Some(seeds)));
-    page.extend(report.regressions.iter().filter_map(again));
-    page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
-    page.extend(others(report));
-    if !report.herd.is_empty() {
-        page.push(Part::Herd(report.herd.clone()));
+impl Report for SweepReport {
+    fn heading(&self) -> String {
+        self.what.clone()
     }
-    closing(&mut page, report);
-    page
+
+    fn page(&self) -> Page {
+        let report = self;
+        let mut page = head(report, report.facts.len());
+        let seeds = report.seeds.count;
+        page.push(verdicts(&report.promises, &report.invariants, seeds, &|result| {
+            verdict_words(result, seeds, "seed")
+        }));
+        page.push(Part::Cases(report.sometimes.clone(), Some(seeds)));
+        page.extend(report.regressions.iter().filter_map(again));
+        page.extend(report.firsts().map(|(result, failure, how)| first(report, result, failure, how)));
+        page.extend(others(report));
+        if !report.herd.is_empty() {
+            page.push(Part::Herd(report.herd.clone()));
+        }
+        closing(&mut page, report);
+        page
+    }
+
+    fn suite(&self) -> Option<Suite> {
+        Some(self.into())
+    }
 }
 
 /// What was run.

@@ -8,7 +8,7 @@ mod sample;
 use chromium::{Chromium, program};
 use serde_json::Value;
 use std::path::PathBuf;
-use zk_reports::sweep_html;
+use zk_reports::Report;
 
 const WIDE: u32 = 1280;
 /// The words beside a picture have no room there, and it is scrolled.
@@ -23,7 +23,7 @@ fn browser() -> Option<(Chromium, PathBuf, tempfile::TempDir)> {
         Some(file) => file.into(),
         None => {
             let file = dir.path().join("index.html");
-            std::fs::write(&file, sweep_html(&sample::sweep(2, 40))).expect("written");
+            std::fs::write(&file, sample::sweep(2, 40).html()).expect("written");
             file
         }
     };

@@ -8,8 +8,8 @@ use crate::run::{self, How, Pace, Saving, SeedRange, Target};
 use std::io::Write;
 use std::ops::ControlFlow;
 use zk_reports::{
-    FileError, Suite, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_brief,
-    sweep_markdown, sweep_text, to_json, write_dir,
+    FileError, Report, SweepReport, count, merge, prepare_new_dir, read_sweep, report_file, sweep_brief,
+    to_json, write_dir,
 };
 
 /// Seeds if nothing else is said, and at most so many of a sweep until nothing new is reached.
@@ -57,7 +57,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
     show(&report, arguments.format, arguments.verbose)?;
     // A share is told with the whole, once.
     if report.seeds.shard.is_none() {
-        tell(&report)?;
+        crate::github::tell(&report)?;
     }
     said(&report, seeds.count(), failed, saving.as_ref(), &interrupt)
 }
@@ -101,13 +101,9 @@ fn swept(
 fn show(report: &SweepReport, format: Format, verbose: bool) -> Result<(), BadInput> {
     print(&match format {
         Format::Human if !verbose && report.outcome() == Answer::Held => sweep_brief(report, paint()),
-        Format::Human => sweep_text(report, paint()),
+        Format::Human => report.text(paint()),
         Format::Json => to_json(report),
     })
-}
-
-fn tell(report: &SweepReport) -> Result<(), BadInput> {
-    crate::github::tell(&Suite::from(report), &sweep_markdown(report))
 }
 
 /// Says on stderr what kept a sweep from its end, and gives the answer. A report that could not be written is no bad input:
@@ -168,7 +164,7 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<Answer, BadInput> {
     }
     show(&report, arguments.format, arguments.verbose)?;
     if is_first {
-        tell(&report)?;
+        crate::github::tell(&report)?;
     }
     Ok(report.outcome())
 }
