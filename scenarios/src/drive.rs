@@ -89,7 +89,7 @@ pub(crate) struct DriveArguments {
     /// Stop a seed after so long, such as 90s or 5m: undecided
     #[arg(long, value_name = "TIME", default_value = "3m", value_parser = crate::typed::duration)]
     time_limit: Duration,
-    /// Write index.html, report.json and junit.xml there
+    /// Write index.html, report.json, junit.xml and summary.md there
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     /// How to write the result
