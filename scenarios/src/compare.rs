@@ -1,7 +1,7 @@
 //! Recipes side by side, for whoever is to choose one.
 
-use crate::judge::{Effort, JudgeFormat, MAX_STATES, each_of, judge_one, worst};
-use crate::run::{SeedRange, Target, default_jobs, sweep};
+use crate::judge::{Effort, JudgeFormat, MAX_STATES, judge_one, worst};
+use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::Args;

@@ -26,7 +26,7 @@ mod world;
 
 use crate::output::{Format, print};
 use crate::progress::Progress;
-use crate::run::default_jobs;
+use crate::run::{default_jobs, in_order};
 use crate::typed::whole;
 use crate::{Answer, BadInput};
 use blind::Blind;
@@ -35,11 +35,11 @@ use compare::{Difference, Kind, Plan, Tally, compare, first_run};
 use follow::Effort;
 use generate::{Feature, features, generate};
 use program::{Program, Words};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use world::Mark;
 use zk_reports::{count, prepare_file, write_whole};
 
@@ -171,13 +171,6 @@ fn one(file: &std::path::Path, plan: &Plan) -> Result<(Tally, Found), BadInput> 
     Ok((tally, difference.map(|difference| (program, difference)).into_iter().collect()))
 }
 
-/// What has come of them so far, by program.
-#[derive(Default)]
-struct Sum {
-    tally: Tally,
-    found: BTreeMap<u64, (Arc<Program>, Difference)>,
-}
-
 /// The programs of these seeds.
 fn many(
     first: u64,
@@ -187,35 +180,19 @@ fn many(
     jobs: usize,
     progress: &mut dyn FnMut(u64, u64),
 ) -> (Tally, Found) {
-    let next = AtomicU64::new(0);
-    let sum: Mutex<Sum> = Mutex::default();
-    let locked = || sum.lock().unwrap_or_else(PoisonError::into_inner);
-    let work = || {
-        loop {
-            let nth = next.fetch_add(1, Ordering::Relaxed);
-            if nth >= programs {
-                return;
-            }
-            let program = Arc::new(generate(first + nth, like));
-            let (tally, difference) = compare(&program, first_run(first + nth), plan);
-            let mut sum = locked();
-            sum.tally.add(&tally);
-            sum.found.extend(difference.map(|difference| (nth, (program, difference))));
-        }
+    let one = |nth: u64| {
+        let program = Arc::new(generate(first + nth, like));
+        let (tally, difference) = compare(&program, first_run(first + nth), plan);
+        (tally, difference.map(|difference| (program, difference)))
     };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            let (done, differ) = {
-                let sum = locked();
-                (sum.tally.programs, sum.found.len() as u64)
-            };
-            progress(done, differ);
-        }
+    let (mut sum, mut found) = (Tally::default(), Vec::new());
+    in_order(0..programs, jobs, one, |(tally, difference)| {
+        sum.add(&tally);
+        found.extend(difference);
+        progress(sum.programs, found.len() as u64);
+        ControlFlow::Continue(())
     });
-    let Sum { tally, found } = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
-    (tally, found.into_values().collect())
+    (sum, found)
 }
 
 fn percent(part: u64, whole: u64) -> f64 {

@@ -6,13 +6,12 @@ pub(crate) use herd::{Contenders, herd};
 
 use crate::check::default_config;
 use crate::output::Format;
-use crate::run::{SeedRange, Target, default_jobs, sweep};
+use crate::run::{SeedRange, Target, default_jobs, each_of, sweep};
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::Arc;
 use std::time::Instant;
 use zk_model::CheckConfig;
 use zk_reports::{
@@ -155,40 +154,6 @@ pub(crate) fn judge(
         trials,
         wall_seconds: began.elapsed().as_secs_f64(),
     })
-}
-
-/// Does this with each, so many at a time. `progress` learns how many are done.
-pub(crate) fn each_of<T: Sync, R: Send>(
-    items: &[T],
-    jobs: usize,
-    work: impl Fn(&T) -> R + Sync,
-    progress: &mut dyn FnMut(u64),
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
-    let (sender, receiver) = mpsc::channel();
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, items.len().max(1)) {
-            let (sender, next, results, work) = (sender.clone(), &next, &results, &work);
-            scope.spawn(move || {
-                while let Some((nth, item)) = {
-                    let nth = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(nth).map(|item| (nth, item))
-                } {
-                    let result = work(item);
-                    results.lock().expect("nobody panics with it")[nth] = Some(result);
-                    // The one who listens may be gone.
-                    let _ = sender.send(());
-                }
-            });
-        }
-        drop(sender);
-        for (done, ()) in (1..).zip(receiver) {
-            progress(done);
-        }
-    });
-    let results = results.into_inner().expect("nobody panicked with it");
-    results.into_iter().map(|result| result.expect("each was done")).collect()
 }
 
 pub(crate) fn worst(answers: impl Iterator<Item = Answer>) -> Answer {

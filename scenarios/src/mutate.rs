@@ -3,8 +3,8 @@
 mod outcomes;
 mod subject;
 
-use crate::judge::{JudgeFormat, each_of};
-use crate::run::default_jobs;
+use crate::judge::JudgeFormat;
+use crate::run::{default_jobs, each_of};
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::Args;

@@ -25,11 +25,12 @@ mod shrink;
 mod sweep;
 mod tally;
 mod target;
+mod threads;
 mod timeline;
 
 pub(crate) use exhaust::{Exhaust, exhaust};
 pub(crate) use export::export;
-pub(crate) use failed::caught;
+pub(crate) use failed::{caught, message};
 #[cfg(feature = "live")]
 pub(crate) use live::{LiveRun, live};
 #[cfg(all(feature = "live", feature = "serve"))]
@@ -49,4 +50,5 @@ pub(crate) use shrink::{
 };
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
 pub(crate) use target::{Asked, Target};
+pub(crate) use threads::{each_of, in_order};
 pub(crate) use timeline::lines;

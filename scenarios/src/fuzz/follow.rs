@@ -4,6 +4,7 @@ use super::actor::Fuzzed;
 use super::blind::Blind;
 use super::program::Program;
 use super::world::{Change, Mark, Seen, change, told};
+use crate::run::message;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -317,11 +318,8 @@ impl<'a> Search<'a> {
 
 /// What a panic says.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        format!("the model panics: {}", text.unwrap_or_default())
-    })
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|panic| format!("the model panics: {}", message(&*panic).unwrap_or_default()))
 }
 
 /// All that the processes can tell, if there are no more than so many states.

@@ -1,7 +1,7 @@
 //! How many clients a release wakes, by how many contend.
 
-use super::{JudgeArguments, each_of};
-use crate::run::{Target, default_jobs};
+use super::JudgeArguments;
+use crate::run::{Target, default_jobs, each_of};
 use crate::{BadInput, Zoo};
 use std::time::Instant;
 use zk_reports::{Answer, HERD_SCHEMA, HerdReport, HerdRun, HerdTrial};

@@ -2,6 +2,7 @@
 
 use super::Target;
 use super::tally::Tally;
+use super::threads::each_of;
 use crate::BadInput;
 use crate::zoo::catalogued;
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ pub(crate) fn exhaust(
     while !waiting.is_empty() && orders < what.most {
         let room = usize::try_from(what.most - orders).unwrap_or(usize::MAX);
         let batch = waiting.split_off(waiting.len().saturating_sub(BATCH.min(room)));
-        for (picks, run) in batch.iter().zip(on_threads(&batch, what.jobs, &one)) {
+        for (picks, run) in batch.iter().zip(each_of(&batch, what.jobs, one, &mut |_| {})) {
             let run = run.map_err(|_| {
                 let order = words(picks);
                 BadInput::new(format!(
@@ -140,18 +141,6 @@ fn note_broken(
 
 fn words(picks: &[u32]) -> String {
     picks.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// What came of each, in their order.
-pub(super) fn on_threads<T: Sync, R: Send>(all: &[T], jobs: usize, one: &(dyn Fn(&T) -> R + Sync)) -> Vec<R> {
-    let share = all.len().div_ceil(jobs.max(1)).max(1);
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = all
-            .chunks(share)
-            .map(|part| scope.spawn(move || part.iter().map(one).collect::<Vec<R>>()))
-            .collect();
-        parts.into_iter().flat_map(|part| part.join().expect("each catches its own panics")).collect()
-    })
 }
 
 #[cfg(test)]

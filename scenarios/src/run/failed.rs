@@ -16,7 +16,11 @@ pub(crate) fn failed(payload: &(dyn Any + Send)) -> String {
     if let Some(foul) = payload.downcast_ref::<Foul>() {
         return foul.what.clone();
     }
+    format!("the simulator itself has failed: {}", message(payload).unwrap_or_else(|| "a panic".into()))
+}
+
+/// What a panic says.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<String> {
     let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
-    let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    format!("the simulator itself has failed: {}", text.unwrap_or_else(|| "a panic".into()))
+    text.or_else(|| payload.downcast_ref::<String>().cloned())
 }

@@ -3,7 +3,7 @@
 //! A run is what its seed makes it up to some event, and behind that everything is left to another chance, but for the
 //! faults of the schedule. The last event behind which some chance still avoids the break is looked for by halving.
 
-use super::exhaust::on_threads;
+use super::threads::each_of;
 use super::{Target, caught};
 use crate::BadInput;
 use zk_reports::NoReturn;
@@ -106,7 +106,7 @@ impl Search<'_> {
     fn avoiding(&self, after: u64, chances: std::ops::RangeInclusive<u32>) -> Result<u32, BadInput> {
         let chances: Vec<u32> = chances.collect();
         let one = |with: &u32| self.run(after, u64::from(*with)).map(|run| u32::from(!self.breaks(&run)));
-        on_threads(&chances, self.redraws.jobs, &one).into_iter().sum()
+        each_of(&chances, self.redraws.jobs, one, &mut |_| {}).into_iter().sum()
     }
 
     fn is_avoided(&self, after: u64) -> Result<bool, BadInput> {

@@ -3,14 +3,12 @@
 use super::covered::Covered;
 use super::failed::failed;
 use super::tally::Tally;
+use super::threads::in_order;
 use super::{SeedRange, Target};
 use crate::BadInput;
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
 use std::time::Instant;
 use zk_reports::SweepReport;
 use zk_world::{Run, RunOptions};
@@ -106,7 +104,7 @@ fn sweep_over(
         covered = covered.map(|covered| covered.after(before));
     }
     let mut is_covered = false;
-    in_order(seeds, skip, how.jobs, one, &mut |outcome| {
+    run_seeds(seeds, skip, how.jobs, one, &mut |outcome| {
         part.tally.add(target, &outcome.run);
         if let Some(again) = outcome.again {
             part.tally.compared(target, &outcome.run, again.err());
@@ -171,7 +169,7 @@ pub(crate) fn each_seed(
         each(&outcome.run);
         ControlFlow::Continue(())
     };
-    in_order(seeds, 0, jobs, one, &mut each)
+    run_seeds(seeds, 0, jobs, one, &mut each)
         .map_err(|Failed { seed, why }| BadInput::new(format!("seed {seed}: {why}")))
 }
 
@@ -181,59 +179,28 @@ struct Failed {
     why: String,
 }
 
-/// Runs the seeds but for the first `skip` on so many threads, and gives out what came of them in the order of the seeds,
-/// until `each` has enough. What is done by then of later seeds is thrown away.
-fn in_order(
+/// Runs the seeds but for the first `skip`, and gives out what came of them in their order, until `each` has enough.
+fn run_seeds(
     seeds: &SeedRange,
     skip: u64,
     jobs: usize,
     one: One<'_>,
     each: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
 ) -> Result<(), Failed> {
-    let next = AtomicU64::new(skip);
-    let stop = AtomicBool::new(false);
-    let jobs = jobs.clamp(1, usize::try_from(seeds.count()).unwrap_or(usize::MAX));
-    let (sender, receiver) = mpsc::sync_channel(4 * jobs);
-    std::thread::scope(|scope| {
-        for _ in 0..jobs {
-            let sender = sender.clone();
-            let (next, stop) = (&next, &stop);
-            scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(seed) = seeds.nth(index) else { break };
-                    let outcome = catch_unwind(AssertUnwindSafe(|| outcome(seeds, seed, one)));
-                    let outcome = outcome.map_err(|payload| Failed { seed, why: failed(&*payload) });
-                    if sender.send((index, outcome)).is_err() {
-                        break;
-                    }
-                }
-            });
+    let run = |index: u64| {
+        let seed = seeds.nth(index).expect("it is one of them");
+        let outcome = catch_unwind(AssertUnwindSafe(|| outcome(seeds, seed, one)));
+        outcome.map_err(|payload| Failed { seed, why: failed(&*payload) })
+    };
+    let mut came = Ok(());
+    in_order(skip..seeds.count(), jobs, run, |outcome| match outcome {
+        Ok(outcome) => each(outcome),
+        Err(failed) => {
+            came = Err(failed);
+            ControlFlow::Break(())
         }
-        drop(sender);
-        // What came before its turn.
-        let mut early = BTreeMap::new();
-        let mut turn = skip;
-        for (index, outcome) in receiver {
-            early.insert(index, outcome);
-            while let Some(outcome) = early.remove(&turn) {
-                turn += 1;
-                match outcome {
-                    Ok(outcome) => {
-                        if each(outcome).is_break() {
-                            stop.store(true, Ordering::Relaxed);
-                            return Ok(());
-                        }
-                    }
-                    Err(failed) => {
-                        stop.store(true, Ordering::Relaxed);
-                        return Err(failed);
-                    }
-                }
-            }
-        }
-        Ok(())
-    })
+    });
+    came
 }
 
 fn outcome(seeds: &SeedRange, seed: u64, one: One<'_>) -> Outcome {

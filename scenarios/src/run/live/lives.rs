@@ -3,7 +3,7 @@
 use super::LiveRun;
 use super::actor::{LiveProbe, LiveZk, Tasks};
 use super::course::{Course, share};
-use std::any::Any;
+use crate::run::message;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -61,12 +61,7 @@ async fn session(course: &Arc<Course>) -> LiveClient {
 async fn to_its_end(mut actor: Actor) -> Result<End, String> {
     poll_fn(move |cx| match catch_unwind(AssertUnwindSafe(|| actor.as_mut().poll(cx))) {
         Ok(polled) => polled.map(Ok),
-        Err(payload) => Poll::Ready(Err(message(&*payload))),
+        Err(payload) => Poll::Ready(Err(message(&*payload).unwrap_or_else(|| "without a message".into()))),
     })
     .await
-}
-
-fn message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }

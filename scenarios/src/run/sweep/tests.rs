@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::Zoo;
-use std::sync::atomic::AtomicU64;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use zk_reports::{Answer, Verdict};
 use zk_trials::promise::Assumption;
 use zk_world::RunViolation;
