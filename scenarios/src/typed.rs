@@ -21,12 +21,13 @@ where
 }
 
 /// Reads one of some names as what it stands for, or says which names there are.
-pub(crate) fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+pub(crate) fn one_of<T>(all: &'static [T]) -> impl TypedValueParser<Value = T>
 where
-    T: Copy + Send + Sync + 'static,
+    T: Copy + Into<&'static str> + Send + Sync + 'static,
 {
-    let named = move |name: String| all.into_iter().find(|(it, _)| *it == name).expect("no other passes").1;
-    PossibleValuesParser::new(all.map(|(name, _)| name)).map(named)
+    let is = |it: &&T, name: &str| <T as Into<&'static str>>::into(**it) == name;
+    let named = move |name: String| *all.iter().find(|it| is(it, &name)).expect("no other passes");
+    PossibleValuesParser::new(all.iter().map(|it| <T as Into<&'static str>>::into(*it))).map(named)
 }
 
 /// An address of this machine, to listen on: `127.0.0.1:2181`, `[::1]:0`, `localhost:2181`. No other name is looked

@@ -49,7 +49,7 @@ impl EnsembleBounds {
 }
 
 /// Where a model begins, and what can happen in it. Never another protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum Level {
     /// Everybody looks for a leader, and nobody dials anybody.
@@ -67,6 +67,9 @@ pub enum Level {
 }
 
 impl Level {
+    /// All of them.
+    pub const ALL: &[Level] = Level::VARIANTS;
+
     /// Whether learners dial their leaders.
     pub(super) fn has_links(self) -> bool {
         match self {
