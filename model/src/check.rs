@@ -49,6 +49,9 @@ pub struct CheckConfig {
     /// one that makes sequential znodes, nor for what remembers numbers: such a check never holds, and judges nothing but what
     /// goes round, which is tried by the numbers themselves. Off unless asked for; a search that runs out is followed by one.
     pub ranks: bool,
+    /// Of two guids, that which was given later is the lower one as a text. Where code is given any, a search that holds is
+    /// followed by one with this on; not where symmetry is reduced, which tells no names apart.
+    pub guids_fall: bool,
     /// Which search.
     pub engine: Engine,
     /// Search until this promise is broken, whatever else is, and say what became of it; without a name, until the one
@@ -179,6 +182,8 @@ pub struct Counterexample {
     pub scenes: Vec<Scene>,
     /// The same steps, for the world to take again.
     pub course: Vec<CourseStep>,
+    /// Whether guids [fall](CheckConfig::guids_fall) in it.
+    pub guids_fall: bool,
 }
 
 impl CheckConfig {
@@ -197,6 +202,7 @@ impl CheckConfig {
             admin_parents: false,
             true_zxids: false,
             ranks: false,
+            guids_fall: false,
             engine: Engine::Own,
             promise: None,
             livelock: true,
@@ -242,14 +248,35 @@ fn is_stopped(config: &CheckConfig) -> bool {
     config.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
-/// Explores with values that vary as soon as they are found to be read.
+/// Explores, and once more with guids in the other order where everything holds and there are any.
 fn within(
     trial: &Arc<Trial>,
     config: &CheckConfig,
     started: Instant,
     progress: &mut dyn FnMut(Progress),
 ) -> Check {
-    let mut varied = Reads::default();
+    let (found, read) = in_one_order(trial, config, started, progress);
+    let may_differ = read.has(Reads::GUIDS) && !config.guids_fall && !config.reductions.symmetry;
+    if found.verdict != Verdict::Holds || !may_differ {
+        return found;
+    }
+    let fall = CheckConfig { guids_fall: true, ..config.clone() };
+    let (fallen, _) = in_one_order(trial, &fall, started, progress);
+    match fallen.verdict {
+        Verdict::Holds => Check { wall: fallen.wall, ..found },
+        _ => fallen,
+    }
+}
+
+/// Explores with values that vary as soon as they are found to be read, which it gives as well.
+fn in_one_order(
+    trial: &Arc<Trial>,
+    config: &CheckConfig,
+    started: Instant,
+    progress: &mut dyn FnMut(Progress),
+) -> (Check, Reads) {
+    // The order of guids is varied by another search.
+    let mut varied = Reads::GUIDS;
     let (sought, names, mut found) = loop {
         let model = RecipeModel::new(trial.clone(), config, varied);
         let (sought, names) = (model.to_break, model.promises.clone());
@@ -271,8 +298,13 @@ fn within(
         // What was seen of such code may be seen of it never again.
         found.promises.iter_mut().for_each(|report| *report = PromiseReport::new(report.name));
     }
+    for report in &mut found.promises {
+        let examples = report.broken.iter_mut().chain(&mut report.excused);
+        examples.for_each(|example| example.guids_fall = config.guids_fall);
+    }
     let verdict = verdict(&names, config, sought, &found);
-    Check {
+    let read = varied.without(Reads::GUIDS).and(found.reads);
+    let check = Check {
         verdict,
         ran_out: found.ran_out,
         states: found.states,
@@ -280,9 +312,10 @@ fn within(
         depth: found.depth,
         promises: found.promises,
         sometimes: found.sometimes,
-        reads: varied.names(),
+        reads: read.names(),
         wall: started.elapsed(),
-    }
+    };
+    (check, read)
 }
 
 /// The answer to what was asked: what became of one promise, or of all. `sought` is the promise that the search was for.

@@ -95,11 +95,11 @@ pub struct Taken {
 impl RecipeModel {
     /// A model of a trial, which varies these.
     pub fn new(trial: Arc<Trial>, config: &CheckConfig, varied: Reads) -> RecipeModel {
-        let CheckConfig { bounds, reductions, memo, keys, audit, other_time, .. } = *config;
+        let CheckConfig { bounds, reductions, memo, keys, audit, other_time, guids_fall, .. } = *config;
         let symmetry = reductions.symmetry;
         let effects = config.effects || bounds.effects;
         let clients = bounds.clients;
-        let setup = Setup { clients, effects, memo, keys, audit, other_time, symmetry, varied };
+        let setup = Setup { clients, effects, memo, keys, audit, other_time, symmetry, guids_fall, varied };
         let promises = trial.held_to();
         let promises: Vec<_> = promises.iter().map(|promise| promise.name()).chain(OWN_PROMISES).collect();
         let known = trial.about.breaks.map(|breaks| breaks.promise);

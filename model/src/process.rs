@@ -242,6 +242,8 @@ pub struct Setup {
     pub other_time: Option<OtherTime>,
     /// Work out what processes see.
     pub symmetry: bool,
+    /// See [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
+    pub guids_fall: bool,
     /// What the model varies, as it is read.
     pub varied: Reads,
 }
@@ -390,8 +392,8 @@ impl Replayer {
 
     /// The same, where the clocks jump before each input.
     fn replay_timed(&self, before: &Node, now: Option<&Given>, jump: &dyn Fn()) -> Step {
-        let Setup { clients, effects, keys, symmetry, .. } = self.setup;
-        let shell = Arc::new(Shell::new(before.life, effects, keys, symmetry));
+        let Setup { clients, effects, keys, symmetry, guids_fall, .. } = self.setup;
+        let shell = Arc::new(Shell::new(before.life, effects, keys, symmetry, guids_fall));
         let part = Part { me: before.actor, clients: clients.into(), rounds: before.life.rounds, effects };
         let (zk, probe) = (Arc::new(ModelClient(shell.clone())), Arc::new(ModelProbe(shell.clone())));
         let mut tasks = Tasks::new(shell.clone());

@@ -3,8 +3,13 @@
 //! A search begins with none of it. Each replay notes what its code has read; once that is more than the model varies, the
 //! search begins anew with it. So it costs nothing where nobody reads it, and it is never left out where somebody does.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zk_api::{SessionId, StatReads};
+
+thread_local! {
+    static GUID: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A set of things that are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,14 +32,19 @@ impl Reads {
     /// In which order the ephemeral znodes of one session go when it ends. Noted when somebody is told of two of them.
     pub const ENDS: Reads = Reads(32);
 
+    /// That there are guids: a text cannot tell that code compares it with another, so both orders are searched. Noted when
+    /// one is given, and never varied within one search: see [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
+    pub const GUIDS: Reads = Reads(128);
+
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 6] = [
+    pub const ALL: [(Reads, &'static str); 7] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take seven values"),
         (Reads::PZXID, "pzxid"),
         (Reads::SESSIONS, "the order of session ids"),
         (Reads::WITHHELD, "events of znodes that not everybody may read"),
         (Reads::ENDS, "the order in which a session's ephemerals go"),
+        (Reads::GUIDS, "guids, which rise in the order in which they are given, or fall"),
     ];
 
     /// What this thread has read since it was asked last.
@@ -44,6 +54,12 @@ impl Reads {
         of(stats.has(StatReads::TIMES), Reads::TIMES)
             .and(of(stats.has(StatReads::PZXID), Reads::PZXID))
             .and(of(SessionId::were_ordered(), Reads::SESSIONS))
+            .and(of(GUID.take(), Reads::GUIDS))
+    }
+
+    /// This thread gives a guid.
+    pub fn note_guid() {
+        GUID.set(true);
     }
 
     /// Whether all of these are in it.

@@ -396,7 +396,7 @@ impl Search<'_> {
     fn retraced(&self, violation: &Violation, path: &[usize]) -> Counterexample {
         let (what, excuse) = (violation.what.clone(), violation.excuse);
         let (steps, scenes, course) = retrace(self.model, path);
-        Counterexample { what, excuse, steps, inevitable_from: None, scenes, course }
+        Counterexample { what, excuse, steps, inevitable_from: None, scenes, course, guids_fall: false }
     }
 
     /// The numbers of the actions from the start to a state, and then these.

@@ -3,6 +3,7 @@
 use crate::digest::{Digest, Digester, digest_of};
 use crate::life::Life;
 use crate::process::{Emitted, Input, Req};
+use crate::reads::Reads;
 use crate::symmetry::{Eyes, guid};
 pub use crate::waits::{Polled, Waits};
 pub use crate::watching::{Kind, Watching};
@@ -76,6 +77,7 @@ struct Inner {
     out: Emitted,
     mark: Option<Mark>,
     guids: u32,
+    guids_fall: bool,
     /// Its session, the first or a later one.
     session: SessionId,
     asked: u32,
@@ -122,7 +124,7 @@ impl std::fmt::Debug for SpawnedTask {
 
 impl Shell {
     /// An actor that has done nothing yet.
-    pub fn new(life: Life, effects: bool, keys: bool, symmetry: bool) -> Shell {
+    pub fn new(life: Life, effects: bool, keys: bool, symmetry: bool, guids_fall: bool) -> Shell {
         Shell(Mutex::new(Inner {
             actor: life.actor,
             life,
@@ -146,6 +148,7 @@ impl Shell {
             out: Emitted::default(),
             mark: None,
             guids: 0,
+            guids_fall,
             session: if life.early { SessionId::NONE } else { life.session() },
             asked: 0,
             crowded: false,
@@ -354,7 +357,8 @@ impl Shell {
     pub fn guid(&self) -> Text {
         let mut inner = self.count();
         inner.guids += 1;
-        guid(inner.actor, inner.guids - 1)
+        Reads::note_guid();
+        guid(inner.actor, inner.guids - 1, inner.guids_fall)
     }
 
     /// Another task.

@@ -171,6 +171,7 @@ fn blame(model: &RecipeModel, path: Vec<(State, Option<Action>)>, found: &mut Fo
             inevitable_from: None,
             scenes,
             course,
+            guids_fall: false,
         };
         found.promises[promise].broken = Some(example);
     }

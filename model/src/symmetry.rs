@@ -50,9 +50,13 @@ fn process_in(number: i64) -> Option<usize> {
     (number & !0xff_ffff_ffff == SESSIONS).then(|| (number & 0xff) as usize - 1)
 }
 
-/// The guid number `nth` of an actor.
-pub fn guid(actor: ActorId, nth: u32) -> Text {
-    format!("{actor}g{nth}").replace('.', "l").into()
+/// The guid number `nth` of an actor: as texts they rise by process, life and number, or they fall.
+pub fn guid(actor: ActorId, nth: u32, fall: bool) -> Text {
+    let rising = format!("{actor}g{nth}").replace('.', "l");
+    if !fall {
+        return rising.into();
+    }
+    format!("{:04x}{:02x}{:04x}{rising}", u16::MAX - actor.process, u8::MAX - actor.life, 0xffff - nth).into()
 }
 
 /// Hashes what one process sees.
@@ -196,7 +200,7 @@ mod tests {
         for (me, other) in [(0, 1), (1, 0), (2, 0), (11, 1)] {
             let of = |process: usize| {
                 let actor = actor(process as u16);
-                (actor, session_of(actor, 0, 0), format!("/lock/{}-lock-0000000003", guid(actor, 0)))
+                (actor, session_of(actor, 0, 0), format!("/lock/{}-lock-0000000003", guid(actor, 0, false)))
             };
             assert_eq!(seen(me, &of(me)), seen(0, &of(0)));
             assert_eq!(seen(me, &of(other)), seen(0, &of(1)));

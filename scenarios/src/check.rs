@@ -272,6 +272,7 @@ mod tests {
             inevitable_from: None,
             scenes: Vec::new(),
             course: Vec::new(),
+            guids_fall: false,
         });
         PromiseReport { name, tested, broken, excused: None, unchecked: None }
     }

@@ -272,6 +272,7 @@ impl<N: Node> Search<'_, N> {
                 inevitable_from: None,
                 scenes: Vec::new(),
                 course: Vec::new(),
+                guids_fall: false,
             });
         }
         if self.violated.is_none_or(|(_, shortest)| steps < shortest) {

@@ -93,6 +93,7 @@ fn a_counterexample_has_its_messages_from_where_they_were_sent_and_ends_with_the
     let example = Counterexample {
         what: "p1 waits\nfor ever".into(),
         course: Vec::new(),
+        guids_fall: false,
         excuse: None,
         inevitable_from: None,
         steps: vec!["p1 creates /lock".into(), "p1 crashes".into(), "p1 has its answer".into()],

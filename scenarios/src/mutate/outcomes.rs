@@ -29,7 +29,7 @@ pub(super) enum Compared {
 
 /// Compares a recipe with another one, within `most` states of each.
 pub(super) fn compare(right: &Mutated, other: &Mutated, config: &CheckConfig, most: usize) -> Compared {
-    let mut varied = Reads::default();
+    let mut varied = Reads::GUIDS;
     loop {
         let graph = |trial: &Mutated| Graph::new(trial, config, varied);
         let mut both = Both { right: graph(right), other: graph(other), labels: Labels::default(), most };
@@ -321,8 +321,8 @@ mod tests {
 
     #[test]
     fn guids_have_one_name_and_processes_have_their_own() {
-        let guids =
-            [(0, 0), (12, 0), (1, 3)].map(|(process, life)| guid(ActorId { process, life, thread: 0 }, 7));
+        let guids = [(0, 0), (12, 0), (1, 3)]
+            .map(|(process, life)| guid(ActorId { process, life, thread: 0 }, 7, false));
         assert!(guids.iter().all(|guid| is_guid(guid)), "{guids:?}");
         let text = format!("p1 is granted /lock by /lock/{}-lock-0000000003, not same-lock", guids[1]);
         assert_eq!(reduced(&text), "p1 is granted /lock by /lock/GUID-lock-0000000003, not GUID-lock");

@@ -8,7 +8,7 @@ use zk_trials::course::{CourseStep, late};
 use zk_trials::event::ActorId;
 use zk_trials::trial::Trial;
 use zk_world::course::{Course, Step};
-use zk_world::{Faults, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
+use zk_world::{Faults, GuidOrder, OneRun, Recorded, Run, RunOptions, Scenario, Schedule};
 
 /// Ticks so long that no session ends by itself while a course goes on.
 const TICK_MS: u32 = 10_000;
@@ -80,7 +80,12 @@ fn scenario(
     let course = Course {
         effects: config.effects || config.bounds.effects,
         lag,
-        steps: example.course.iter().map(|step| Step(with_own_guids(step, clients))).collect(),
+        guids_fall: example.guids_fall,
+        steps: example
+            .course
+            .iter()
+            .map(|step| Step(with_own_guids(step, clients, example.guids_fall)))
+            .collect(),
     };
     let one = OneRun {
         seed: 0,
@@ -111,31 +116,32 @@ fn scenario(
 }
 
 /// Guids in the paths of a step as they are in the world.
-fn with_own_guids(step: &CourseStep, clients: u8) -> CourseStep {
+fn with_own_guids(step: &CourseStep, clients: u8, fall: bool) -> CourseStep {
     match step {
-        CourseStep::Delete(path) => CourseStep::Delete(renamed(path, clients)),
+        CourseStep::Delete(path) => CourseStep::Delete(renamed(path, clients, fall)),
         CourseStep::DeliverInOrder(p, names) => {
-            CourseStep::DeliverInOrder(*p, names.iter().map(|name| renamed(name, clients)).collect())
+            CourseStep::DeliverInOrder(*p, names.iter().map(|name| renamed(name, clients, fall)).collect())
         }
-        CourseStep::Set(path, data) => CourseStep::Set(renamed(path, clients), data.clone()),
+        CourseStep::Set(path, data) => CourseStep::Set(renamed(path, clients, fall), data.clone()),
         step => step.clone(),
     }
 }
 
 /// The same path with the world's guids for a model's, where they are words of their own.
-fn renamed(path: &str, clients: u8) -> Text {
+fn renamed(path: &str, clients: u8, fall: bool) -> Text {
+    let order = if fall { GuidOrder::Falling } else { GuidOrder::Rising };
     let own = |word: &str| {
         let lives = |process: u8| (0..=MOST_RESTARTS).map(move |life| (process, life));
         let actors = (0..clients).flat_map(lives);
         let actors = actors.map(|(process, life)| ActorId { process: process.into(), life, thread: 0 });
         let mut guids = actors.flat_map(|actor| (0..GUIDS).map(move |nth| (actor, nth)));
-        guids.find(|(actor, nth)| *zk_model::symmetry::guid(*actor, *nth) == *word)
+        guids.find(|(actor, nth)| *zk_model::symmetry::guid(*actor, *nth, fall) == *word)
     };
     let is_of_word = |c: char| c.is_ascii_alphanumeric();
     let words = path.split_inclusive(|c: char| !is_of_word(c)).map(|piece| {
         let (word, end) = piece.split_at(piece.trim_end_matches(|c: char| !is_of_word(c)).len());
         match own(word) {
-            Some((actor, nth)) => format!("{}{end}", zk_world::guid(actor, nth)),
+            Some((actor, nth)) => format!("{}{end}", zk_world::guid(actor, nth, order)),
             None => piece.to_owned(),
         }
     });
@@ -174,10 +180,10 @@ mod tests {
 
     #[test]
     fn a_guid_is_renamed_where_it_is_a_word() {
-        assert_eq!(&*renamed("/lock/p1g0-lock-0000000000", 2), "/lock/g01x00x1-lock-0000000000");
-        assert_eq!(&*renamed("/lock/xp1g0/p1g0x/p2g0", 2), "/lock/xp1g0/p1g0x/p2g0");
-        assert_eq!(&*renamed("/a-p0g11", 2), "/a-g00x00xc");
-        assert_eq!(&*renamed("/a-p0l1g0", 2), "/a-g00x01x1");
+        assert_eq!(&*renamed("/lock/p1g0-lock-0000000000", 2, false), "/lock/g01x00x1-lock-0000000000");
+        assert_eq!(&*renamed("/lock/xp1g0/p1g0x/p2g0", 2, false), "/lock/xp1g0/p1g0x/p2g0");
+        assert_eq!(&*renamed("/a-p0g11", 2, false), "/a-g00x00xc");
+        assert_eq!(&*renamed("/a-p0l1g0", 2, false), "/a-g00x01x1");
     }
 
     /// The model and the world agree: whatever breaks there breaks here by the same steps, unless it takes a leader that

@@ -6,6 +6,7 @@ mod barrier;
 mod checkpoints;
 mod counter;
 mod election;
+mod guids;
 mod idle;
 mod judge;
 mod lives;

@@ -30,6 +30,9 @@ pub struct Course {
     /// each client has its own, one for each of its connections.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lag: u8,
+    /// Guids are in the other order than they were asked for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guids_fall: bool,
     /// The steps.
     pub steps: Vec<Step>,
 }

@@ -87,7 +87,7 @@ pub use crossing::{Carried, Crossing};
 pub use disk_faults::{CRASH_WAYS, DiskCrash};
 pub use herd::Herd;
 pub use hosted::Foul;
-pub use mailbox::guid;
+pub use mailbox::{GuidOrder, guid};
 pub use other_time::in_other_time;
 pub use recorded::Recorded;
 pub use run::{Redraw, Run, RunOptions, RunViolation, run, run_schedule};

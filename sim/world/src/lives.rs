@@ -91,7 +91,7 @@ impl World<'_> {
 
     /// A life begins, and has no client yet.
     pub fn begin_process(&mut self, actor: ActorId) -> Arc<Mailbox> {
-        let mailbox = Arc::new(Mailbox::new(actor));
+        let mailbox = Arc::new(Mailbox::new(actor, self.swarm.guids));
         let process = &mut self.processes[usize::from(actor.process)];
         process.actor = actor;
         process.mailbox = mailbox.clone();

@@ -33,6 +33,7 @@ struct Inner {
     seen: Seen,
     waiting_for_state: Vec<Completer<KeeperState>>,
     guids: u32,
+    guid_order: GuidOrder,
     dead: bool,
 }
 
@@ -45,7 +46,7 @@ pub struct Seen {
 
 impl Mailbox {
     /// The mailbox of a life that begins.
-    pub fn new(actor: ActorId) -> Mailbox {
+    pub fn new(actor: ActorId, guid_order: GuidOrder) -> Mailbox {
         Mailbox {
             actor,
             inner: Mutex::new(Inner {
@@ -54,6 +55,7 @@ impl Mailbox {
                 seen: Seen { session: SessionId::NONE, state: KeeperState::Disconnected },
                 waiting_for_state: Vec::new(),
                 guids: 0,
+                guid_order,
                 dead: false,
             }),
         }
@@ -99,7 +101,7 @@ impl Mailbox {
     pub fn guid(&self) -> Text {
         let mut inner = self.count();
         inner.guids += 1;
-        guid(self.actor, inner.guids - 1)
+        guid(self.actor, inner.guids - 1, inner.guid_order)
     }
 
     /// A turn begins.
@@ -135,9 +137,31 @@ impl Mailbox {
     }
 }
 
+/// In which order guids are as texts.
+#[derive(Clone, Copy, Debug)]
+pub enum GuidOrder {
+    /// By process, life and number.
+    Rising,
+    /// The other way round.
+    Falling,
+    /// As this number mixes them: no code may rely on the order of guids.
+    Mixed(u64),
+}
+
 /// The text that a process is given as unlike any other, the `nth` of its life from 0 on.
-pub fn guid(actor: ActorId, nth: u32) -> Text {
-    format!("g{:02x}x{:02x}x{:x}", actor.process, actor.life, nth + 1).into()
+pub fn guid(actor: ActorId, nth: u32, order: GuidOrder) -> Text {
+    let ActorId { process, life, .. } = actor;
+    let rising = format!("g{process:02x}x{life:02x}x{:x}", nth + 1);
+    match order {
+        GuidOrder::Rising => rising.into(),
+        GuidOrder::Falling => {
+            format!("g{:04x}x{:02x}x{:08x}", u16::MAX - process, u8::MAX - life, u32::MAX - nth).into()
+        }
+        GuidOrder::Mixed(by) => {
+            let mixed = xxhash_rust::xxh3::xxh3_64_with_seed(rising.as_bytes(), by) as u16;
+            format!("g{mixed:04x}{rising}").into()
+        }
+    }
 }
 
 #[cfg(test)]
@@ -145,18 +169,32 @@ mod tests {
     use super::*;
 
     fn mailbox() -> Mailbox {
-        Mailbox::new(ActorId { process: 1, life: 0, thread: 0 })
+        Mailbox::new(ActorId { process: 1, life: 0, thread: 0 }, GuidOrder::Rising)
     }
 
     #[test]
     fn guids_are_unlike_and_fit_for_names() {
-        let of = |process, life| Mailbox::new(ActorId { process, life, thread: 0 });
+        let of = |process, life| Mailbox::new(ActorId { process, life, thread: 0 }, GuidOrder::Rising);
         let all = [of(1, 0).guid(), of(1, 1).guid(), of(2, 0).guid()];
         let again = mailbox();
         assert_eq!(again.guid(), all[0]);
         assert_ne!(again.guid(), all[0]);
         assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2]);
         assert!(all.iter().all(|g| !g.contains(['-', '_', '/'])));
+    }
+
+    #[test]
+    fn guids_rise_fall_or_are_in_no_order() {
+        let guids = |order| {
+            let actors = (0..40).map(|process| ActorId { process, life: 0, thread: 0 });
+            actors.flat_map(|actor| (0..3).map(move |nth| guid(actor, nth, order))).collect::<Vec<_>>()
+        };
+        assert!(guids(GuidOrder::Rising).is_sorted());
+        assert!(guids(GuidOrder::Falling).is_sorted_by(|one, next| one > next));
+        let mixed = guids(GuidOrder::Mixed(7));
+        let rises = mixed.windows(2).filter(|pair| pair[0] < pair[1]).count();
+        assert!((30..90).contains(&rises), "{rises} of {}", mixed.len());
+        assert_ne!(mixed, guids(GuidOrder::Mixed(8)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::choices::{Choices, Stream};
 use crate::clock::Clock;
 use crate::executor::TaskId;
 use crate::hosted::Client;
-use crate::mailbox::{CallCompleter, Mailbox};
+use crate::mailbox::{CallCompleter, GuidOrder, Mailbox};
 use crate::scenario::Scenario;
 use crate::schedule::{Loss, When};
 use crate::world::Happening;
@@ -80,7 +80,8 @@ impl Process {
         Process {
             actor,
             client: None,
-            mailbox: Arc::new(Mailbox::new(actor)),
+            // That of its first life comes with that.
+            mailbox: Arc::new(Mailbox::new(actor, GuidOrder::Rising)),
             renews: false,
             clock: Clock::new(offset_ms),
             opening: None,

@@ -332,7 +332,12 @@ impl Scenario {
 
     /// How many transactions a client's server may be behind in the course that is given, if one is.
     pub fn lag(&self) -> u8 {
-        self.run.as_ref().and_then(|one| one.course.as_ref()).map_or(0, |course| course.lag)
+        self.course().map_or(0, |course| course.lag)
+    }
+
+    /// The course that is given, if one is.
+    pub(crate) fn course(&self) -> Option<&Course> {
+        self.run.as_ref()?.course.as_ref()
     }
 
     /// In such a course, the observers of a client; of who is no client, the server that leads.

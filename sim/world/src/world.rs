@@ -7,6 +7,7 @@ use crate::executor::{Executor, TaskId};
 use crate::herd::{Waiting, gets_ahead};
 use crate::judge::Judge;
 use crate::knowledge::Knowledge;
+use crate::mailbox::GuidOrder;
 use crate::network::{Direction, Network};
 use crate::order::Other;
 use crate::process::{Armed, Process};
@@ -563,6 +564,8 @@ pub struct Swarm {
     pub quick_work: u64,
     /// How many of 64 ready tasks stand still for a while, as threads do.
     pub stand_still: u64,
+    /// In which order guids are.
+    pub guids: GuidOrder,
 }
 
 impl Swarm {
@@ -583,6 +586,11 @@ impl Swarm {
             long_writes: [0, 2, 8, 16][choices.below(Stream::Swarm, 5, 4) as usize],
             quick_work: [0, 0, 1, 2][choices.below(Stream::Swarm, 6, 4) as usize],
             stand_still: [0, 0, 0, 8][choices.below(Stream::Swarm, 7, 4) as usize],
+            guids: match scenario.course() {
+                Some(course) if course.guids_fall => GuidOrder::Falling,
+                Some(_) => GuidOrder::Rising,
+                None => GuidOrder::Mixed(choices.below(Stream::Swarm, 8, 1 << 32)),
+            },
         }
     }
 }

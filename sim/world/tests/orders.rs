@@ -23,7 +23,7 @@ fn course(clients: u16, steps: &[&str]) -> Scenario {
         build: String::new(),
         schedule: Schedule::default(),
         choices: Recorded::default(),
-        course: Some(Course { effects: true, lag: 0, steps }),
+        course: Some(Course { effects: true, lag: 0, guids_fall: false, steps }),
     };
     Scenario {
         clients,
