@@ -423,10 +423,9 @@ impl Replayer {
         shell.close();
         drop(tasks);
         match ran {
-            Ok(Ok(Ok(ran))) if ran.out.requests.len() > Waits::MOST || ran.waits.is_beyond() => {
-                let what =
-                    format!("{} asks or waits for more than {} things at once", before.actor, Waits::MOST);
-                let _ = self.stop.set(Stop::Beyond(what));
+            Ok(Ok(Ok(ran))) if ran.waits.beyond(&ran.out.requests).is_some() => {
+                let what = ran.waits.beyond(&ran.out.requests).unwrap_or_default();
+                let _ = self.stop.set(Stop::Beyond(format!("{} {what}", before.actor)));
                 troubled(before, Trouble::Beyond)
             }
             Ok(Ok(Ok(ran))) => self.after(before, now, ran),

@@ -374,7 +374,7 @@ impl Shell {
     }
 }
 
-/// States count in bytes: see [`Waits::is_beyond`].
+/// States count in bytes: see [`Waits::beyond`].
 fn count(many: usize) -> u8 {
     u8::try_from(many).unwrap_or(u8::MAX)
 }

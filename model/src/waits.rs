@@ -1,7 +1,10 @@
 //! What an actor waits for, and which of it its tasks have polled.
 
+use crate::process::Req;
 use crate::watching::Watching;
+use std::sync::Arc;
 use std::time::Duration;
+use zk_proto::server::{FRAME_BYTES_MAX, frame_bytes};
 
 /// What an actor waits for when it is quiet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,11 +33,17 @@ impl Waits {
         usize::from(self.changes) + usize::from(self.points) + self.timers.len() + usize::from(self.writes)
     }
 
-    /// Whether it waits for more than a state can count.
-    pub fn is_beyond(&self) -> bool {
+    /// What a process does that is in no model, if it does: it asks or waits for more than a state can count, or asks for
+    /// what is so long that a server closes the connection.
+    pub fn beyond(&self, asked: &[Arc<Req>]) -> Option<String> {
         let counted = [self.changes, self.points, self.writes].map(usize::from);
-        let listed = [self.watches.len(), self.timers.len()];
-        counted.into_iter().chain(listed).any(|many| many > Waits::MOST)
+        let listed = [asked.len(), self.watches.len(), self.timers.len()];
+        if counted.into_iter().chain(listed).any(|many| many > Waits::MOST) {
+            return Some(format!("asks or waits for more than {} things at once", Waits::MOST));
+        }
+        let longest = asked.iter().map(|asked| frame_bytes(&asked.request)).max()?;
+        let is_cut_off = longest > FRAME_BYTES_MAX;
+        is_cut_off.then(|| format!("asks with {longest} bytes, and a server takes {FRAME_BYTES_MAX} at most"))
     }
 }
 

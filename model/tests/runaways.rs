@@ -32,6 +32,8 @@ enum Way {
     Submits(u32),
     /// It submits so many requests at once, and waits for either of two that it has not waited for yet.
     Races(u32),
+    /// It sets data of so many bytes.
+    Sets(usize),
     /// It submits many requests and gives them up, again and again.
     GivesUp,
     /// A task of its own does the same forgetting, but then checkpoints do not count.
@@ -85,6 +87,7 @@ impl Wrong {
                     drop(call.await);
                 }
             }
+            Way::Sets(bytes) => drop(zk.set_data(&path, Data::from(vec![0_u8; bytes]), -1).await),
             Way::Races(many) => {
                 let calls: Vec<_> = (0..many).map(|_| zk.exists(&path)).collect();
                 let mut calls = calls.into_iter();
@@ -197,6 +200,16 @@ fn more_requests_than_a_state_counts_are_undecided() {
         let ran_out = "p0 asks or waits for more than 254 things at once".to_owned();
         assert_eq!((broken(&check), check.verdict), (vec![], Verdict::Undecided { ran_out }));
     }
+}
+
+/// A server closes the connection of whoever sends more, which no model does.
+#[test]
+fn a_request_that_is_too_long_for_a_server_is_undecided() {
+    assert_eq!(of(Way::Sets(1_000_000), &full(1, 0, 0, 0)).verdict, Verdict::Holds);
+    let Verdict::Undecided { ran_out } = of(Way::Sets(1_200_000), &full(1, 0, 0, 0)).verdict else {
+        panic!("it is more than a server takes")
+    };
+    assert!(ran_out.starts_with("p0 asks with 1200"), "{ran_out}");
 }
 
 /// The model cannot count what was given up and not answered, and says so by a panic of its own.
