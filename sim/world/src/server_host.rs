@@ -17,7 +17,9 @@ use zk_proto::disk::{DiskOp, FileId};
 use zk_proto::message::{ConnId, Password, ToClient, ToServer};
 use zk_proto::order::NameOrder;
 use zk_proto::prepare::TreeConfig;
-use zk_proto::server::{Event, Input, Note, Output, ServerConfig, ServerId, Syncs, Timer};
+use zk_proto::server::{
+    Event, FRAME_BYTES_MAX, Input, Note, Output, ServerConfig, ServerId, Syncs, Timer, frame_bytes,
+};
 use zk_proto::txn::Txn;
 use zk_proto::zab::PeerConfig;
 use zk_watched::Invariant;
@@ -230,7 +232,13 @@ impl World<'_> {
                     self.once("request arrived after its client knew of the loss");
                 }
                 watch!(self.watched, arrived(id, &message, now_ms));
-                self.owed.asked(session, now);
+                match &message {
+                    ToServer::Request { request, .. } if frame_bytes(request) > FRAME_BYTES_MAX => {
+                        self.once("a request was longer than a server takes");
+                        self.owed.answered(session);
+                    }
+                    _ => self.owed.asked(session, now),
+                }
                 Event::Received { conn: id, message }
             }
         };
