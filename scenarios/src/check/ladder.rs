@@ -19,28 +19,50 @@ const LAG: Bound = ("--lag", |bounds| &mut bounds.lag);
 
 const BOUNDS: [Bound; 9] = [CLIENTS, ROUNDS, EXPIRIES, DROPS, CRASHES, RESTARTS, PAUSES, ADMIN, LAG];
 
-/// The rungs: a bound, and at least how much of it.
-const RUNGS: [(Bound, u8); 13] = [
-    (CLIENTS, 2),
-    (DROPS, 1),
-    (EXPIRIES, 1),
-    (LAG, 1),
-    (CRASHES, 1),
-    (RESTARTS, 1),
-    (CLIENTS, 3),
-    (ROUNDS, 2),
-    (PAUSES, 1),
-    (DROPS, 2),
-    (EXPIRIES, 2),
-    (LAG, 2),
-    (CRASHES, 2),
+/// A rung: a bound, and at least how much of it.
+type Rung = (Bound, u8);
+
+/// What every recipe has to bear: each rung on top of those before it.
+const FIRST: [Rung; 4] = [(CLIENTS, 2), (DROPS, 1), (EXPIRIES, 1), (LAG, 1)];
+
+/// What comes then, each by itself: a recipe that breaks mostly breaks by one of them, and all together are too much for any
+/// search.
+const ALONE: [&[Rung]; 8] = [
+    &[(ROUNDS, 2)],
+    &[(CLIENTS, 3)],
+    &[(CRASHES, 1), (RESTARTS, 1)],
+    &[(LAG, 2)],
+    &[(DROPS, 2)],
+    &[(EXPIRIES, 2)],
+    &[(PAUSES, 1)],
+    &[(CRASHES, 2)],
 ];
 
-/// The command for the first rung that these bounds do not reach; `None` on the last. When to give up is not said again.
+fn reaches(mut bounds: Bounds, rungs: &[Rung]) -> bool {
+    rungs.iter().all(|((_, bound), least)| *bound(&mut bounds) >= *least)
+}
+
+/// The bounds of the next rung; `own` are those that a trial names.
+fn above(mut own: Bounds, mut bounds: Bounds) -> Option<Bounds> {
+    let climb = |bounds: &mut Bounds, rungs: &[Rung]| {
+        rungs.iter().for_each(|((_, bound), least)| *bound(bounds) = (*bound(bounds)).max(*least));
+    };
+    if let Some(first) = FIRST.iter().find(|rung| !reaches(bounds, &[**rung])) {
+        climb(&mut bounds, &[*first]);
+        return Some(bounds);
+    }
+    let last = ALONE.iter().rposition(|rungs| reaches(bounds, rungs) && !reaches(own, rungs));
+    for ((_, bound), _) in last.iter().flat_map(|last| ALONE[*last]) {
+        *bound(&mut bounds) = *bound(&mut own);
+    }
+    let mut later = ALONE[last.map_or(0, |last| last + 1)..].iter();
+    climb(&mut bounds, later.find(|rungs| !reaches(bounds, rungs))?);
+    Some(bounds)
+}
+
+/// The command for the rung above these bounds; `None` on the last. When to give up is not said again.
 pub(super) fn next(what: &str, about: &About, config: &CheckConfig) -> Option<String> {
-    let mut bounds = config.bounds;
-    let ((_, bound), least) = RUNGS.into_iter().find(|((_, bound), least)| *bound(&mut bounds) < *least)?;
-    *bound(&mut bounds) = least;
+    let mut bounds = above(about.bounds, config.bounds)?;
     let mut words = vec!["zoocheck".to_owned(), "check".to_owned(), shell_word(what)];
     let mut own = about.bounds;
     for (option, bound) in BOUNDS {
@@ -102,31 +124,33 @@ mod tests {
                 let (_, bound) = BOUNDS.into_iter().find(|(name, _)| *name == option[0]).expect("an option");
                 *bound(&mut config.bounds) = option[1].parse().expect("a number");
             }
-            let Bounds { clients, drops, expiries, lag, crashes, restarts, .. } = config.bounds;
-            told.push([clients, drops, expiries, lag, crashes, restarts]);
+            told.push(words[3..].join(" "));
         }
-        let first = [
-            [2, 0, 0, 0, 0, 0],
-            [2, 1, 0, 0, 0, 0],
-            [2, 1, 1, 0, 0, 0],
-            [2, 1, 1, 1, 0, 0],
-            [2, 1, 1, 1, 1, 0],
-            [2, 1, 1, 1, 1, 1],
-            [3, 1, 1, 1, 1, 1],
+        let rungs = [
+            "--expiries 0 --drops 0 --lag 0",
+            "--expiries 0 --lag 0",
+            "--lag 0",
+            "",
+            "--rounds 2",
+            "--clients 3",
+            "--crashes 1 --restarts 1",
+            "--lag 2",
+            "--drops 2",
+            "--expiries 2",
+            "--pauses 1",
+            "--crashes 2",
         ];
-        assert_eq!(told[..7], first);
-        assert_eq!(told.len(), RUNGS.len());
+        assert_eq!(told, rungs);
     }
 
     #[test]
     fn what_was_asked_for_is_asked_for_again() {
-        assert_eq!(after(|_| {}).as_deref(), Some("zoocheck check mine --crashes 1"));
+        assert_eq!(after(|_| {}).as_deref(), Some("zoocheck check mine --rounds 2"));
         let asked = after(|config| {
-            (config.promise, config.bounds.drops) = (Some("fifo".into()), 3);
+            (config.promise, config.bounds.clients) = (Some("fifo".into()), 4);
             (config.lying_syncs, config.admin_parents, config.bounds.admin) = (false, true, 1);
         });
-        let expected =
-            "zoocheck check mine --drops 3 --crashes 1 --admin 1 --admin-parents --true-syncs --promise fifo";
+        let expected = "zoocheck check mine --crashes 1 --restarts 1 --admin 1 --admin-parents --true-syncs --promise fifo";
         assert_eq!(asked.as_deref(), Some(expected));
     }
 }
