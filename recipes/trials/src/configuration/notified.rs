@@ -45,14 +45,14 @@ pub fn trials() -> Vec<Trial> {
             .source("an article on ZooKeeper, which has the read alone")
             .breaks(reads, "S-003", "a server that is behind")
             .bounds(bounds)
-            .scenario(&[("servers", "3"), ("rounds", "60")]),
+            .scenario(&[("rounds", "60")]),
     ]
 }
 
-/// There are several servers, and many rounds without work, so that readers ask while one is behind.
+/// There are many rounds without work, so that readers ask while a server is behind.
 fn notified(name: &'static str, told: Told) -> Trial {
     let read = move |stage: Stage| async move { told.follow(&stage).await };
-    configuration(name, write, read).scenario(&[("servers", "3"), ("rounds", "20")]).promises(|| {
+    configuration(name, write, read).scenario(&[("rounds", "20")]).promises(|| {
         let mut all = promises();
         all.push(Box::new(Undisturbed::of(Views::told(CONFIG, Of::Values))));
         all
