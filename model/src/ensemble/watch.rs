@@ -92,7 +92,7 @@ fn is_tested(name: &str, peers: &[&Peer], ghost: &Ghost) -> bool {
         "GlobalPrimaryOrder" => ghost
             .delivered
             .values()
-            .any(|txns| txns.first().map(|txn| txn.zxid.epoch) != txns.last().map(|txn| txn.zxid.epoch)),
+            .any(|txns| txns.first().map(|txn| txn.zxid.epoch()) != txns.last().map(|txn| txn.zxid.epoch())),
         "PrimaryIntegrity" => !ghost.delivered_before.is_empty() && delivering() > 0,
         "CommittedLogMonotonicity" => ghost.most_delivered.values().any(|txns| !txns.is_empty()),
         "CommittedLogDurability" => !ghost.committed.is_empty(),

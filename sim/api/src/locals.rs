@@ -1,6 +1,6 @@
 //! The locals of a caller, for checkpoints of what it calls.
 
-use crate::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper};
+use crate::{Call, KeeperState, Local, Pending, Request, SessionId, ZooKeeper, Zxid};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ pub struct Locals(Arc<Mutex<Vec<Owned>>>);
 enum Owned {
     Text(String),
     Number(i64),
+    Zxid(Zxid),
 }
 
 impl Locals {
@@ -37,6 +38,7 @@ impl Locals {
         let owned = locals.iter().map(|local| match local {
             Local::Text(text) => Owned::Text((*text).to_owned()),
             Local::Number(number) => Owned::Number(*number),
+            Local::Zxid(zxid) => Owned::Zxid(*zxid),
         });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = owned.collect();
     }
@@ -75,6 +77,7 @@ impl<Z: ZooKeeper> ZooKeeper for TellsLocals<Z> {
         let callers = callers.iter().map(|local| match local {
             Owned::Text(text) => Local::Text(text),
             Owned::Number(number) => Local::Number(*number),
+            Owned::Zxid(zxid) => Local::Zxid(*zxid),
         });
         self.zk.checkpoint(label, &locals.iter().copied().chain(callers).collect::<Vec<_>>());
     }

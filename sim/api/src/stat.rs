@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// The metadata of a znode.
 ///
 /// Its fields are read by methods, which note that they were: a model checker varies only what somebody reads. See
-/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it.
+/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it; of its zxids, only to print it is to look at
+/// their [numbers](Zxid::were_numbered).
 #[derive(Clone, Copy, Default)]
 pub struct Stat(StatFields);
 
@@ -71,7 +72,7 @@ impl StatReads {
         StatReads(READ.take())
     }
 
-    /// Works without a note of what is read.
+    /// Works without a note of what is read. It is noted all the same if the work looks at the number of a zxid or an id.
     pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
         let before = READ.get();
         let done = work();

@@ -2,7 +2,8 @@
 
 use crate::{
     AclList, AddWatchMode, CreateMode, Data, Error, ErrorCode, Identity, KeeperState, MultiOutcome, Op,
-    Pending, ReadOp, Request, Response, SessionId, Stat, Text, WatchedEvent, WatcherKind, ZPath, open_acl,
+    Pending, ReadOp, Request, Response, SessionId, Stat, Text, WatchedEvent, WatcherKind, ZPath, Zxid,
+    open_acl,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,8 @@ pub enum Local<'a> {
     Text(&'a str),
     /// A number, such as a sequence number or a flag.
     Number(i64),
+    /// A zxid, such as a fencing token: so told, its [number](Zxid::were_numbered) is not looked at.
+    Zxid(Zxid),
 }
 
 /// An answer on its way.

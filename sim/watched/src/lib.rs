@@ -314,7 +314,7 @@ impl Watched {
         self.syncs.leads(server, txn.zxid);
         // What a leader proposes that does not know of another one comes to nothing.
         if self.is_leader(server) {
-            let is_last = txn.zxid.counter >= self.setup.last_counter;
+            let is_last = txn.zxid.counter() >= self.setup.last_counter;
             self.expiry.proposed(txn, is_last, now_ms, &mut self.report);
         }
     }

@@ -99,7 +99,7 @@ impl Survive {
     }
 
     pub fn acknowledged(&mut self, zxid: Zxid) {
-        let newest = self.acknowledged.entry(zxid.epoch).or_default();
+        let newest = self.acknowledged.entry(zxid.epoch()).or_default();
         *newest = zxid.max(*newest);
     }
 

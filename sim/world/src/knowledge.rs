@@ -118,7 +118,7 @@ impl Knowledge {
         self.applied = txn.zxid;
         self.proposed.remove(&txn.zxid);
         self.change(txn, &txn.body, woken, facts);
-        self.fired.retain(|(zxid, _, _), _| zxid.counter + REMEMBERED > txn.zxid.counter);
+        self.fired.retain(|(zxid, _, _), _| zxid.counter() + REMEMBERED > txn.zxid.counter());
     }
 
     /// Another server applies a transaction later: its watches fire then. Told with all that it has fired so far,

@@ -91,7 +91,7 @@ impl Server {
                 }
                 if let zab::Note::Committed(txn) = &note {
                     // Those of the one before are sent, this one's are not.
-                    let before = Zxid::new(txn.zxid.epoch, txn.zxid.counter - 1);
+                    let before = Zxid::new(txn.zxid.epoch(), txn.zxid.counter() - 1);
                     self.answer_syncs(before, step);
                 }
                 step.note(Note::Zab(note));

@@ -42,8 +42,8 @@ impl Leader {
 
     /// The zxid of the next proposal; `None` when the epoch is worn out.
     fn next_zxid(&self, last: Zxid, config: &PeerConfig) -> Option<Zxid> {
-        let next = if last.epoch >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
-        if next.counter <= config.last_counter { Some(next) } else { config.rolls_over(last) }
+        let next = if last.epoch() >= self.epoch { last.next() } else { Zxid::new(self.epoch, 1) };
+        if next.counter() <= config.last_counter { Some(next) } else { config.rolls_over(last) }
     }
 }
 

@@ -44,7 +44,7 @@ impl PeerConfig {
     pub(super) fn starts_from(&self, mut disk: RecoveredHistory, out: Out<'_>) -> RecoveredHistory {
         match self.planted() {
             Some(Mutant::ForgetsPromise) => {
-                let known = disk.log.last().map_or(disk.base, |txn| txn.zxid).epoch.max(disk.current_epoch);
+                let known = disk.log.last().map_or(disk.base, |txn| txn.zxid).epoch().max(disk.current_epoch);
                 if disk.accepted_epoch > known && self.deviates(Mutant::ForgetsPromise, out) {
                     disk.accepted_epoch = known;
                 }
@@ -60,7 +60,7 @@ impl PeerConfig {
 
     /// The zxid behind the last of an epoch, when the counter carries into it.
     pub(super) fn rolls_over(&self, last: Zxid) -> Option<Zxid> {
-        (self.planted() == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch.wrapping_add(1), 0))
+        (self.planted() == Some(Mutant::CounterOverflows)).then(|| Zxid::new(last.epoch().wrapping_add(1), 0))
     }
 }
 
@@ -73,7 +73,7 @@ impl Peer {
 
     /// Whether it does not even look for a leader.
     pub(super) fn refuses(&self, out: Out<'_>) -> bool {
-        let is_between = self.history.last().epoch > self.storage.current_epoch();
+        let is_between = self.history.last().epoch() > self.storage.current_epoch();
         is_between && self.deviates(Mutant::RefusesToStart, out)
     }
 
@@ -397,7 +397,7 @@ impl Peer {
 
     /// Leaves the mark of a zxid that is not of this leader's epoch.
     pub(super) fn marks_overflow(&mut self, zxid: Zxid, out: Out<'_>) {
-        if zxid.epoch != self.leader().epoch {
+        if zxid.epoch() != self.leader().epoch {
             self.deviates(Mutant::CounterOverflows, out);
         }
     }

@@ -165,8 +165,8 @@ impl Ghost {
             }
             Note::Proposed(txn) => {
                 let before = || self.delivered.get(&id).cloned().unwrap_or_default();
-                self.delivered_before.entry(txn.zxid.epoch).or_insert_with(before);
-                self.broadcast.entry(txn.zxid.epoch).or_default().push(txn.clone());
+                self.delivered_before.entry(txn.zxid.epoch()).or_insert_with(before);
+                self.broadcast.entry(txn.zxid.epoch()).or_default().push(txn.clone());
             }
             Note::Committed(txn) => self.stands(txn),
             Note::Cut(txns) => {
@@ -321,7 +321,7 @@ impl Ghost {
         };
         for of_epochs in [&mut self.initial, &mut self.broadcast, &mut self.delivered_before] {
             of_epochs.values_mut().for_each(forget);
-            of_epochs.retain(|epoch, history| *epoch >= zxid.epoch || !history.is_empty());
+            of_epochs.retain(|epoch, history| *epoch >= zxid.epoch() || !history.is_empty());
         }
         for of_peers in [&mut self.delivered, &mut self.most_delivered] {
             of_peers.values_mut().for_each(forget);

@@ -102,10 +102,10 @@ impl History {
     /// Whether a history can go on with `zxid`: the next of its last epoch, or the first of a later one.
     pub fn goes_on_with(&self, zxid: Zxid) -> bool {
         let last = self.last();
-        if zxid.epoch == last.epoch {
-            last.counter.checked_add(1) == Some(zxid.counter)
+        if zxid.epoch() == last.epoch() {
+            last.counter().checked_add(1) == Some(zxid.counter())
         } else {
-            zxid.epoch > last.epoch && zxid.counter == 1
+            zxid.epoch() > last.epoch() && zxid.counter() == 1
         }
     }
 

@@ -112,10 +112,10 @@ pub fn prefix_consistency(peers: &[&Peer], _: &Ghost) -> Result<(), String> {
 /// What is delivered was proposed, as it is.
 pub fn integrity(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     let was_proposed = |txn: &Arc<Txn>| {
-        let of_epoch = ghost.broadcast.get(&txn.zxid.epoch).map_or(&[][..], Vec::as_slice);
+        let of_epoch = ghost.broadcast.get(&txn.zxid.epoch()).map_or(&[][..], Vec::as_slice);
         // Where it should be, or anywhere.
-        let first = of_epoch.first().map_or(0, |first| first.zxid.counter);
-        let place = txn.zxid.counter.wrapping_sub(first) as usize;
+        let first = of_epoch.first().map_or(0, |first| first.zxid.counter());
+        let place = txn.zxid.counter().wrapping_sub(first) as usize;
         of_epoch.get(place) == Some(txn) || of_epoch.contains(txn)
     };
     ghost.delivered.iter().try_for_each(|(server, delivered)| {
@@ -165,13 +165,13 @@ pub fn local_primary_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.delivered.iter().try_for_each(|(server, delivered)| {
         let mut proposed: BTreeMap<u32, _> =
             ghost.broadcast.iter().map(|(epoch, txns)| (*epoch, txns.iter())).collect();
-        let mut in_order = |txn: &Arc<Txn>| match proposed.get_mut(&txn.zxid.epoch) {
+        let mut in_order = |txn: &Arc<Txn>| match proposed.get_mut(&txn.zxid.epoch()) {
             Some(next) => next.next() == Some(txn),
             None => true,
         };
         let wrong = delivered.iter().find(|txn| !in_order(txn));
         ensure(wrong.is_none(), || {
-            let epoch = wrong.map_or(0, |txn| txn.zxid.epoch);
+            let epoch = wrong.map_or(0, |txn| txn.zxid.epoch());
             format!("{server:?} delivered epoch {epoch} in another order than proposed")
         })
     })
@@ -180,7 +180,7 @@ pub fn local_primary_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
 /// Of two epochs, what is of the earlier is delivered earlier.
 pub fn global_primary_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.delivered.iter().try_for_each(|(server, delivered)| {
-        let back = delivered.windows(2).find(|two| two[0].zxid.epoch > two[1].zxid.epoch);
+        let back = delivered.windows(2).find(|two| two[0].zxid.epoch() > two[1].zxid.epoch());
         ensure(back.is_none(), || format!("{server:?} delivered an older epoch after a newer one"))
     })
 }
@@ -189,7 +189,7 @@ pub fn global_primary_order(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
 pub fn primary_integrity(_: &[&Peer], ghost: &Ghost) -> Result<(), String> {
     ghost.delivered_before.iter().try_for_each(|(epoch, before)| {
         ghost.delivered.iter().try_for_each(|(server, delivered)| {
-            let earlier = delivered.partition_point(|txn| txn.zxid.epoch < *epoch);
+            let earlier = delivered.partition_point(|txn| txn.zxid.epoch() < *epoch);
             // Delivered in the order of epochs, or another invariant is broken.
             let lacks = if is_prefix(&delivered[..earlier], before) {
                 None

@@ -337,7 +337,7 @@ impl Peer {
         let before = self.history.before(zxid);
         let committed = self.committed;
         let learner = self.learner();
-        let comes_next = |before: Zxid| before <= learner.told || before.epoch < learner.epoch;
+        let comes_next = |before: Zxid| before <= learner.told || before.epoch() < learner.epoch;
         if zxid <= learner.told || !before.is_some_and(comes_next) {
             return Err(Violation::Commit);
         }

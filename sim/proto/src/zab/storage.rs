@@ -47,7 +47,7 @@ impl Storage {
     pub(super) fn new(accepted_epoch: u32, current_epoch: u32, doubt: Doubt, history: &History) -> Storage {
         Storage {
             // A promise is on disk before anything of its epoch is, so it is never the older one.
-            accepted_epoch: accepted_epoch.max(current_epoch).max(history.last().epoch),
+            accepted_epoch: accepted_epoch.max(current_epoch).max(history.last().epoch()),
             current_epoch,
             doubt,
             durable: history.last(),
@@ -183,7 +183,7 @@ mod tests {
         let mut durable = Vec::new();
         while storage.written().is_some() {
             storage.flush(&mut out);
-            durable.push((storage.durable().counter, storage.current_epoch()));
+            durable.push((storage.durable().counter(), storage.current_epoch()));
         }
         assert_eq!(durable, [(1, 0), (3, 0), (3, 1), (4, 1)]);
         assert_eq!(out[0], Output::Write(Write::Append(vec![txn((1, 2)), txn((1, 3))])));

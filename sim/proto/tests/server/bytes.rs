@@ -302,7 +302,7 @@ fn two_logs() -> Rig {
 fn a_log_that_is_missing_between_two_is_a_gap_also_over_an_epoch() {
     let mut rig = two_logs();
     let whole = last_zxid(&rig.disk.files()).unwrap();
-    assert_eq!(whole.epoch, 2);
+    assert_eq!(whole.epoch(), 2);
     // The end of the first epoch goes, cleanly: nothing in either file is wrong by itself.
     let mut files = rig.disk.files();
     let log = FileId::Log(Zxid::new(1, 1));

@@ -113,7 +113,7 @@ fn every_write_takes_a_zxid_also_if_it_fails_and_no_read_does() {
         .seen(conn)
         .iter()
         .filter_map(|message| match message {
-            Some(ToClient::Reply { zxid, .. }) => Some(zxid.counter),
+            Some(ToClient::Reply { zxid, .. }) => Some(zxid.counter()),
             _ => None,
         })
         .collect();

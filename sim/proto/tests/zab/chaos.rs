@@ -243,7 +243,7 @@ pub fn run(seed: u64, reached: &mut Reached) -> Result<(), (String, Vec<Action>)
     rig.heal().map_err(|what| (format!("healing: {what}"), actions.clone()))?;
     *reached.entry("epochs in all").or_default() += rig.ghost.initial.len() as u64;
     let survived = rig.ghost.committed.len() >= stood + 2;
-    let worn_out = rig.ghost.committed.keys().any(|zxid: &Zxid| zxid.counter >= 5);
+    let worn_out = rig.ghost.committed.keys().any(|zxid: &Zxid| zxid.counter() >= 5);
     *reached.entry("runs with a long epoch").or_default() += u64::from(worn_out);
     if survived { Ok(()) } else { Err(("what stood is gone".to_string(), actions)) }
 }

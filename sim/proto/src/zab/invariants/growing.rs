@@ -121,7 +121,7 @@ impl Seen {
         ghost.delivered_before.keys().all(|epoch| {
             ghost.delivered.iter().all(|(server, delivered)| {
                 let seen = self.before.get(&(*epoch, *server)).copied().unwrap_or_default();
-                seen >= delivered.partition_point(|txn| txn.zxid.epoch < *epoch)
+                seen >= delivered.partition_point(|txn| txn.zxid.epoch() < *epoch)
             })
         })
     }
@@ -150,7 +150,7 @@ impl Seen {
 impl Proposed {
     fn look(&mut self, delivered: &[Arc<Txn>], ghost: &Ghost) {
         for txn in &delivered[self.count..] {
-            let epoch = txn.zxid.epoch;
+            let epoch = txn.zxid.epoch();
             let place = self.of_epoch.entry(epoch).or_default();
             if ghost.broadcast.get(&epoch).and_then(|proposed| proposed.get(*place)) != Some(txn) {
                 return;
