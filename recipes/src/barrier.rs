@@ -119,7 +119,7 @@ impl<Z: ZooKeeper> Barrier<Z> {
     }
 
     fn checkpoint(&self, label: &'static str, up: Option<Zxid>) {
-        let up = up.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        let up = up.map_or(Local::Text("none"), Local::Zxid);
         self.zk.checkpoint(label, &[Local::Text(self.node.as_str()), up]);
     }
 }

@@ -96,7 +96,7 @@ pub async fn check_sequencer<Z: ZooKeeper>(
     sequencer: &Sequencer,
     needs: Mode,
 ) -> Result<bool, RecipeError> {
-    checked(zk, sequencer, needs, ("chubby/check", 0)).await
+    checked(zk, sequencer, needs, ("chubby/check", Zxid::ZERO)).await
 }
 
 /// The same, from somewhere; and what else is alive there.
@@ -104,15 +104,15 @@ async fn checked<Z: ZooKeeper>(
     zk: &Z,
     sequencer: &Sequencer,
     needs: Mode,
-    (from, alive): (&'static str, i64),
+    (from, alive): (&'static str, Zxid),
 ) -> Result<bool, RecipeError> {
     if needs == Mode::Exclusive && sequencer.mode == Mode::Shared {
         return Ok(false);
     }
     loop {
-        let token = Local::Number(sequencer.token.to_i64());
+        let token = Local::Zxid(sequencer.token);
         let needs = Local::Number(i64::from(needs == Mode::Exclusive));
-        zk.checkpoint(from, &[Local::Text(sequencer.node.as_str()), token, needs, Local::Number(alive)]);
+        zk.checkpoint(from, &[Local::Text(sequencer.node.as_str()), token, needs, Local::Zxid(alive)]);
         let (ordered, listed) = (session::ordered(zk, &sequencer.file), zk.children(&sequencer.file));
         let stat = zk.exists(&sequencer.node);
         match (ordered.await, listed.await, stat.await) {
@@ -256,7 +256,7 @@ impl<Z: ZooKeeper> OpenFile<Z> {
         match &self.under {
             // Behind the read, so what was read was so while it held.
             Some(sequencer) => {
-                let from = ("chubby/guard", stat.mzxid().to_i64());
+                let from = ("chubby/guard", stat.mzxid());
                 match checked(&self.zk, sequencer, sequencer.mode, from).await? {
                     true => self.awake(),
                     false => Err(FileError::SequencerInvalid),
@@ -282,7 +282,7 @@ impl<Z: ZooKeeper> OpenFile<Z> {
 
     fn checkpoint(&self, label: &'static str) {
         let under = self.under.as_ref().map_or("", |sequencer| sequencer.node.as_str());
-        let locals = [Local::Number(self.instance.to_i64()), Local::Text(under)];
+        let locals = [Local::Zxid(self.instance), Local::Text(under)];
         self.zk.checkpoint(label, &locals);
     }
 }

@@ -152,7 +152,7 @@ impl<Z: ZooKeeper> Setting<Z> {
         let given = match self.given {
             None => Local::Text("nothing"),
             Some(None) => Local::Text("absent"),
-            Some(Some(version)) => Local::Number(version.to_i64()),
+            Some(Some(version)) => Local::Zxid(version),
         };
         self.zk.checkpoint(label, &[Local::Text(self.path.as_str()), given]);
     }
@@ -325,7 +325,7 @@ impl<Z: ZooKeeper> Configuration<Z> {
     }
 
     fn checkpoint(&self, label: &'static str, more: &[Local<'_>]) {
-        let given = self.given.map_or(Local::Text("nothing"), |version| Local::Number(version.to_i64()));
+        let given = self.given.map_or(Local::Text("nothing"), Local::Zxid);
         let mut locals = vec![Local::Text(self.root.as_str()), given];
         locals.extend_from_slice(more);
         self.zk.checkpoint(label, &locals);

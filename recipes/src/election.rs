@@ -99,7 +99,7 @@ impl<Z: ZooKeeper> Leadership<'_, Z> {
         let data = Data::from(leader.to_bytes());
         loop {
             let identity = String::from_utf8_lossy(identity);
-            let epoch = Local::Number(self.epoch().to_i64());
+            let epoch = Local::Zxid(self.epoch());
             zk.checkpoint("election/announce", &[Local::Text(node.as_str()), Local::Text(&identity), epoch]);
             let ops = vec![
                 Op::Check { path: node.text(), version: -1 },
@@ -157,7 +157,7 @@ pub struct Leader {
 impl Leader {
     /// `EPOCH NAME`, a line's end, and the identity.
     fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = format!("{} {}\n", self.epoch.to_i64(), self.node.name()).into_bytes();
+        let mut bytes = format!("{} {}\n", self.epoch.to_text(), self.node.name()).into_bytes();
         bytes.extend_from_slice(&self.identity);
         bytes
     }
@@ -166,7 +166,7 @@ impl Leader {
     fn parse(parent: &ZPath, bytes: &[u8]) -> Option<Leader> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let (epoch, name) = std::str::from_utf8(&bytes[..end]).ok()?.split_once(' ')?;
-        let epoch = Zxid::from_i64(epoch.parse().ok()?);
+        let epoch = Zxid::from_text(epoch)?;
         Some(Leader { epoch, node: parent.join(name).ok()?, identity: bytes[end + 1..].into() })
     }
 }
@@ -201,7 +201,7 @@ pub async fn next_leader<Z: ZooKeeper>(
     after: Option<Zxid>,
 ) -> Result<Leader, RecipeError> {
     loop {
-        let known = after.map_or(Local::Text("none"), |epoch| Local::Number(epoch.to_i64()));
+        let known = after.map_or(Local::Text("none"), Local::Zxid);
         zk.checkpoint("election/follow", &[Local::Text(parent.as_str()), known]);
         let change = zk.state_change();
         match zk.data_watch(parent).await {
@@ -226,7 +226,7 @@ mod tests {
         let node = parent.join("a-candidate-0000000003").unwrap();
         let leader = Leader { epoch: Zxid::new(2, 9), node, identity: b"host:1\nsecond line".to_vec() };
         assert_eq!(Leader::parse(&parent, &leader.to_bytes()), Some(leader));
-        for other in ["", "7", "7 a", "x a\n", "7 a/b\n"] {
+        for other in ["", "7", "7 a", "7 a\n", "x a\n", "0000000000000007 a/b\n"] {
             assert_eq!(Leader::parse(&parent, other.as_bytes()), None, "{other}");
         }
     }

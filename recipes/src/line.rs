@@ -284,7 +284,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
     fn become_checkpoint(&self, label: &'static str, token: Zxid) {
         let text = |path: &Option<ZPath>| path.as_ref().map_or(String::new(), |p| p.as_str().to_owned());
         let (own, next) = (text(&self.node), text(&self.next));
-        let locals = [Local::Text(&own), Local::Text(&next), Local::Number(token.to_i64())];
+        let locals = [Local::Text(&own), Local::Text(&next), Local::Zxid(token)];
         self.line.zk.checkpoint(label, &locals);
     }
 

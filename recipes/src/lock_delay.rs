@@ -43,8 +43,8 @@ impl LockDelay {
         loop {
             let locals = [
                 Local::Text(own.as_str()),
-                number(held.token()),
-                number(waited),
+                Local::Zxid(held.token()),
+                Local::Zxid(waited),
                 Local::Number(self.millis()),
             ];
             zk.checkpoint("lock-delay/begin", &locals);
@@ -122,10 +122,6 @@ fn failed(codes: &[Option<ErrorCode>], own: &ZPath) -> Result<(), RecipeError> {
         Some(Some(_)) => Err(RecipeError::Gone(own.clone())),
         _ => Ok(()),
     }
-}
-
-fn number(zxid: Zxid) -> Local<'static> {
-    Local::Number(zxid.to_i64())
 }
 
 /// Who holds or held the lock, and how long the next one is to wait if it dies: `NAME MILLISECONDS`.

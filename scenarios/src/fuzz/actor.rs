@@ -12,8 +12,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_api::{
     AclList, Call, Completer, CreateMode, Data, Either, Error, Identity, KeeperState, Local, Op, Pending,
-    Perms, ReadOp, Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, creator_acl,
-    open_acl, race, read_acl,
+    Perms, ReadOp, Request, Response, SessionId, Stat, Text, Watch, WatchedEvent, ZooKeeper, Zxid,
+    creator_acl, open_acl, race, read_acl,
 };
 use zk_trials::event::{End, Event, Observation};
 use zk_trials::probe::{Probe, Task};
@@ -163,8 +163,8 @@ struct Locals {
     /// The last list, and whose children they are.
     list: Option<(Text, Vec<Text>)>,
     made: Option<Text>,
-    zxids: Ranks,
-    times: Ranks,
+    zxids: Ranks<Zxid>,
+    times: Ranks<i64>,
 }
 
 /// Something to wait for.
@@ -386,9 +386,9 @@ where
     fn field(&self, field: Field, stat: &Stat, locals: &mut Locals) -> String {
         let word = field.word();
         match field {
-            Field::Czxid => format!("{word} {}", locals.zxids.rank(stat.czxid().to_i64())),
-            Field::Mzxid => format!("{word} {}", locals.zxids.rank(stat.mzxid().to_i64())),
-            Field::Pzxid => format!("{word} {}", locals.zxids.rank(stat.pzxid().to_i64())),
+            Field::Czxid => format!("{word} {}", locals.zxids.rank(stat.czxid())),
+            Field::Mzxid => format!("{word} {}", locals.zxids.rank(stat.mzxid())),
+            Field::Pzxid => format!("{word} {}", locals.zxids.rank(stat.pzxid())),
             Field::Ctime => format!("{word} {}", locals.times.rank(stat.ctime_ms())),
             Field::Mtime => format!("{word} {}", locals.times.rank(stat.mtime_ms())),
             Field::Version => format!("{word} {}", stat.version()),

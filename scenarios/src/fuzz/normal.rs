@@ -8,11 +8,11 @@ use zk_api::{
 
 /// Numbers of which only the order counts, each named by its place among those seen before.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ranks(Vec<i64>);
+pub(super) struct Ranks<T>(Vec<T>);
 
-impl Ranks {
+impl<T: Ord> Ranks<T> {
     /// An even number for one that was seen before, an odd one for one that lies in between.
-    pub(super) fn rank(&mut self, number: i64) -> usize {
+    pub(super) fn rank(&mut self, number: T) -> usize {
         match self.0.binary_search(&number) {
             Ok(at) => 2 * at + 1,
             Err(at) => {

@@ -61,7 +61,7 @@ fn notified(name: &'static str, told: Told) -> Trial {
 
 async fn write(stage: Stage) -> Result<(), Stop> {
     let version = stage.sets().await?;
-    stage.zk().checkpoint("told/tells", &[Local::Number(version.to_i64())]);
+    stage.zk().checkpoint("told/tells", &[Local::Zxid(version)]);
     stage.tells(version).await;
     stage.pauses().await
 }

@@ -188,7 +188,7 @@ impl Stage {
         let epoch = epoch.filter(|_| self.part.effects);
         let lock = Text::from(ELECTION);
         self.probe.observe(Observation::Granted { lock: lock.clone(), node: node.text(), token: epoch });
-        let kept = epoch.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        let kept = epoch.map_or(Local::Text("none"), Local::Zxid);
         self.zk.checkpoint("trial/leads", &[Local::Text(node.as_str()), kept]);
         self.probe.observe(Observation::Enters { lock: lock.clone() });
         let mut lost = pin!(lost);

@@ -174,7 +174,7 @@ impl Stage {
             Mode::Exclusive => "trial/held",
             Mode::Shared => "trial/shared",
         };
-        let kept = token.map_or(Local::Text("none"), |zxid| Local::Number(zxid.to_i64()));
+        let kept = token.map_or(Local::Text("none"), Local::Zxid);
         self.zk.checkpoint(label, &[Local::Text(node.as_str()), kept]);
     }
 
