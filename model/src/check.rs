@@ -42,7 +42,8 @@ pub struct CheckConfig {
     pub false_ends: bool,
     /// An administrator may delete or set znodes of the trial's setup, too, and not only those below.
     pub admin_parents: bool,
-    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter.
+    /// Number every transaction, as ZooKeeper does, and not only those whose number can matter. A search whose code reads
+    /// the number of a zxid does so in any case.
     pub true_zxids: bool,
     /// Take states for one whose znodes' zxids have the same order, however often their parent's children have
     /// changed: without it, no recipe that creates again and again ever comes back to where it was. Not sound for

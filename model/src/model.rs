@@ -1,5 +1,6 @@
 //! A recipe model: replayed processes, the ensemble and the promises, as one state machine.
 
+mod left_out;
 mod lists;
 mod lives;
 mod starts;
@@ -19,7 +20,7 @@ use crate::state::{Left, State};
 use crate::stop::Stop;
 use crate::watching::Watching;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use zk_api::{Data, Identity, KeeperState, Request, SessionId, Text};
 use zk_trials::event::{ActorId, Event, Fact};
 use zk_trials::outside::Outside;
@@ -121,11 +122,11 @@ impl RecipeModel {
                 outlives: true,
                 registers_late: true,
                 counts_wakes: trial.counts_wakes,
-                true_zxids: config.true_zxids,
+                true_zxids: config.true_zxids || varied.has(Reads::NUMBERS),
                 pzxids: varied.has(Reads::PZXID),
                 times: varied.has(Reads::TIMES),
                 symmetry,
-                ranks: config.ranks && !varied.has(Reads::PZXID),
+                ranks: config.ranks && !varied.has(Reads::PZXID) && !varied.has(Reads::NUMBERS),
             },
             replayer: Replayer::new(trial.clone(), setup),
             start: Start {
@@ -156,21 +157,6 @@ impl RecipeModel {
     /// Why nothing that was found since can be relied on, if so.
     pub fn stop(&self) -> Option<&Stop> {
         self.replayer.stop()
-    }
-
-    /// What the model cannot show of the world, though it would take it to say that anything holds.
-    pub fn leaves_out(&self) -> Option<String> {
-        let upkeep = "containers and znodes with a time to live are never deleted in a model";
-        let orders =
-            "lists of more than five names, whose order the code reads, come in some of their orders";
-        let heaps = "where code waits for more than four calls and watches, not every number of their answers and events \
-                     comes together";
-        let left_out = [
-            (self.replayer.needs_upkeep(), upkeep),
-            (self.has_left_out_heaps.load(Ordering::Relaxed), heaps),
-            (self.has_left_out_orders.load(Ordering::Relaxed), orders),
-        ];
-        left_out.into_iter().find(|(is_so, _)| *is_so).map(|(_, what)| what.to_owned())
     }
 
     /// Whether the audit of checkpoints left out histories.
@@ -236,7 +222,16 @@ impl RecipeModel {
 
     /// What the promises say of a state in which nothing moves.
     pub fn rest(&self, state: &State) -> Findings {
-        state.monitors.rest(&state.rest(&self.start.setup))
+        let findings = state.monitors.rest(&state.rest(&self.start.setup));
+        self.note(&findings);
+        findings
+    }
+
+    /// Notes what a promise has read.
+    fn note(&self, findings: &Findings) {
+        if findings.numbered {
+            self.replayer.noted.add(Reads::NUMBERS);
+        }
     }
 
     /// Whether a promise was broken on the way to this state where it was owed.
@@ -498,6 +493,7 @@ impl Turn<'_> {
         let (next, findings) =
             self.model.seen.get(digest_all(0x5ee, [monitors.digest, events.digest]), || {
                 let (next, findings) = monitors.see(&events.items);
+                self.model.note(&findings);
                 (next, Arc::new(findings))
             });
         self.state.monitors = next;

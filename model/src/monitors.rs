@@ -5,6 +5,7 @@ use crate::quiet::in_promise;
 use crate::symmetry::Eyes;
 use std::hash::Hasher;
 use std::sync::Arc;
+use zk_api::Zxid;
 use zk_trials::event::Event;
 use zk_trials::promise::{AnyPromise, Finding, Rest, Violation};
 
@@ -30,11 +31,15 @@ pub struct Findings {
     pub tested: u64,
     /// Which were broken, and how.
     pub broken: Vec<(usize, Violation)>,
+    /// One has looked at the number of a zxid, and not to say how it was broken.
+    pub numbered: bool,
 }
 
 impl Findings {
     /// Adds what one promise found.
     fn add(&mut self, nth: usize, found: Vec<Finding>) {
+        let is_broken = found.iter().any(|finding| matches!(finding, Finding::Broken(_)));
+        self.numbered |= Zxid::were_numbered() && !is_broken;
         for finding in found {
             self.tested |= 1 << nth;
             match finding {
@@ -47,6 +52,7 @@ impl Findings {
     /// Adds others.
     pub fn merge(&mut self, other: &Findings) {
         self.tested |= other.tested;
+        self.numbered |= other.numbered;
         self.broken.extend(other.broken.iter().cloned());
     }
 }
@@ -64,6 +70,7 @@ impl Monitors {
     pub fn see(&self, events: &[Event]) -> (Arc<Monitors>, Findings) {
         let mut next = self.clone();
         let mut findings = Findings::default();
+        Zxid::were_numbered();
         for (nth, slot) in next.promises.iter_mut().enumerate() {
             let Some(promise) = slot else { continue };
             let mut found = Vec::new();
@@ -88,6 +95,7 @@ impl Monitors {
     /// Shows them what is left at rest.
     pub fn rest(&self, rest: &Rest) -> Findings {
         let mut findings = Findings::default();
+        Zxid::were_numbered();
         for (nth, promise) in self.promises.iter().enumerate() {
             let mut found = Vec::new();
             if let Some(promise) = promise {
@@ -127,7 +135,7 @@ fn is_owed(finding: &Finding) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::event::{ActorId, Fact};
+    use zk_trials::event::{ActorId, Fact, Observation};
     use zk_trials::promise::{Assumption, Promise, Terms};
 
     /// Broken by every crash; the first is excused.
@@ -161,5 +169,39 @@ mod tests {
         assert_eq!((excuses(&both), at_once.broken), (vec![Some(Assumption::Promised), None], 1));
         let (monitors, third) = monitors.see(&crash);
         assert_eq!((excuses(&third), monitors.broken), (vec![], 1));
+    }
+
+    /// Looks at the number of each token, and takes the counter of 7 for a bad one.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct NoSeven;
+
+    impl Promise for NoSeven {
+        fn terms(&self) -> Terms {
+            Terms::of("no-seven").about("No token has the counter 7.")
+        }
+
+        fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
+            let Event::Says { what: Observation::Granted { token: Some(token), .. }, .. } = event else {
+                return;
+            };
+            found.push(match token.counter() {
+                7 => Finding::Broken(Violation::new(format!("{token} is given"), None)),
+                _ => Finding::Tested,
+            });
+        }
+    }
+
+    #[test]
+    fn a_promise_that_looks_at_a_number_is_noted_unless_it_is_broken_then() {
+        let granted = |token| {
+            let actor = ActorId { process: 0, life: 0, thread: 0 };
+            let what = Observation::Granted { lock: "/lock".into(), node: "/lock/a".into(), token };
+            [Event::Says { actor, what }]
+        };
+        for (counter, is_noted) in [(None, false), (Some(6), true), (Some(7), false)] {
+            let events = granted(counter.map(|counter| Zxid::new(0, counter)));
+            let (_, findings) = Monitors::new(vec![Box::new(NoSeven)], 0).see(&events);
+            assert_eq!(findings.numbered, is_noted, "{counter:?}");
+        }
     }
 }

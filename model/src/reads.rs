@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
-use zk_api::{SessionId, StatReads};
+use zk_api::{SessionId, StatReads, Zxid};
 
 thread_local! {
     static GUID: Cell<bool> = const { Cell::new(false) };
@@ -36,8 +36,12 @@ impl Reads {
     /// one is given, and never varied within one search: see [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
     pub const GUIDS: Reads = Reads(128);
 
+    /// The numbers of zxids, and not only their order. All transactions are numbered then, and yet never as the world
+    /// numbers them, where leaders change: so nothing holds.
+    pub const NUMBERS: Reads = Reads(64);
+
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 7] = [
+    pub const ALL: [(Reads, &'static str); 8] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take seven values"),
         (Reads::PZXID, "pzxid"),
@@ -45,6 +49,7 @@ impl Reads {
         (Reads::WITHHELD, "events of znodes that not everybody may read"),
         (Reads::ENDS, "the order in which a session's ephemerals go"),
         (Reads::GUIDS, "guids, which rise in the order in which they are given, or fall"),
+        (Reads::NUMBERS, "the numbers of zxids"),
     ];
 
     /// What this thread has read since it was asked last.
@@ -54,6 +59,7 @@ impl Reads {
         of(stats.has(StatReads::TIMES), Reads::TIMES)
             .and(of(stats.has(StatReads::PZXID), Reads::PZXID))
             .and(of(SessionId::were_ordered(), Reads::SESSIONS))
+            .and(of(Zxid::were_numbered(), Reads::NUMBERS))
             .and(of(GUID.take(), Reads::GUIDS))
     }
 

@@ -343,7 +343,7 @@ impl Search<'_> {
         let Some(promise) = in_which_promise() else { return self.stop_at_panic(what) };
         let violation = Violation::new(format!("the promise {promise} panics: {what}"), None);
         let own = self.model.promises.len() - OWN_PROMISES.len();
-        let findings = Findings { tested: 0, broken: vec![(own, violation)] };
+        let findings = Findings { broken: vec![(own, violation)], ..Findings::default() };
         self.judge(&findings, index, nth, steps);
     }
 

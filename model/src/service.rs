@@ -6,7 +6,7 @@
 //! differ only in how many deletions, ends of sessions or failures lie between are one. The order of any two
 //! creations or changes is what it was. What is lost: a `pzxid` does not tell a deletion from what came
 //! before it, unless somebody reads one: then transactions that delete take a number, too. `true_zxids` numbers
-//! everything.
+//! everything, as does a search once code has read the number of one (`Reads::NUMBERS`).
 //!
 //! **Views.** Each client sees the ensemble through a server that has applied all but the last few transactions. The
 //! next server must not be behind what the client knows from answers; but it may be behind what it was told by events,

@@ -18,3 +18,4 @@ mod sees;
 mod shared;
 mod starts;
 mod timers;
+mod zxids;
