@@ -173,7 +173,7 @@ fn a_case_holds_what_was_drawn_and_so_is_the_same_run_under_any_seed() {
     let other = text.replace(seed, "seed = 4711");
     assert!(replayed(&other).contains("the same run, to the byte"));
     let (start, drawn) = other.split_once("[run.choices]").expect("choices");
-    let schedule = &drawn[drawn.find("[[run.schedule").expect("faults")..];
+    let schedule = &drawn[drawn.find("\n[").expect("the table behind them")..];
     assert!(
         !replayed(&format!("{start}{schedule}")).contains("the same run, to the byte"),
         "by a seed alone"
