@@ -25,6 +25,7 @@ pub struct TimedFault {
 
 /// What can go wrong. Clients and servers are numbered from 0; a number that does not exist does nothing.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[cfg_attr(test, derive(strum::VariantNames))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 #[strum(prefix = "fault: ", serialize_all = "kebab-case")]
 pub enum Fault {
@@ -526,12 +527,12 @@ mod tests {
                 *kinds.entry(name.split(' ').next().unwrap().to_owned()).or_insert(0) += 1;
             }
         }
-        assert_eq!(kinds.len(), 10, "{kinds:?}");
+        assert_eq!(kinds.len(), 16, "{kinds:?}");
     }
 
     #[test]
     fn faults_among_servers_are_drawn_where_there_are_several() {
-        let scenario = Scenario::default();
+        let scenario = Scenario { observers: 0, ..Scenario::default() };
         let all: Vec<Fault> =
             (0..200).flat_map(|seed| Schedule::draw(&scenario, seed).faults).map(|f| f.fault).collect();
         let shapes: std::collections::BTreeSet<usize> = all
