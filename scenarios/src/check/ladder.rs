@@ -56,7 +56,8 @@ fn above(mut own: Bounds, mut bounds: Bounds) -> Option<Bounds> {
         *bound(&mut bounds) = *bound(&mut own);
     }
     let mut later = ALONE[last.map_or(0, |last| last + 1)..].iter();
-    climb(&mut bounds, later.find(|rungs| !reaches(bounds, rungs))?);
+    let next = later.find(|rungs| !reaches(bounds, rungs))?;
+    climb(&mut bounds, next);
     Some(bounds)
 }
 
