@@ -204,8 +204,8 @@ fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
     let text = "def worker(client, probe):\n    print('here')\n    helper(client)\n\n\
                 def helper(client):\n    client.get('/nowhere')\n";
     std::fs::write(folder.path().join("fails.py"), text).expect("it is written");
-    let words = "replay fails.py:worker --promises lock=/lock --seed 1 --lines all";
-    let output = zoocheck(folder.path(), "0", words);
+    let words = format!("replay fails.py:worker --promises lock=/lock --seed 1 --lines all {ALONE}");
+    let output = zoocheck(folder.path(), "0", &words);
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{stdout}");
     for line in [
