@@ -194,8 +194,10 @@ mod tests {
     fn a_continuation_without_an_end_is_given_up() {
         let endless = Trial::new("endless", |zk, _, part| async move {
             let path: zk_api::ZPath = "/t".parse().expect("it is a path");
-            while part.me.process == 0 {
-                let _ = zk.set_data(&path, zk_api::Data::NULL, -1).await;
+            if part.me.process == 0 {
+                loop {
+                    let _ = zk.set_data(&path, zk_api::Data::NULL, -1).await;
+                }
             }
             End::Failed
         });

@@ -136,7 +136,8 @@ mod tests {
     use crate::Zoo;
 
     fn target(what: &str) -> Target {
-        Target::resolve(&Zoo::default(), what, None, &[]).expect("it is there")
+        let alone = ["servers=1".into(), "observers=0".into()];
+        Target::resolve(&Zoo::default(), what, None, &alone).expect("it is there")
     }
 
     fn found(target: &Target, seed: u64, promise: &str, many: u32, jobs: usize) -> NoReturn {

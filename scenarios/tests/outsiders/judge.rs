@@ -123,7 +123,8 @@ pub fn judge_at(
         _ => Says::Undecided,
     };
     let scenario = zoo.scenario(name).expect("it is there");
-    let scenario = Scenario { clients: 3, rounds: 2, fault_seconds: 15, servers, faults, ..scenario };
+    let scenario =
+        Scenario { clients: 3, rounds: 2, fault_seconds: 15, servers, observers: 0, faults, ..scenario };
     let swept = zoo.sweep(&scenario, 0..SEEDS).expect("a sweep");
     assert_eq!(model, says[0], "{checked}");
     match says[1] {

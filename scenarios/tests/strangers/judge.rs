@@ -108,10 +108,10 @@ pub enum Expected {
     Wrong { promise: &'static str, steps: usize },
 }
 
-/// How a trial is swept.
+/// How a trial is swept: with one server, whose clients lose no connection unless a fault takes it.
 fn scenario(zoo: &Zoo, name: &str, clients: u16, faults: Faults) -> Scenario {
     let scenario = zoo.scenario(name).expect("it is there");
-    Scenario { clients, rounds: 2, fault_seconds: 15, faults, ..scenario }
+    Scenario { clients, rounds: 2, servers: 1, observers: 0, fault_seconds: 15, faults, ..scenario }
 }
 
 /// Checks and sweeps.

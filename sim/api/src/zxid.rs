@@ -132,7 +132,7 @@ mod tests {
             &|| format!("{stat:?}"),
             &|| format!("{:?}", Local::Zxid(zxid)),
         ];
-        assert!(looks.iter().all(|look| is_noted(look)));
+        assert!(looks.iter().all(is_noted));
         let comparisons: [&dyn Fn() -> bool; 8] = [
             &|| zxid == later,
             &|| zxid < later,
@@ -141,7 +141,7 @@ mod tests {
             &|| Zxid::from_i64(7) > Zxid::ZERO,
             &|| zxid.to_text() < later.to_text(),
             &|| Zxid::from_text(&zxid.to_text()) == Some(zxid),
-            &|| stat.czxid() < later && stat == stat.clone() && stat <= stat.clone(),
+            &|| stat.czxid() < later && stat == same && stat <= same,
         ];
         assert!(comparisons.iter().all(|compare| !is_noted(compare)));
     }
