@@ -91,7 +91,7 @@ fn of_two_holders_it_is_told_by_what_they_hold_and_whose_claim_has_ended() {
     tells(
         "lock/no-recheck --seed 0 --promise exclusion-among-live-sessions",
         &[
-            "p2 has held it since 0.222 s by /lock/g02x00x1-lock-0000000000, which is still there",
+            "p2 has held it since 0.222 s by /lock/gfe22g02x00x1-lock-0000000000, which is still there",
             "went at 2.806 s with the session of p0",
             "p4 has looked at nothing since",
         ],
@@ -121,7 +121,7 @@ fn of_a_failure_it_is_told_by_which_request_and_of_a_znode_that_is_left_who_left
     tells(
         "try-lock/orphan --seed 9 --promise no-orphan-znode",
         &[
-            "Its request of 0.111 s: 'delete /lock/g00x00x1-lock-0000000004': lost",
+            "Its request of 0.111 s: 'delete /lock/ga248g00x00x1-lock-0000000004': lost",
             "FAULT p0's connection will drop at its next delete",
         ],
     );
