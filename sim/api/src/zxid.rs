@@ -122,6 +122,7 @@ mod tests {
     fn each_look_at_a_number_is_noted_and_no_comparison_is() {
         let (zxid, later) = (Zxid::new(1, 2), Zxid::new(2, 1));
         let stat = Stat::from(StatFields { czxid: zxid, ..StatFields::default() });
+        let same = stat;
         let looks: [&dyn Fn() -> String; 8] = [
             &|| zxid.epoch().to_string(),
             &|| zxid.counter().to_string(),
