@@ -104,7 +104,7 @@ pub enum Assumption {
 /// What a promise has to say of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Finding {
-    /// The event could have broken it and did not, as what it takes [came about](Promise::tested_when): it was put to the
+    /// The event could have broken it and did not, as what it takes [came about](Terms::tested_when): it was put to the
     /// test.
     Tested,
     /// The event has broken it.
