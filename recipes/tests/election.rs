@@ -10,7 +10,7 @@ use zk_api::{
 use zk_recipes::{Election, Leadership, RecipeError, leader, next_leader};
 
 const OWN: &str = "/election/g-candidate-0000000005";
-const ANNOUNCED: &str = "4294967303 g-candidate-0000000005\nhere";
+const ANNOUNCED: &str = "0000000100000007 g-candidate-0000000005\nhere";
 
 fn parent() -> ZPath {
     ZPath::parse("/election").unwrap()
@@ -131,8 +131,8 @@ fn the_next_leader_is_waited_for_by_a_watch_and_across_a_lost_connection() {
     let script = Script::new();
     let (zk, parent) = (script.clone(), parent());
     let mut next = start(next_leader(&zk, &parent, Some(Zxid::new(1, 6))));
-    let fire =
-        script.answer_watch("getData /election watch", data("4294967302 z-candidate-0000000004\nthere"));
+    let fire = script
+        .answer_watch("getData /election watch", data("0000000100000006 z-candidate-0000000004\nthere"));
     next.waits();
     fire.complete(event(EventType::NodeDataChanged));
     next.waits();

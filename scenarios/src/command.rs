@@ -7,7 +7,7 @@ mod sweeps;
 
 use crate::bad_input::did_you_mean;
 use crate::ensemble::EnsembleArguments;
-use crate::output::{Format, paint, print, show};
+use crate::output::{paint, print, show};
 use crate::progress::Progress;
 use crate::{Answer, BadInput, Zoo, check, list};
 #[cfg(feature = "run")]
@@ -245,11 +245,12 @@ mod chaos {
     #[cfg(feature = "live")]
     use super::arguments::RunArguments;
     use super::arguments::{ReplayArguments, ReplayFormat, ShrinkArguments};
-    use super::{Answer, BadInput, Format, Progress, Zoo, paint, print, show};
+    use super::{Answer, BadInput, Progress, Zoo, paint, print, show};
     use crate::compare::CompareArguments;
     use crate::judge::{Contenders, JudgeArguments, JudgeFormat};
     use crate::mutants::MutantsArguments;
     use crate::mutate::MutateArguments;
+    use crate::output::Format;
     use crate::run::{self, Target};
     use std::io::Write as _;
     use std::path::Path;
