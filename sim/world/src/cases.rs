@@ -21,7 +21,7 @@ fn crashes(f: &Faults) -> bool {
 
 /// What any trial comes to under these faults is not asked here, so what takes a trial of a certain kind (who holds, who
 /// looks at another's znode) is not expected of all.
-const CASES: [Case; 73] = [
+const CASES: [Case; 74] = [
     ("a client's clock jumped", |s| s.faults.clock_jump_ms > 0),
     ("a disk was spared, or less than a quorum would have been whole", |s| {
         s.faults.disk_rot > 0 && several(s)
