@@ -1,8 +1,9 @@
 //! Sweeps, and the reports that they leave.
 
 use super::arguments::{ReportArguments, RunArguments};
-use super::{Answer, BadInput, Format, Zoo, paint, print};
+use super::{Answer, BadInput, Zoo, paint, print};
 use crate::interrupt::Interrupt;
+use crate::output::Format;
 use crate::progress::Progress;
 use crate::run::{self, How, Pace, Saving, SeedRange, Target};
 use std::io::Write;
