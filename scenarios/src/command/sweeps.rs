@@ -48,7 +48,7 @@ pub(super) fn run(zoo: &Zoo, arguments: &RunArguments) -> Result<Answer, BadInpu
     report.settle();
     run::explained(&target, &mut report);
     if saving.is_some() {
-        run::drawn(&target, jobs, &mut report);
+        run::drawn(&target, jobs, &mut report, &|| interrupt.seen().is_some());
     }
     let failed = saving.as_mut().and_then(|saving| {
         saving.free();

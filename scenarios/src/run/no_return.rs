@@ -36,17 +36,20 @@ impl Redraws {
 /// So many events between the one that was found and the break are tried again: what was lost must stay so.
 const AGAIN: u64 = 8;
 
-/// From when on a run's break was not avoided any more.
+/// From when on a run's break was not avoided any more. `None` if somebody does not wait for it.
 pub(crate) fn no_return(
     target: &Target,
     run: &Run,
     violation: &RunViolation,
     redraws: Redraws,
-) -> Result<NoReturn, BadInput> {
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Option<NoReturn>, BadInput> {
     let search = Search { target, seed: run.seed, violation, redraws };
-    match lost_behind(run.steps, |after| search.is_avoided(after))? {
-        0 => search.told(0, None),
-        lost => search.told(lost, Some(lost - 1)),
+    match lost_behind(run.steps, |after| search.is_avoided(after, is_stopped)) {
+        Ok(0) => search.told(0, None).map(Some),
+        Ok(lost) => search.told(lost, Some(lost - 1)).map(Some),
+        Err(None) => Ok(None),
+        Err(Some(error)) => Err(error),
     }
 }
 
@@ -109,12 +112,16 @@ impl Search<'_> {
         each_of(&chances, self.redraws.jobs, one, &mut |_| {}).into_iter().sum()
     }
 
-    fn is_avoided(&self, after: u64) -> Result<bool, BadInput> {
+    /// Fails without an error if it is stopped.
+    fn is_avoided(&self, after: u64, is_stopped: &dyn Fn() -> bool) -> Result<bool, Option<BadInput>> {
         let Redraws { many, jobs } = self.redraws;
         // Not all at once: where it can be avoided at all, the first ones often do.
         let step = jobs.max(1) as u32;
         for first in (1..=many).step_by(step as usize) {
-            if self.avoiding(after, first..=many.min(first + step - 1))? > 0 {
+            if is_stopped() {
+                return Err(None);
+            }
+            if self.avoiding(after, first..=many.min(first + step - 1)).map_err(Some)? > 0 {
                 return Ok(true);
             }
         }
@@ -144,7 +151,9 @@ mod tests {
         let run = zk_world::run(&target.trial, &target.scenario, seed, &RunOptions::default());
         let violation =
             run.violations.iter().find(|violation| violation.promise == promise).expect("it breaks");
-        no_return(target, &run, violation, Redraws { many, jobs }).expect("runs end")
+        let redraws = Redraws { many, jobs };
+        let found = no_return(target, &run, violation, redraws, &|| false).expect("runs end");
+        found.expect("nobody stops it")
     }
 
     #[test]
@@ -169,6 +178,17 @@ mod tests {
         assert_eq!(lost(|after| after < 300 || (640..700).contains(&after)), 700);
         let fails = lost_behind(1000, |after| if after == 500 { Err("it fails") } else { Ok(after < 300) });
         assert_eq!(fails, Err("it fails"));
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_ends_where_it_is() {
+        let target = target("lock/simple");
+        let run = zk_world::run(&target.trial, &target.scenario, 10, &RunOptions::default());
+        let asked = std::cell::Cell::new(0);
+        let is_stopped = || asked.replace(asked.get() + 1) == 2;
+        let found = no_return(&target, &run, &run.violations[0], Redraws { many: 1, jobs: 1 }, &is_stopped);
+        assert!(found.expect("runs end").is_none());
+        assert_eq!(asked.get(), 3);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn replay_with(
 ) -> Result<ReplayReport, BadInput> {
     let run = ordered(target, seed, options)?;
     is_known(target, &run, promise)?;
-    let no_return = lost(target, &run, promise, redraws)?;
+    let no_return = lost(target, &run, promise, redraws, &|| false)?;
     let mut report = report(target, run, whole, promise);
     if let Some(cause) = &mut report.cause {
         cause.no_return = no_return;
@@ -44,9 +44,10 @@ fn lost(
     run: &Run,
     promise: Option<&str>,
     redraws: Option<Redraws>,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Result<Option<NoReturn>, BadInput> {
     match (redraws, first_break(run, promise)) {
-        (Some(redraws), Some(violation)) => no_return(target, run, violation, redraws).map(Some),
+        (Some(redraws), Some(violation)) => no_return(target, run, violation, redraws, is_stopped),
         (None, _) | (_, None) => Ok(None),
     }
 }
@@ -102,17 +103,17 @@ pub(crate) fn replay_drawn(
     let run = ordered(target, seed, options)?;
     is_known(target, &run, promise)?;
     let until = first_break(&run, promise).map_or(run.virtual_ns, |violation| violation.at_ns);
-    let lost = lost(target, &run, promise, redraws)?;
+    let lost = lost(target, &run, promise, redraws, &|| false)?;
     let diagram = draw::world::diagram(&target.scenario, &run, lost.as_ref(), until);
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
-/// Draws the first breaks of a sweep: each is run again, with its trace.
-pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport) {
+/// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, nothing is looked for in them.
+pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport, is_stopped: &dyn Fn() -> bool) {
     report.draw(|failure, _| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         let redraws = Redraws::of(target, None, jobs);
-        let lost = lost(target, &run, Some(&failure.promise), redraws).ok()?;
+        let lost = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
         Some(draw::world::diagram(&target.scenario, &run, lost.as_ref(), failure.virtual_ns))
     });
 }
