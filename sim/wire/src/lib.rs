@@ -9,6 +9,7 @@
 //! | `frame`, `word` | [`Frames`]: a stream cut into frames, or a [`FourLetterWord`] in place of the first |
 //! | `server` | [`ServerSide`]: reads requests, writes answers; [`Decoded`] |
 //! | `client` | [`ClientSide`]: writes requests, reads answers |
+//! | `program` | [`OfProgram`]: both ways, for programs that are simulated |
 //! | `outstanding` | [`Outstanding`], [`Asked`]: what was asked and is not answered |
 //! | `op` | [`OpCode`]: the kinds of requests |
 //! | `connect`, `request`, `multi`, `set_watches`, `reply`, `event` | one kind of record each, both ways |
@@ -29,6 +30,7 @@ mod jute;
 mod multi;
 mod op;
 mod outstanding;
+mod program;
 mod reply;
 mod request;
 mod server;
@@ -41,6 +43,7 @@ pub use error::WireError;
 pub use frame::{Frames, Piece, REQUEST_BYTES_MAX};
 pub use op::OpCode;
 pub use outstanding::{Asked, Outstanding};
+pub use program::OfProgram;
 pub use server::{Decoded, ServerSide};
 pub use word::FourLetterWord;
 

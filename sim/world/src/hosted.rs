@@ -16,7 +16,7 @@ use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
 use zk_trials::event::{ActorId, End, Resource};
 use zk_trials::probe::ASKS_PER_TURN;
 use zk_trials::program::{Input, Life, Now, Output, Program, Programs, Socket, Step};
-use zk_wire::{Decoded, Frames, Piece, ServerSide};
+use zk_wire::OfProgram;
 
 /// What a run ends with, by unwinding, when a program does not keep to the protocol: no run of it says anything.
 pub struct Foul {
@@ -49,8 +49,7 @@ pub struct Hosted {
 struct Conn {
     socket: Socket,
     stage: Stage,
-    frames: Frames,
-    wire: ServerSide,
+    wire: OfProgram,
     /// Of what is not answered, the program's number and ours.
     asked: VecDeque<(Xid, Xid)>,
 }
@@ -296,13 +295,7 @@ impl World<'_> {
             self.foul(process, "it connects to an address that is no server's");
         };
         let id = self.open(process, server);
-        let conn = Conn {
-            socket,
-            stage: Stage::Opening,
-            frames: Frames::of_client(),
-            wire: ServerSide::new(),
-            asked: VecDeque::new(),
-        };
+        let conn = Conn { socket, stage: Stage::Opening, wire: OfProgram::default(), asked: VecDeque::new() };
         if let Some(hosted) = self.hosted(process) {
             hosted.conns.insert(id, conn);
         }
@@ -323,12 +316,8 @@ impl World<'_> {
         let hosted = self.hosted(process)?;
         let state = hosted.hears(&message);
         let conn = hosted.conns.get_mut(&id)?;
-        let mut bytes = Vec::new();
-        let written = conn.write(message, &mut bytes);
-        let input = Input::Data(conn.socket, bytes);
-        if let Err(error) = written {
-            self.foul(process, &format!("it cannot be told what a server has answered: {error}"));
-        }
+        let (socket, written) = (conn.socket, conn.write(message));
+        let input = Input::Data(socket, written.unwrap_or_else(|what| self.foul(process, &what)));
         if let Some(state) = state {
             self.client_state(process, state);
         }
@@ -357,26 +346,9 @@ impl Hosted {
         let Some(conn) = self.conns.get_mut(&id).filter(|conn| conn.stage != Stage::Opening) else {
             return Err("it sends on a connection that is not open yet".into());
         };
-        conn.frames.push(bytes);
-        let mut messages = Vec::new();
-        while let Some(piece) = conn.frames.next_piece().map_err(|error| format!("it sends {error}"))? {
-            let frame = match piece {
-                Piece::Frame(frame) => frame,
-                Piece::Word(word) => {
-                    let word = word.name();
-                    return Err(format!("it sends '{word}', which simulated servers do not answer"));
-                }
-            };
-            let mut message = match conn.wire.decode(&frame).map_err(|error| format!("it sends {error}"))? {
-                Decoded::Message(message) => message,
-                Decoded::Refused { op, code, .. } => {
-                    return Err(format!(
-                        "it sends a request that simulated servers do not take: op {op}, {code:?}"
-                    ));
-                }
-                Decoded::Sasl { .. } => return Err("it asks for SASL, which is not simulated".into()),
-            };
-            match &mut message {
+        let mut messages = conn.wire.read(bytes)?;
+        for message in &mut messages {
+            match message {
                 ToServer::Connect(_) if has_another => {
                     return Err("it has two sessions at a time, and may have one".into());
                 }
@@ -389,7 +361,6 @@ impl Hosted {
                 }
                 ToServer::SetWatches { .. } | ToServer::Ping => {}
             }
-            messages.push(message);
         }
         Ok(messages)
     }
@@ -417,14 +388,14 @@ impl Hosted {
 }
 
 impl Conn {
-    /// Appends the bytes of a message, with the program's own number for what it answers.
-    fn write(&mut self, mut message: ToClient, bytes: &mut Vec<u8>) -> Result<(), zk_wire::WireError> {
+    /// The bytes of a message, with the program's own number for what it answers.
+    fn write(&mut self, mut message: ToClient) -> Result<Vec<u8>, String> {
         if let ToClient::Reply { xid, .. } = &mut message
             && let Some((theirs, _)) = self.asked.front().filter(|(_, ours)| ours == xid)
         {
             *xid = *theirs;
             self.asked.pop_front();
         }
-        self.wire.encode(&message, bytes)
+        self.wire.write(&message)
     }
 }
