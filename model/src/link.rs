@@ -463,7 +463,8 @@ impl At<'_> {
         if !self.client.node.minds(input) {
             return;
         }
-        let busy = self.busy || self.client.node.may_stand_over(input);
+        let may_stand_over = self.client.node.may_stand_over(input) && !self.replayer.hears_singly();
+        let busy = self.busy || may_stand_over;
         let given = Given { input: input.clone(), state: self.client.state, busy };
         let step = self.replayer.step(&self.client.node, &given);
         self.absorb(&step);
@@ -472,7 +473,7 @@ impl At<'_> {
     /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
     /// some of these are there.
     fn connected(&mut self, news: &Input) {
-        self.busy = self.client.may_be_late();
+        self.busy = self.client.may_be_late() && !self.replayer.hears_singly();
         self.feed(news);
         self.busy = false;
     }

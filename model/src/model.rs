@@ -149,6 +149,11 @@ impl RecipeModel {
         self.replayer.noted.reads()
     }
 
+    /// See [`Replayer::hears_singly`].
+    pub fn hears_singly(&self) -> bool {
+        self.replayer.hears_singly()
+    }
+
     /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.
     pub fn worked_out(&self) -> [usize; 4] {
         [self.replayer.replayed(), self.moves.len(), self.orders.len(), self.seen.len()]

@@ -40,6 +40,9 @@ pub struct CheckReport {
     pub ran_out: Option<String>,
     /// Whether every state within the bounds was explored.
     pub exhaustive: bool,
+    /// Of a program: what its host determines in one way, where there are others.
+    #[serde(default)]
+    pub left_out: Option<String>,
     /// The one promise that was asked about; `null` if all were.
     #[serde(default)]
     pub asked: Option<String>,

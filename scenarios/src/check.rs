@@ -71,7 +71,8 @@ pub(crate) fn explored(
     let owed: Vec<&str> = trial.owed().iter().map(|promise| promise.name()).collect();
     let config = &CheckConfig { other_time: other_time(), ..config.clone() };
     let check = zk_model::check(trial.clone(), config, progress);
-    (report(what, &trial.about, &owed, config, &check), check)
+    let left_out = trial.programs().map(|programs| programs.left_out().to_owned());
+    (CheckReport { left_out, ..report(what, &trial.about, &owed, config, &check) }, check)
 }
 
 /// A way to break a promise, drawn: the promise's name, and whether it was owed there.
@@ -129,6 +130,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         pictures: Vec::new(),
         ran_out,
         exhaustive: check.verdict == Verdict::Holds,
+        left_out: None,
         asked: config.promise.clone(),
         next: (check.verdict == Verdict::Holds).then(|| ladder::next(what, about, config)).flatten(),
         states: check.states,

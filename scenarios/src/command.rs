@@ -94,7 +94,7 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Option<Argumen
 fn run(zoo: &Zoo, command: Command) -> Result<Answer, BadInput> {
     match command {
         Command::List { what, format } => {
-            let only = what.map(|what| named(zoo, &what)).transpose()?;
+            let only = what.map(|what| named(zoo, &what, &[])).transpose()?;
             list::list(zoo, only.as_ref(), format)
         }
         Command::Explain { defect } => crate::explain::explain(zoo, &defect),
@@ -176,12 +176,24 @@ fn checked(zoo: &Zoo, arguments: &CheckArguments, outputs: &CheckOutputs) -> Res
     let dir = outputs.report.as_deref();
     dir.map(prepare_report_dir).transpose()?;
     #[cfg(feature = "run")]
-    outputs.export.as_deref().map(crate::run::new_scenario_file).transpose()?;
+    if let Some(file) = outputs.export.as_deref() {
+        if trial.programs().is_some() {
+            let what = &arguments.what;
+            return Err(BadInput::new(format!("--export: {what} is a program, which takes no single steps")));
+        }
+        crate::run::new_scenario_file(file)?;
+    }
     let mut progress = Progress::new(outputs.format, None);
     let (mut report, found) =
         check::explored(&arguments.what, &trial, &config, &mut |now| tell(&mut progress, now));
     drop(progress);
+    if let Some(fault) = trial.programs().and_then(|programs| programs.fault()) {
+        return Err(BadInput::new(fault));
+    }
     report.next = report.next.map(|next| next.replacen("zoocheck", &crate::zoo::program(), 1));
+    if let (Some(next), false) = (&mut report.next, arguments.promises.is_empty()) {
+        next.push_str(&format!(" --promises {}", arguments.promises.join(",")));
+    }
     report.command = Some(typed());
     if dir.is_some() {
         report.pictures = check::drawn(&found, config.bounds.clients);
@@ -221,7 +233,7 @@ fn tell(progress: &mut Progress, now: zk_model::Progress) {
 
 /// The trial that is meant, and what is to be explored of it.
 fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, CheckConfig), BadInput> {
-    let trial = named(zoo, &arguments.what)?;
+    let trial = named(zoo, &arguments.what, &arguments.promises)?;
     let promises = trial.held_to();
     let names: Vec<&str> = promises.iter().map(|promise| promise.name()).collect();
     let config = arguments.config(check::default_config(&trial.about), &names)?;
@@ -230,14 +242,18 @@ fn configured(zoo: &Zoo, arguments: &CheckArguments) -> Result<(Arc<Trial>, Chec
 }
 
 /// A scenario file stands for the recipe in it: its sizes and faults are chaos's, not the model's.
-fn named(zoo: &Zoo, what: &str) -> Result<Arc<Trial>, BadInput> {
-    if !crate::zoo::is_file(what) {
-        return zoo.find(what);
-    }
+fn named(zoo: &Zoo, what: &str, promises: &[String]) -> Result<Arc<Trial>, BadInput> {
     #[cfg(feature = "run")]
-    return crate::run::Target::resolve(zoo, what, None, &[]).map(|target| target.trial);
+    if crate::zoo::is_file(what) || crate::run::is_program(what) || !promises.is_empty() {
+        let asked = crate::run::Asked { promises: promises.to_vec(), ..crate::run::Asked::default() };
+        return crate::run::Target::asked(zoo, what, asked).map(|target| target.trial);
+    }
     #[cfg(not(feature = "run"))]
-    Err(BadInput::new(format!("{what}: this build cannot read scenario files; name the recipe instead")))
+    if crate::zoo::is_file(what) || !promises.is_empty() {
+        let able = "reads no scenario files and hosts no programs";
+        return Err(BadInput::new(format!("{what}: this build {able}; name the recipe instead")));
+    }
+    zoo.find(what)
 }
 
 #[cfg(feature = "run")]

@@ -39,6 +39,7 @@ pub(crate) use logs::logs;
 pub(crate) use nights::Night;
 pub(crate) use no_return::Redraws;
 pub(crate) use pace::Pace;
+pub(crate) use program::is_program;
 pub(crate) use regressions::{cases, new_case, no_case, tried};
 pub(crate) use replay::{drawn, explained, replay, replay_drawn, replay_with};
 pub(crate) use requests::requests;

@@ -17,7 +17,7 @@ const ARROWS: [(&str, &str, &[&str]); 15] = [
     ("recipes", "zk-recipes", &["zk-api"]),
     ("recipes/trials", "zk-trials", &["zk-api", "zk-recipes"]),
     ("recipes/live", "zk-live", &["zk-api"]),
-    ("recipes/hosted", "zk-hosted", &["zk-api", "zk-trials"]),
+    ("recipes/hosted", "zk-hosted", &["zk-api", "zk-proto", "zk-trials", "zk-wire"]),
     ("model", "zk-model", &["zk-api", "zk-cluster", "zk-proto", "zk-trials"]),
     ("reports", "zk-reports", &[]),
     (

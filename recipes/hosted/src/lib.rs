@@ -10,10 +10,14 @@
 //! | `watch` | ends workers that do not answer |
 //! | `hosts` | [`Hosts`]: the workers of one program, which are used again |
 //! | `python` | the host for Python, and how it is started |
+//! | `memory` | what a program does at the end of each history of what it was told |
+//! | `actor` | a program as code over `ZooKeeper`, for engines that explore |
 //! | `trial` | [`hosted`]: a program on trial |
 
+mod actor;
 mod frame;
 mod hosts;
+mod memory;
 mod python;
 mod trial;
 mod watch;

@@ -1,9 +1,11 @@
 //! A program on trial.
 
+use crate::actor::run;
+use crate::memory::Memory;
 use std::sync::Arc;
 use zk_trials::program::Programs;
 use zk_trials::promises::Owed;
-use zk_trials::trial::{Code, Trial};
+use zk_trials::trial::{Actor, Code, Trial};
 
 /// A program held to what is owed of it. Its name is remembered as long as this process lives.
 ///
@@ -11,10 +13,15 @@ use zk_trials::trial::{Code, Trial};
 /// not known: two of the standard promises are not its own.
 pub fn hosted(name: &str, programs: Arc<dyn Programs>, owed: Owed) -> Trial {
     let summary = format!("{programs:?}, a program hosted as it is");
-    let mut trial = Trial::of(keep(name), Code::Programs(programs))
+    let memory = Arc::new(Memory::of(name, programs));
+    let programs = memory.clone();
+    let actor = move |zk, probe, part| -> Actor { Box::pin(run(memory.clone(), zk, probe, part)) };
+    let mut trial = Trial::of(keep(name), Code::Programs { programs, actor: Arc::new(actor) })
         .summary(keep(&summary))
         .source("one's own program")
         .opts_out(&["session-end-noticed", "no-polling"])
+        .renews_session()
+        .hears_singly()
         .administered(&[]);
     trial.setup = owed.setup();
     trial.promises(move || owed.promises())

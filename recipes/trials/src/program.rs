@@ -10,6 +10,17 @@ use std::fmt::Debug;
 pub trait Programs: Debug + Send + Sync {
     /// Starts one. The error is a line that names the program and says what is wrong with it.
     fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String>;
+
+    /// What one did wrong where it ran as [code](crate::trial::Code::Programs), which cannot tell: a line that names it. No
+    /// verdict is to come of such a search.
+    fn fault(&self) -> Option<String> {
+        None
+    }
+
+    /// What is taken in one way where they run as such code, and could be otherwise.
+    fn left_out(&self) -> &'static str {
+        ""
+    }
 }
 
 /// One life of a client process. It is over when this is dropped.

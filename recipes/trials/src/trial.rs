@@ -48,6 +48,9 @@ pub struct Trial {
     /// has neither the watches nor the ephemeral znodes of the former. It does so as well when the code has ended, until the
     /// process does.
     pub renews_session: bool,
+    /// Whether a model tells its code one thing at a time, and lets it have done with that before the next one comes. So it
+    /// does with a program, whose client library stands between.
+    pub hears_singly: bool,
     /// What an administrator may set a znode's data to, where a model's bounds allow him any change. He may delete any
     /// znode of the trial that has no children. In a run he writes [`ADMIN_DATA`].
     pub administered: Vec<Text>,
@@ -61,10 +64,13 @@ pub struct Trial {
 #[derive(Clone)]
 pub enum Code {
     /// Code over the trait [`ZooKeeper`](zk_api::ZooKeeper).
-    Actor(Arc<dyn Fn(AnyZooKeeper, AnyProbe, Part) -> Actor + Send + Sync>),
-    /// A program in a process of its own.
-    Programs(Arc<dyn Programs>),
+    Actor(Act),
+    /// A program in a process of its own; and as code, for engines that know no bytes.
+    Programs { programs: Arc<dyn Programs>, actor: Act },
 }
+
+/// Makes the code of one life.
+pub type Act = Arc<dyn Fn(AnyZooKeeper, AnyProbe, Part) -> Actor + Send + Sync>;
 
 impl Code {
     fn of<F>(code: impl Fn(AnyZooKeeper, AnyProbe, Part) -> F + Send + Sync + 'static) -> Code
@@ -119,6 +125,7 @@ impl Trial {
             keeps: Vec::new(),
             counts_wakes: true,
             renews_session: false,
+            hears_singly: false,
             administered: vec![ADMIN_DATA.into()],
             counters: Vec::new(),
             code,
@@ -203,6 +210,12 @@ impl Trial {
     /// See the [field](Trial::counts_wakes).
     pub fn counts_wakes(mut self, counts: bool) -> Trial {
         self.counts_wakes = counts;
+        self
+    }
+
+    /// See the [field](Trial::hears_singly).
+    pub fn hears_singly(mut self) -> Trial {
+        self.hears_singly = true;
         self
     }
 
@@ -363,14 +376,9 @@ impl Trial {
     }
 
     /// The code of one process, ready to be polled.
-    ///
-    /// Panics if it is a program, which is stepped: only engines that can do that are given one.
     pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
         match &self.code {
-            Code::Actor(actor) => actor(zk, probe, part),
-            Code::Programs(_) => {
-                panic!("a program is stepped, and only engines that can do that are given one")
-            }
+            Code::Actor(actor) | Code::Programs { actor, .. } => actor(zk, probe, part),
         }
     }
 
@@ -378,7 +386,7 @@ impl Trial {
     pub fn programs(&self) -> Option<Arc<dyn Programs>> {
         match &self.code {
             Code::Actor(_) => None,
-            Code::Programs(programs) => Some(programs.clone()),
+            Code::Programs { programs, .. } => Some(programs.clone()),
         }
     }
 }

@@ -34,6 +34,8 @@ impl Report for CheckReport {
         );
         page.extend(known(report.catalogue_note()));
         page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
+        let left_out = report.left_out.iter().map(|left_out| format!("of this program only: {left_out}"));
+        page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
         page.push(answer(report.verdict.answer(), last_line(report)));
         page
     }
@@ -239,6 +241,9 @@ fn verdict_words(report: &CheckReport) -> String {
     let answer = judgement(report.verdict, &report.steps, promise, ran_out, &whole);
     let answer = match report.verdict {
         Judgement::Violated | Judgement::NotDetermined => return answer,
+        Judgement::Holds if report.left_out.is_some() => {
+            format!("{answer}{}, with all that its host leaves open taken in one way", unless(report))
+        }
         Judgement::Holds => format!("{answer}{}", unless(report)),
         Judgement::Undecided if report.exhaustive => {
             let names = format!(": {}", never_tested(report).collect::<Vec<_>>().join(", "));

@@ -25,7 +25,8 @@ use zk_world::MOST_CLIENTS;
 
 const EPILOGUE: &str = "\
 WHAT is a recipe (lock), a variant of it (lock/simple), a scenario file (*.toml), or, for
-run, replay and shrink, a program that is hosted as it is (lock.py:worker, with kazoo).
+run, replay, shrink and check, a program that is hosted as it is (lock.py:worker, with
+kazoo).
 
 Exit status:
   0  every promise held
@@ -385,8 +386,11 @@ const SEARCH: &str = "How to search";
 /// The bounds that are not given are the trial's own.
 #[derive(Args, Debug)]
 pub(super) struct CheckArguments {
-    /// A recipe, a variant, or a scenario file
+    /// A recipe, a variant, a scenario file, or a program (lock.py:worker)
     pub(super) what: String,
+    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
+    #[arg(long, value_name = "OWED", value_delimiter = ',')]
+    pub(super) promises: Vec<String>,
     /// Client processes
     #[arg(help_heading = BOUNDS, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=16u8))]
     clients: Option<u8>,

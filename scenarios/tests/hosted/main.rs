@@ -147,6 +147,106 @@ fn a_program_that_cannot_be_hosted_is_told_of_in_one_line_and_ends_the_sweep() {
     }
 }
 
+/// What a search of a program comes to. Nothing is left to chance in it.
+fn searched(folder: &Path, hash_seed: &str, words: &str) -> Value {
+    let output = zoocheck(folder, hash_seed, &format!("check {words} --format json"));
+    json(&output)
+}
+
+/// No fault, and views that do not lag.
+const CALM: &str = "--drops 0 --expiries 0 --lag 0";
+
+#[test]
+fn a_search_of_kazoos_lock_comes_to_its_end_and_to_the_same_one_with_another_hash_seed() {
+    if python().is_none() {
+        return;
+    }
+    let words = format!("lock.py:worker --promises fair-lock=/lock {CALM}");
+    let report = searched(&host().join("examples"), "1", &words);
+    assert_eq!(report["verdict"], "holds", "{report:#}");
+    assert!(report["states"].as_u64() > Some(1_000), "{report:#}");
+    assert!(
+        report["left_out"].as_str().expect("words").starts_with("one order of its threads"),
+        "{report:#}"
+    );
+    for promise in report["promises"].as_array().expect("promises") {
+        assert!(promise["tested"].as_u64() > Some(0), "{promise}");
+    }
+    let other = searched(&host().join("examples"), "2", &words);
+    for key in ["verdict", "states", "transitions", "depth", "promises"] {
+        assert_eq!(report[key], other[key], "{key}");
+    }
+}
+
+/// Programs of which a search breaks a promise: what is asked, the promise, and a step that tells why.
+const FOUND: [(&str, &str, &str); 3] = [
+    (
+        "double_barrier.py:worker --promises double-barrier=/barrier --drops 0 --expiries 0 --lag 0",
+        "barrier-opens",
+        "p1 looks whether /barrier/ready exists and watches: it does not",
+    ),
+    ("counter.py:worker --promises counter=/counter --drops 1 --expiries 0 --lag 0", "", "connection drops"),
+    (
+        "plain_queue.py:worker --promises counter=/taken/none --drops 1 --expiries 0 --lag 0",
+        "",
+        "connection drops",
+    ),
+];
+
+#[test]
+fn a_search_finds_the_defects_of_kazoos_recipes() {
+    if python().is_none() {
+        return;
+    }
+    for (words, promise, step) in FOUND {
+        let report = searched(&host().join("examples"), "0", words);
+        assert_eq!(
+            (&report["verdict"], &report["promise"]),
+            (&"violated".into(), &promise.into()),
+            "{words}"
+        );
+        let steps = report["steps"].to_string();
+        assert!(steps.contains(step), "{words}: {steps}");
+    }
+}
+
+/// Programs that no search says anything of.
+const UNSEARCHED: [(&str, &str); 4] = [
+    ("    import os; os._exit(3)\n", "it ends in the middle, with exit status 3"),
+    ("    client.command(b'ruok')\n", "it sends 'ruok', which simulated servers do not answer"),
+    (
+        "    client.handler.create_connection(('localhost', 2181))\n",
+        "it connects to an address that is no server's",
+    ),
+    (
+        "    import os\n    many = len(os.listdir('.'))\n    open('seen-%d' % many, 'w').close()\n    \
+         client.create('/lock/%d' % many)\n    client.create('/lock/more')\n",
+        "it does not do the same when it is told the same again",
+    ),
+];
+
+#[test]
+fn a_program_that_cannot_be_searched_is_told_of_in_one_line_and_nothing_is_said_of_it() {
+    if python().is_none() {
+        return;
+    }
+    for (body, expected) in UNSEARCHED {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = format!("def worker(client, probe):\n{body}");
+        std::fs::write(folder.path().join("wrong.py"), text).expect("it is written");
+        let output = zoocheck(folder.path(), "0", "check wrong.py:worker --promises lock=/lock");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines: Vec<&str> = stderr.lines().filter(|line| line.starts_with("zoocheck: ")).collect();
+        assert_eq!(lines, [format!("zoocheck: wrong.py:worker: {expected}")], "{body}: {stderr}");
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{body}");
+    }
+    let words = "check lock.py:worker --promises fair-lock=/lock --export out.toml";
+    let output = zoocheck(&host().join("examples"), "0", words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("zoocheck: --export: lock.py:worker is a program"), "{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 #[test]
 fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
     if python().is_none() {
@@ -174,7 +274,7 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
         ("empty.py:worker --promises lock", "--promises: 'lock': expected KIND=PATH"),
         ("lock --promises lock=/lock", "--promises lock=/lock: lock is no program"),
     ] {
-        for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml"] {
+        for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml", "check"] {
             let output = zoocheck(folder.path(), "0", &format!("{command} {words}"));
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert!(stderr.starts_with(&format!("zoocheck: {expected}")), "{command} {words}: {stderr}");

@@ -35,6 +35,14 @@ impl SessionId {
     pub fn were_ordered() -> bool {
         ORDERED.take()
     }
+
+    /// Works without a note that it looks at the number of an id: whoever says so answers for it.
+    pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
+        let before = ORDERED.get();
+        let done = work();
+        ORDERED.set(before);
+        done
+    }
 }
 
 impl PartialOrd for SessionId {

@@ -88,6 +88,14 @@ impl Zxid {
         NUMBERED.take()
     }
 
+    /// Works without a note that it looks at the number of a zxid: whoever says so answers for it.
+    pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
+        let before = NUMBERED.get();
+        let done = work();
+        NUMBERED.set(before);
+        done
+    }
+
     const fn bits(self) -> u64 {
         ((self.epoch as u64) << 32) | self.counter as u64
     }

@@ -107,9 +107,10 @@ impl World<'_> {
         self.client_event(process, ClientEvent::Start);
     }
 
-    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does.
+    /// A client was told that its session has expired: where it is one that opens another by itself, it soon does. A program
+    /// has its own client.
     pub fn is_to_renew(&mut self, actor: ActorId) {
-        if self.trial.renews_session && !self.follows_a_course() {
+        if self.trial.renews_session && self.trial.programs().is_none() && !self.follows_a_course() {
             let after = self.choices.below(Stream::Connect, actor.process.into(), 200 * MS);
             self.queue.push(self.now + after, Happening::Renew { actor });
         }

@@ -1,0 +1,516 @@
+//! A program as code over [`ZooKeeper`], for engines that explore: they know requests and answers, and no bytes.
+//!
+//! What the program sends becomes requests of a session of the engine's, and what comes of them becomes bytes. Its client
+//! library opens connections, and opens them again: they stand for the session's own, which the engine breaks. While that
+//! one is broken, none is answered.
+//!
+//! Left out, as named in [`LEFT_OUT`]: what only a network or a scheduler could show.
+
+use crate::memory::{BEGINS_NS, Memory, Place};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use zk_api::{
+    AddWatchMode, Call, Error, KeeperState, Pending, Request, Response, SessionId, StatReads, Text, Watch,
+    WatchedEvent, Zxid,
+};
+use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, WatchList, Xid};
+use zk_trials::common::{AnyProbe, AnyZooKeeper};
+use zk_trials::event::{End, Observation, Resource};
+use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
+use zk_trials::program::{Input, Life, Output, Socket, Step};
+use zk_trials::trial::Part;
+
+/// What a search of a program takes in one way: its verdict says so.
+pub(crate) const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
+    drawing of its chance; no wait beyond a minute; times, session ids and zxids as the model numbers them";
+
+/// What it is told of session timeouts. A session lives as long as an engine lets it.
+const TIMEOUT_MS: u32 = 10_000;
+/// A program that does nothing for so long but keep its session alive does nothing any more.
+const IDLE_NS: u64 = 60_000_000_000;
+/// As is one whose timers go off so often and show nothing.
+const IDLE_TIMERS: u32 = 1_000;
+
+/// Runs one life of a program.
+pub(crate) async fn run(memory: Arc<Memory>, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> End {
+    let mut actor = Running::begin(memory, zk, probe, part);
+    loop {
+        actor.act();
+        if let Some(end) = actor.end {
+            return end;
+        }
+        actor.set_timer();
+        let happened = poll_fn(|cx| actor.poll(cx)).await;
+        actor.hear(happened);
+    }
+}
+
+/// The program's end of things: pure, so that what it will do by itself can be tried on a copy.
+#[derive(Clone)]
+struct Stands {
+    memory: Arc<Memory>,
+    at: Place,
+    now_ns: u64,
+    timer_ns: Option<u64>,
+    conns: BTreeMap<Socket, Conn>,
+    /// What it has done and nobody has seen to.
+    acts: VecDeque<Act>,
+    replies: u32,
+}
+
+#[derive(Clone, Default)]
+struct Conn {
+    is_open: bool,
+    /// Its session is told.
+    is_greeted: bool,
+    wire: zk_wire::OfProgram,
+}
+
+/// What a program does.
+#[derive(Clone, Debug)]
+enum Act {
+    Connects(Socket),
+    Greets(Socket, ConnectRequest),
+    Asks(Socket, Xid, Request),
+    WatchesAgain(Socket, WatchList),
+    Pings(Socket),
+    Closes(Socket),
+    Says(u8, Observation),
+    Works(u32),
+    Writes(u32, u8),
+    Ends(End),
+}
+
+/// What happens to it.
+enum Happened {
+    News(KeeperState),
+    Answer(Result<(Response, Option<Watch>), Error>),
+    Event(WatchedEvent),
+    Done { ask: u32, accepted: bool },
+    Timer,
+}
+
+struct Asked {
+    socket: Socket,
+    xid: Xid,
+    request: Request,
+    call: Call,
+}
+
+struct Running {
+    stands: Stands,
+    zk: AnyZooKeeper,
+    probe: AnyProbe,
+    asked: VecDeque<Asked>,
+    watches: Vec<(Text, Watched, Watch)>,
+    /// What they were told and it was not.
+    events: VecDeque<WatchedEvent>,
+    dones: Vec<(u32, Pending<bool>)>,
+    news: Pending<KeeperState>,
+    state: KeeperState,
+    /// The session that it was told it has.
+    session: SessionId,
+    /// A new session that it has asked for and is not there yet.
+    waiting: Option<(Socket, ConnectRequest)>,
+    timer: Option<Pending<()>>,
+    end: Option<End>,
+}
+
+/// In which of the lists a watch stands that is registered again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Watched {
+    Data,
+    Exist,
+    Child,
+    Persistent,
+    Recursive,
+}
+
+impl Stands {
+    fn tell(&mut self, inputs: Vec<Input>) {
+        match self.memory.tell(self.at, self.now_ns, inputs) {
+            Ok((at, step)) => {
+                self.at = at;
+                self.take(&step);
+            }
+            Err(what) => self.memory.is_wrong(what),
+        }
+    }
+
+    fn take(&mut self, step: &Step) {
+        self.timer_ns = step.timer_ns;
+        if step.outputs.len() > ASKS_PER_TURN as usize {
+            let many = step.outputs.len();
+            self.wrong(&format!("it asks for {many} things in one step, and may for {ASKS_PER_TURN}"));
+        }
+        for output in &step.outputs {
+            self.read(output);
+        }
+    }
+
+    fn wrong(&self, what: &str) -> ! {
+        self.memory.is_wrong(format!("{}: {what}", self.memory.name))
+    }
+
+    fn read(&mut self, output: &Output) {
+        let act = match output {
+            Output::Connect { socket, server } => {
+                if server.is_none() {
+                    self.wrong("it connects to an address that is no server's");
+                }
+                if self.conns.insert(*socket, Conn::default()).is_some() {
+                    self.wrong(&format!("it opens connection {socket}, which is open"));
+                }
+                Act::Connects(*socket)
+            }
+            Output::Send { socket, bytes } => return self.sends(*socket, bytes),
+            Output::Close(socket) => Act::Closes(*socket),
+            Output::Says { thread, what } => Act::Says(*thread, what.clone()),
+            Output::Prints(_) => return,
+            Output::Work { ask } => Act::Works(*ask),
+            Output::Write { ask, thread } => Act::Writes(*ask, *thread),
+            Output::Ends(end) => Act::Ends(*end),
+        };
+        self.acts.push_back(act);
+    }
+
+    fn sends(&mut self, socket: Socket, bytes: &[u8]) {
+        // One whose other end is gone takes bytes and loses them.
+        let Some(conn) = self.conns.get_mut(&socket) else { return };
+        if !conn.is_open {
+            self.wrong("it sends on a connection that is not open yet");
+        }
+        let messages = conn.wire.read(bytes).unwrap_or_else(|what| self.wrong(&what));
+        self.acts.extend(messages.into_iter().map(|message| match message {
+            ToServer::Connect(request) => Act::Greets(socket, request),
+            ToServer::Request { xid, request } => Act::Asks(socket, xid, request),
+            ToServer::SetWatches { watches, .. } => Act::WatchesAgain(socket, watches),
+            ToServer::Ping => Act::Pings(socket),
+        }));
+    }
+
+    /// A message comes. How its numbers are written is not for the program's code: see [`LEFT_OUT`].
+    fn receives(&mut self, socket: Socket, message: &ToClient) {
+        let Some(conn) = self.conns.get_mut(&socket) else { return };
+        let write = || conn.wire.write(message);
+        let written = StatReads::unnoted(|| SessionId::unnoted(|| Zxid::unnoted(write)));
+        let bytes = written.unwrap_or_else(|what| self.wrong(&what));
+        self.tell(vec![Input::Data(socket, bytes)]);
+    }
+
+    fn open(&mut self, socket: Socket) {
+        if let Some(conn) = self.conns.get_mut(&socket) {
+            conn.is_open = true;
+            self.tell(vec![Input::Connected(socket)]);
+        }
+    }
+
+    fn pong(&mut self, socket: Socket) {
+        let zxid = self.next_zxid();
+        self.receives(socket, &ToClient::Pong { zxid });
+    }
+
+    fn next_zxid(&mut self) -> Zxid {
+        self.replies += 1;
+        Zxid::new(1, self.replies)
+    }
+
+    /// Whether others can tell of an act. `is_answered`: a connection that is opened now is.
+    fn shows(&self, act: &Act, is_answered: bool) -> bool {
+        match act {
+            Act::Connects(_) => is_answered,
+            Act::Closes(socket) => self.conns.get(socket).is_some_and(|conn| conn.is_greeted),
+            Act::Pings(_) | Act::WatchesAgain(..) => false,
+            Act::Greets(..)
+            | Act::Asks(..)
+            | Act::Says(..)
+            | Act::Works(_)
+            | Act::Writes(..)
+            | Act::Ends(_) => true,
+        }
+    }
+
+    /// Lets its timers go off until it does what others can tell; whether it does.
+    fn go_on_alone(&mut self, is_answered: bool) -> bool {
+        let until = self.now_ns.saturating_add(IDLE_NS);
+        for _ in 0..IDLE_TIMERS {
+            let Some(timer_ns) = self.timer_ns.filter(|timer_ns| *timer_ns <= until) else { return false };
+            self.now_ns = self.now_ns.max(timer_ns);
+            self.tell(Vec::new());
+            while let Some(act) = self.acts.front() {
+                if self.shows(act, is_answered) {
+                    return true;
+                }
+                match self.acts.pop_front() {
+                    Some(Act::Pings(socket)) => self.pong(socket),
+                    Some(Act::Closes(socket)) => drop(self.conns.remove(&socket)),
+                    Some(_) | None => {}
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Running {
+    fn begin(memory: Arc<Memory>, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Running {
+        let life = Life {
+            me: part.me,
+            clients: part.clients,
+            rounds: part.rounds,
+            seed: u64::from(part.me.process) << 8 | u64::from(part.me.life),
+            servers: vec![0],
+            timeout_ms: TIMEOUT_MS,
+            stands_still: 0,
+            stands_still_ns: 1,
+        };
+        let (at, step) = memory.begin(&life).unwrap_or_else(|what| memory.is_wrong(what));
+        let mut stands = Stands {
+            memory,
+            at,
+            now_ns: BEGINS_NS,
+            timer_ns: None,
+            conns: BTreeMap::new(),
+            acts: VecDeque::new(),
+            replies: 0,
+        };
+        stands.take(&step);
+        let (news, state) = (zk.state_change(), zk.state());
+        Running {
+            stands,
+            zk,
+            probe,
+            asked: VecDeque::new(),
+            watches: Vec::new(),
+            events: VecDeque::new(),
+            dones: Vec::new(),
+            news,
+            state,
+            session: SessionId::NONE,
+            waiting: None,
+            timer: None,
+            end: None,
+        }
+    }
+
+    /// Whether a connection that is opened now is answered: as it is, or as its session has ended and it does not know.
+    fn answers(&self) -> bool {
+        match self.state {
+            KeeperState::SyncConnected => true,
+            KeeperState::Expired => self.session != SessionId::NONE,
+            KeeperState::Disconnected | KeeperState::Closed | KeeperState::AuthFailed => false,
+        }
+    }
+
+    /// Sees to all that it does.
+    fn act(&mut self) {
+        while let Some(act) = self.stands.acts.pop_front() {
+            match act {
+                Act::Connects(socket) => {
+                    if self.answers() {
+                        self.stands.open(socket);
+                    }
+                }
+                Act::Greets(socket, request) => self.greet(socket, request),
+                Act::Asks(socket, xid, request) => self.ask(socket, xid, request),
+                Act::WatchesAgain(socket, list) => {
+                    self.watches.retain(|(path, kind, _)| is_in(&list, path, *kind));
+                    let zxid = self.stands.next_zxid();
+                    self.stands.receives(socket, &ToClient::WatchesSet { zxid });
+                }
+                Act::Pings(socket) => self.stands.pong(socket),
+                Act::Closes(socket) => {
+                    self.stands.conns.remove(&socket);
+                    self.asked.retain(|asked| asked.socket != socket);
+                }
+                Act::Says(thread, what) => self.probe.observe_of(thread, what),
+                Act::Works(ask) => self.dones.push((ask, self.probe.work().map(|()| true))),
+                Act::Writes(ask, thread) => {
+                    self.dones.push((ask, self.probe.write_of(thread, Resource::Unfenced, None)));
+                }
+                Act::Ends(end) => self.end = Some(end),
+            }
+        }
+    }
+
+    fn greet(&mut self, socket: Socket, request: ConnectRequest) {
+        if !self.stands.conns.contains_key(&socket) {
+            return;
+        }
+        let is_new = request.session == SessionId::NONE;
+        let has_it = self.state == KeeperState::SyncConnected;
+        if is_new && !has_it {
+            self.waiting = Some((socket, request));
+            return;
+        }
+        let own = self.zk.session();
+        let is_known = has_it && (is_new || request.session == own);
+        let (timeout_ms, session) = if is_known { (TIMEOUT_MS, own) } else { (0, SessionId::NONE) };
+        self.session = session;
+        if let Some(conn) = self.stands.conns.get_mut(&socket) {
+            conn.is_greeted = is_known;
+        }
+        let response = ConnectResponse { timeout_ms, session, password: [7; 16] };
+        self.stands.receives(socket, &ToClient::Connected(response));
+    }
+
+    fn ask(&mut self, socket: Socket, xid: Xid, request: Request) {
+        if !self.stands.conns.get(&socket).is_some_and(|conn| conn.is_greeted) {
+            return;
+        }
+        let call = self.zk.submit(request.clone());
+        self.asked.push_back(Asked { socket, xid, request, call });
+    }
+
+    /// A timer for what it will do by itself, if that is anything.
+    fn set_timer(&mut self) {
+        let (at, is_answered) = (self.stands.at, self.answers());
+        let when = self.stands.memory.clone().moves_by_itself(at, is_answered, || {
+            let mut alone = self.stands.clone();
+            alone.go_on_alone(is_answered).then_some(alone.now_ns)
+        });
+        self.timer = when.map(|when| self.zk.sleep(Duration::from_nanos(when - self.stands.now_ns)));
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
+        // Whoever has asked for the end of its session is told that by the answer.
+        if matches!(self.zk.state(), KeeperState::Closed | KeeperState::AuthFailed)
+            && let Some(answer) = self.poll_answer(cx)
+        {
+            return Poll::Ready(answer);
+        }
+        if let Poll::Ready(state) = Pin::new(&mut self.news).poll(cx) {
+            return Poll::Ready(Happened::News(state));
+        }
+        if self.greeted().is_some() {
+            if let Some(answer) = self.poll_answer(cx) {
+                return Poll::Ready(answer);
+            }
+            if let Some(event) = self.poll_watches(cx) {
+                return Poll::Ready(Happened::Event(event));
+            }
+        }
+        for at in 0..self.dones.len() {
+            if let Poll::Ready(accepted) = Pin::new(&mut self.dones[at].1).poll(cx) {
+                let (ask, _) = self.dones.remove(at);
+                return Poll::Ready(Happened::Done { ask, accepted });
+            }
+        }
+        match &mut self.timer {
+            Some(timer) => Pin::new(timer).poll(cx).map(|()| Happened::Timer),
+            None => Poll::Pending,
+        }
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Option<Happened> {
+        match Pin::new(&mut self.asked.front_mut()?.call).poll(cx) {
+            Poll::Ready(answer) => Some(Happened::Answer(answer)),
+            Poll::Pending => None,
+        }
+    }
+
+    /// What its watches are told: on one connection, one event for all of them that it is for.
+    fn poll_watches(&mut self, cx: &mut Context<'_>) -> Option<WatchedEvent> {
+        let events = &mut self.events;
+        self.watches.retain_mut(|(_, kind, watch)| {
+            let Poll::Ready(event) = Pin::new(watch).poll(cx) else { return true };
+            if !events.contains(&event) {
+                events.push_back(event);
+            }
+            matches!(kind, Watched::Persistent | Watched::Recursive)
+        });
+        events.pop_front()
+    }
+
+    fn greeted(&self) -> Option<Socket> {
+        self.stands.conns.iter().find(|(_, conn)| conn.is_greeted).map(|(socket, _)| *socket)
+    }
+
+    fn hear(&mut self, happened: Happened) {
+        match happened {
+            Happened::News(state) => self.hear_news(state),
+            Happened::Answer(answer) => {
+                let Some(asked) = self.asked.pop_front() else { return };
+                self.hear_answer(asked, answer);
+            }
+            Happened::Event(event) => {
+                if let Some(socket) = self.greeted() {
+                    let zxid = Some(self.stands.next_zxid());
+                    self.stands.receives(socket, &ToClient::Event { zxid, event });
+                }
+            }
+            Happened::Done { ask, accepted } => self.stands.tell(vec![Input::Done { ask, accepted }]),
+            Happened::Timer => {
+                self.stands.go_on_alone(self.answers());
+            }
+        }
+    }
+
+    fn hear_news(&mut self, state: KeeperState) {
+        self.news = self.zk.state_change();
+        self.state = state;
+        if state != KeeperState::SyncConnected {
+            self.asked.clear();
+            let open = self.stands.conns.iter().filter(|(_, conn)| conn.is_open);
+            let ends: Vec<Input> = open.map(|(socket, _)| Input::End(*socket)).collect();
+            self.stands.conns.retain(|_, conn| !conn.is_open);
+            if !ends.is_empty() {
+                self.stands.tell(ends);
+            }
+        }
+        if state.is_final() {
+            self.watches.clear();
+            self.events.clear();
+        }
+        if self.answers() {
+            let held = self.stands.conns.iter().filter(|(_, conn)| !conn.is_open);
+            let held: Vec<Socket> = held.map(|(socket, _)| *socket).collect();
+            held.into_iter().for_each(|socket| self.stands.open(socket));
+        }
+        if let Some((socket, request)) = self.waiting.take() {
+            self.greet(socket, request);
+        }
+    }
+
+    fn hear_answer(&mut self, asked: Asked, answer: Result<(Response, Option<Watch>), Error>) {
+        let Asked { socket, xid, request, .. } = asked;
+        let result = match answer {
+            Ok((response, watch)) => {
+                self.watches.extend(watch.and_then(|watch| watched(&request, &response, watch)));
+                Ok(response)
+            }
+            Err(error) => Err(error.code),
+        };
+        let zxid = self.stands.next_zxid();
+        self.stands.receives(socket, &ToClient::Reply { xid, zxid, result });
+    }
+}
+
+fn watched(request: &Request, response: &Response, watch: Watch) -> Option<(Text, Watched, Watch)> {
+    let (path, kind) = match (request, response) {
+        (Request::Exists { path, .. }, Response::Exists(None)) => (path, Watched::Exist),
+        (Request::Exists { path, .. } | Request::GetData { path, .. }, _) => (path, Watched::Data),
+        (Request::GetChildren { path, .. }, _) => (path, Watched::Child),
+        (Request::AddWatch { path, mode: AddWatchMode::Persistent }, _) => (path, Watched::Persistent),
+        (Request::AddWatch { path, mode: AddWatchMode::PersistentRecursive }, _) => {
+            (path, Watched::Recursive)
+        }
+        _ => return None,
+    };
+    Some((path.clone(), kind, watch))
+}
+
+fn is_in(list: &WatchList, path: &Text, kind: Watched) -> bool {
+    let list = match kind {
+        Watched::Data => &list.data,
+        Watched::Exist => &list.exist,
+        Watched::Child => &list.child,
+        Watched::Persistent => &list.persistent,
+        Watched::Recursive => &list.recursive,
+    };
+    list.contains(path)
+}

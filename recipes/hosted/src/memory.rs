@@ -1,0 +1,224 @@
+//! What a program does at the end of each history of what it was told.
+//!
+//! A search comes back to one history again and again, and a program stands still in one place at a time: what it has done is
+//! remembered, and it is told the whole history anew only where it is to go on from its end. Each time it must do what it did
+//! before.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use zk_trials::event::ActorId;
+use zk_trials::program::{Input, Life, Now, Program, Programs, Step};
+
+/// So many programs are kept where they stand, each in a process of its own.
+const STANDING: usize = 6;
+
+/// The time when a life begins. It may be any: no engine that explores knows when one does.
+pub(crate) const BEGINS_NS: u64 = 1_000_000_000;
+const BEGINS_WALL_NS: i64 = 1_600_000_000_000_000_000;
+
+/// A history, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place(usize);
+
+/// What a program is told at the end of a history.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Told {
+    now_ns: u64,
+    inputs: Vec<Input>,
+}
+
+#[derive(Debug)]
+enum Came {
+    Begun(Life),
+    From(Place, Told),
+}
+
+/// The histories of a program's lives.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// The program's, as it is told to people.
+    pub(crate) name: String,
+    programs: Arc<dyn Programs>,
+    known: Mutex<Known>,
+    fault: OnceLock<String>,
+}
+
+#[derive(Default)]
+struct Known {
+    all: Vec<(Came, Arc<Step>)>,
+    begun: HashMap<(ActorId, u16, u8), Place>,
+    next: HashMap<(Place, Told), Place>,
+    /// See [`Memory::moves_by_itself`].
+    moves: HashMap<(Place, bool), Option<u64>>,
+    standing: Vec<(Place, Box<dyn Program>)>,
+}
+
+impl std::fmt::Debug for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Known").field("histories", &self.all.len()).finish_non_exhaustive()
+    }
+}
+
+impl Programs for Memory {
+    fn begin(&self, life: &Life, now: Now) -> Result<(Box<dyn Program>, Step), String> {
+        self.programs.begin(life, now)
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.fault.get().cloned()
+    }
+
+    fn left_out(&self) -> &'static str {
+        crate::actor::LEFT_OUT
+    }
+}
+
+impl Memory {
+    pub(crate) fn of(name: &str, programs: Arc<dyn Programs>) -> Memory {
+        Memory { name: name.into(), programs, known: Mutex::default(), fault: OnceLock::new() }
+    }
+
+    /// The code that runs ends by unwinding, and the search with it: nothing that it could go on to find says anything.
+    pub(crate) fn is_wrong(&self, what: String) -> ! {
+        let what = self.fault.get_or_init(|| what).clone();
+        std::panic::resume_unwind(Box::new(what))
+    }
+
+    /// The beginning of a life, and what the program does there.
+    pub(crate) fn begin(&self, life: &Life) -> Result<(Place, Arc<Step>), String> {
+        let key = (life.me, life.clients, life.rounds);
+        let known = self.known().begun.get(&key).copied();
+        if let Some(place) = known {
+            return Ok((place, self.at(place)));
+        }
+        self.is_right()?;
+        let (program, step) = self.programs.begin(life, now(BEGINS_NS))?;
+        let mut known = self.known();
+        let place = known.add(Came::Begun(life.clone()), step);
+        known.begun.insert(key, place);
+        known.keep(place, program);
+        Ok((place, known.step(place)))
+    }
+
+    /// What follows when it is told this.
+    pub(crate) fn tell(
+        &self,
+        at: Place,
+        now_ns: u64,
+        inputs: Vec<Input>,
+    ) -> Result<(Place, Arc<Step>), String> {
+        let key = (at, Told { now_ns, inputs });
+        let known = self.known().next.get(&key).copied();
+        if let Some(place) = known {
+            return Ok((place, self.at(place)));
+        }
+        self.is_right()?;
+        let mut program = self.standing_at(at)?;
+        let step = program.step(now(now_ns), &key.1.inputs)?;
+        let mut known = self.known();
+        // Another thread may have been here meanwhile.
+        let place = match known.next.get(&key) {
+            Some(place) => *place,
+            None => known.add(Came::From(at, key.1.clone()), step.clone()),
+        };
+        known.next.insert(key, place);
+        if *known.step(place) != step {
+            return Err(self.differs());
+        }
+        known.keep(place, program);
+        Ok((place, known.step(place)))
+    }
+
+    /// When a program does something by itself that others can tell, if nothing else happens: worked out once.
+    pub(crate) fn moves_by_itself(
+        &self,
+        at: Place,
+        is_answered: bool,
+        work: impl FnOnce() -> Option<u64>,
+    ) -> Option<u64> {
+        let known = self.known().moves.get(&(at, is_answered)).copied();
+        known.unwrap_or_else(|| {
+            let when = work();
+            self.known().moves.insert((at, is_answered), when);
+            when
+        })
+    }
+
+    /// Once one has gone wrong, none is asked for anything.
+    fn is_right(&self) -> Result<(), String> {
+        self.fault().map_or(Ok(()), Err)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at(&self, place: Place) -> Arc<Step> {
+        self.known().step(place)
+    }
+
+    fn differs(&self) -> String {
+        format!("{}: it does not do the same when it is told the same again", self.name)
+    }
+
+    /// A program that stands there.
+    fn standing_at(&self, at: Place) -> Result<Box<dyn Program>, String> {
+        let (life, told) = {
+            let mut known = self.known();
+            if let Some(kept) = known.standing.iter().position(|(place, _)| *place == at) {
+                return Ok(known.standing.remove(kept).1);
+            }
+            known.history(at)
+        };
+        let (mut program, step) = self.programs.begin(&life, now(BEGINS_NS))?;
+        let mut same = step == *told[0].1;
+        for (told, step) in told.iter().filter_map(|(told, step)| Some((told.as_ref()?, step))) {
+            if !same {
+                return Err(self.differs());
+            }
+            same = program.step(now(told.now_ns), &told.inputs)? == **step;
+        }
+        if same { Ok(program) } else { Err(self.differs()) }
+    }
+}
+
+fn now(steady_ns: u64) -> Now {
+    Now { steady_ns, wall_ns: BEGINS_WALL_NS + steady_ns as i64 }
+}
+
+impl Known {
+    fn add(&mut self, came: Came, step: Step) -> Place {
+        self.all.push((came, Arc::new(step)));
+        Place(self.all.len() - 1)
+    }
+
+    fn step(&self, Place(at): Place) -> Arc<Step> {
+        self.all[at].1.clone()
+    }
+
+    fn keep(&mut self, place: Place, program: Box<dyn Program>) {
+        if self.standing.len() == STANDING {
+            self.standing.remove(0);
+        }
+        self.standing.push((place, program));
+    }
+
+    /// The life and all that was told in it, in order, with what came of that; first its beginning.
+    fn history(&self, mut at: Place) -> (Life, Vec<(Option<Told>, Arc<Step>)>) {
+        let mut told = Vec::new();
+        loop {
+            let (came, step) = &self.all[at.0];
+            match came {
+                Came::Begun(life) => {
+                    told.push((None, step.clone()));
+                    told.reverse();
+                    return (life.clone(), told);
+                }
+                Came::From(before, was) => {
+                    told.push((Some(was.clone()), step.clone()));
+                    at = *before;
+                }
+            }
+        }
+    }
+}
