@@ -186,7 +186,8 @@ mod tests {
         let run = zk_world::run(&target.trial, &target.scenario, 10, &RunOptions::default());
         let asked = std::cell::Cell::new(0);
         let is_stopped = || asked.replace(asked.get() + 1) == 2;
-        let found = no_return(&target, &run, &run.violations[0], Redraws { many: 1, jobs: 1 }, &is_stopped);
+        let redraws = Redraws { many: 20, jobs: 1 };
+        let found = no_return(&target, &run, &run.violations[0], redraws, &is_stopped);
         assert!(found.expect("runs end").is_none());
         assert_eq!(asked.get(), 3);
     }
