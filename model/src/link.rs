@@ -463,8 +463,7 @@ impl At<'_> {
         if !self.client.node.minds(input) {
             return;
         }
-        let may_stand_over = self.client.node.may_stand_over(input) && !self.replayer.hears_singly();
-        let busy = self.busy || may_stand_over;
+        let busy = self.busy || (self.client.node.may_stand_over(input) && !self.replayer.hears_singly());
         let given = Given { input: input.clone(), state: self.client.state, busy };
         let step = self.replayer.step(&self.client.node, &given);
         self.absorb(&step);

@@ -53,7 +53,7 @@ pub struct RecipeModel {
     pub varied: Reads,
     audit: bool,
     rules: Rules,
-    replayer: Replayer,
+    pub(crate) replayer: Replayer,
     start: Start,
     orders: Memo<Arc<Served>>,
     moves: Memo<Arc<Moved>>,
@@ -147,11 +147,6 @@ impl RecipeModel {
     /// What the actors have read by now.
     pub fn reads(&self) -> Reads {
         self.replayer.noted.reads()
-    }
-
-    /// See [`Replayer::hears_singly`].
-    pub fn hears_singly(&self) -> bool {
-        self.replayer.hears_singly()
     }
 
     /// How many steps of parts were worked out: of processes, of clients, of the ensemble, of the promises.

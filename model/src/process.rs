@@ -275,11 +275,6 @@ impl Replayer {
         self.trial.renews_session
     }
 
-    /// See [`Trial::hears_singly`].
-    pub fn hears_singly(&self) -> bool {
-        self.trial.hears_singly
-    }
-
     /// Why nothing that was found since can be relied on, if so.
     pub fn stop(&self) -> Option<&Stop> {
         self.stop.get()

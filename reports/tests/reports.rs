@@ -175,6 +175,7 @@ fn check() -> CheckReport {
         holds_in: "Service".into(),
         ran_out: None,
         exhaustive: false,
+        left_out: None,
         asked: None,
         next: None,
         states: 10,

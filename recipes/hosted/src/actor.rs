@@ -26,7 +26,8 @@ use zk_trials::trial::Part;
 
 /// What a search of a program takes in one way: its verdict says so.
 pub(crate) const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
-    drawing of its chance; no wait beyond a minute; times, session ids and zxids as the model numbers them";
+    drawing of its chance; no wait beyond a minute; nothing behind the end of its main thread; times, session ids and \
+    zxids as the model numbers them";
 
 /// What it is told of session timeouts. A session lives as long as an engine lets it.
 const TIMEOUT_MS: u32 = 10_000;
@@ -302,7 +303,9 @@ impl Running {
         match self.state {
             KeeperState::SyncConnected => true,
             KeeperState::Expired => self.session != SessionId::NONE,
-            KeeperState::Disconnected | KeeperState::Closed | KeeperState::AuthFailed => false,
+            KeeperState::Disconnected => false,
+            // See `act`.
+            KeeperState::Closed | KeeperState::AuthFailed => true,
         }
     }
 
@@ -310,6 +313,11 @@ impl Running {
     fn act(&mut self) {
         while let Some(act) = self.stands.acts.pop_front() {
             match act {
+                Act::Connects(_) if matches!(self.state, KeeperState::Closed | KeeperState::AuthFailed) => {
+                    self.stands.wrong(
+                        "it connects again when its session has ended by its own doing: no model has that",
+                    );
+                }
                 Act::Connects(socket) => {
                     if self.answers() {
                         self.stands.open(socket);

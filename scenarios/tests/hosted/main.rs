@@ -185,11 +185,15 @@ const FOUND: [(&str, &str, &str); 3] = [
         "barrier-opens",
         "p1 looks whether /barrier/ready exists and watches: it does not",
     ),
-    ("counter.py:worker --promises counter=/counter --drops 1 --expiries 0 --lag 0", "", "connection drops"),
     (
-        "plain_queue.py:worker --promises counter=/taken/none --drops 1 --expiries 0 --lag 0",
-        "",
-        "connection drops",
+        "counter.py:worker --promises counter=/counter --drops 1 --expiries 0 --lag 0",
+        "counts-each-once",
+        "connection",
+    ),
+    (
+        "barrier.py:worker --promises barrier=/gate/barrier --drops 1 --expiries 0 --lag 0",
+        "barrier-releases",
+        "connection",
     ),
 ];
 
