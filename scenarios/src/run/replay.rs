@@ -108,12 +108,16 @@ pub(crate) fn replay_drawn(
     Ok((report(target, run, false, promise).answer, diagram))
 }
 
-/// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, nothing is looked for in them.
+/// Draws the first breaks of a sweep: each is run again, with its trace. Once it is stopped, none is drawn: a picture that
+/// lacks something would be kept by the sweep that goes on from there.
 pub(crate) fn drawn(target: &Target, jobs: usize, report: &mut SweepReport, is_stopped: &dyn Fn() -> bool) {
     report.draw(|failure, _| {
         let run = traced(target, failure.seed, RunOptions::default()).ok()?;
         let redraws = Redraws::of(target, None, jobs);
         let lost = lost(target, &run, Some(&failure.promise), redraws, is_stopped).ok()?;
+        if is_stopped() {
+            return None;
+        }
         Some(draw::world::diagram(&target.scenario, &run, lost.as_ref(), failure.virtual_ns))
     });
 }
