@@ -175,7 +175,7 @@ impl RecipeModel {
                 actions.push(Action::Deliver(me));
                 actions.extend(self.other_orders(state, me, 1));
             }
-            if ready.is_empty() && !self.replayer.hears_singly() {
+            if ready.is_empty() && !self.replayer.trial.hears_singly {
                 self.together(state, me, client, actions);
             }
             actions.extend((0..waits.points).map(|k| Action::Point(me, k)));

@@ -353,7 +353,7 @@ impl At<'_> {
         // Who was told of an end too early has a session that is still to expire.
         let is_told_early = client.state.is_final();
         // A library that opens another does so or not by how the session has come to its end.
-        let matters = if client.lives { is_told_early } else { self.replayer.renews() };
+        let matters = if client.lives { is_told_early } else { self.replayer.trial.renews_session };
         if client.queue.is_empty() && !client.is_early() && !matters {
             client.state = KeeperState::SyncConnected;
         }
@@ -463,7 +463,7 @@ impl At<'_> {
         if !self.client.node.minds(input) {
             return;
         }
-        let busy = self.busy || (self.client.node.may_stand_over(input) && !self.replayer.hears_singly());
+        let busy = self.busy || (self.client.node.may_stand_over(input) && !self.replayer.trial.hears_singly);
         let given = Given { input: input.clone(), state: self.client.state, busy };
         let step = self.replayer.step(&self.client.node, &given);
         self.absorb(&step);
@@ -472,7 +472,7 @@ impl At<'_> {
     /// Tells of a connection. Whoever waits for that and for answers or events as well, be it in two tasks, may look when
     /// some of these are there.
     fn connected(&mut self, news: &Input) {
-        self.busy = self.client.may_be_late() && !self.replayer.hears_singly();
+        self.busy = self.client.may_be_late() && !self.replayer.trial.hears_singly;
         self.feed(news);
         self.busy = false;
     }

@@ -193,7 +193,8 @@ pub struct Step {
 
 /// Runs actors.
 pub struct Replayer {
-    trial: Arc<Trial>,
+    /// Whose actors they are.
+    pub trial: Arc<Trial>,
     setup: Setup,
     steps: Memo<Arc<Step>>,
     others: Memo<Arc<Step>>,
@@ -268,11 +269,6 @@ impl Replayer {
             needs_upkeep: AtomicBool::new(false),
             noted: Noted::default(),
         }
-    }
-
-    /// Whether the client library opens a new session by itself.
-    pub fn renews(&self) -> bool {
-        self.trial.renews_session
     }
 
     /// Why nothing that was found since can be relied on, if so.

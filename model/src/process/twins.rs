@@ -25,11 +25,6 @@ impl Twins {
 }
 
 impl Replayer {
-    /// See `Trial::hears_singly`.
-    pub fn hears_singly(&self) -> bool {
-        self.trial.hears_singly
-    }
-
     /// Whether a process does the same with an answer as it is and whichever of these orders its names are in.
     pub fn minds_no_order(&self, client: &Client, answer: &Answer, orders: &[Order]) -> bool {
         let step = |answer: Answer| {

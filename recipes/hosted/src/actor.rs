@@ -1,4 +1,4 @@
-//! A program as code over [`ZooKeeper`], for engines that explore: they know requests and answers, and no bytes.
+//! A program as code over [`ZooKeeper`](zk_api::ZooKeeper), for engines that explore: they know requests and answers, and no bytes.
 //!
 //! What the program sends becomes requests of a session of the engine's, and what comes of them becomes bytes. Its client
 //! library opens connections, and opens them again: they stand for the session's own, which the engine breaks. While that
@@ -28,6 +28,9 @@ use zk_trials::trial::Part;
 pub(crate) const LEFT_OUT: &str = "one order of its threads, which have done with each message before the next one comes; one \
     drawing of its chance; no wait beyond a minute; nothing behind the end of its main thread; times, session ids and \
     zxids as the model numbers them";
+
+/// Of a program that has two sessions at a time, or one after it has closed another.
+const ANOTHER_SESSION: &str = "it opens another session though its first has not expired: no model has that";
 
 /// What it is told of session timeouts. A session lives as long as an engine lets it.
 const TIMEOUT_MS: u32 = 10_000;
@@ -108,6 +111,8 @@ struct Running {
     probe: AnyProbe,
     asked: VecDeque<Asked>,
     watches: Vec<(Text, Watched, Watch)>,
+    /// They are of its former connection: this one has those of them that it registers again before anything else.
+    are_former: bool,
     /// What they were told and it was not.
     events: VecDeque<WatchedEvent>,
     dones: Vec<(u32, Pending<bool>)>,
@@ -225,8 +230,9 @@ impl Stands {
         match act {
             Act::Connects(_) => is_answered,
             Act::Closes(socket) => self.conns.get(socket).is_some_and(|conn| conn.is_greeted),
-            Act::Pings(_) | Act::WatchesAgain(..) => false,
+            Act::Pings(_) => false,
             Act::Greets(..)
+            | Act::WatchesAgain(..)
             | Act::Asks(..)
             | Act::Says(..)
             | Act::Works(_)
@@ -287,6 +293,7 @@ impl Running {
             probe,
             asked: VecDeque::new(),
             watches: Vec::new(),
+            are_former: false,
             events: VecDeque::new(),
             dones: Vec::new(),
             news,
@@ -314,9 +321,7 @@ impl Running {
         while let Some(act) = self.stands.acts.pop_front() {
             match act {
                 Act::Connects(_) if matches!(self.state, KeeperState::Closed | KeeperState::AuthFailed) => {
-                    self.stands.wrong(
-                        "it connects again when its session has ended by its own doing: no model has that",
-                    );
+                    self.stands.wrong(ANOTHER_SESSION);
                 }
                 Act::Connects(socket) => {
                     if self.answers() {
@@ -327,6 +332,7 @@ impl Running {
                 Act::Asks(socket, xid, request) => self.ask(socket, xid, request),
                 Act::WatchesAgain(socket, list) => {
                     self.watches.retain(|(path, kind, _)| is_in(&list, path, *kind));
+                    self.are_former = false;
                     let zxid = self.stands.next_zxid();
                     self.stands.receives(socket, &ToClient::WatchesSet { zxid });
                 }
@@ -343,6 +349,9 @@ impl Running {
                 Act::Ends(end) => self.end = Some(end),
             }
         }
+        if std::mem::take(&mut self.are_former) {
+            self.watches.clear();
+        }
     }
 
     fn greet(&mut self, socket: Socket, request: ConnectRequest) {
@@ -350,6 +359,9 @@ impl Running {
             return;
         }
         let is_new = request.session == SessionId::NONE;
+        if is_new && self.session != SessionId::NONE {
+            self.stands.wrong(ANOTHER_SESSION);
+        }
         let has_it = self.state == KeeperState::SyncConnected;
         if is_new && !has_it {
             self.waiting = Some((socket, request));
@@ -362,6 +374,7 @@ impl Running {
         if let Some(conn) = self.stands.conns.get_mut(&socket) {
             conn.is_greeted = is_known;
         }
+        self.are_former = is_known;
         let response = ConnectResponse { timeout_ms, session, password: [7; 16] };
         self.stands.receives(socket, &ToClient::Connected(response));
     }

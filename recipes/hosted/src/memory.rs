@@ -87,11 +87,9 @@ impl Memory {
     /// The beginning of a life, and what the program does there.
     pub(crate) fn begin(&self, life: &Life) -> Result<(Place, Arc<Step>), String> {
         let key = (life.me, life.clients, life.rounds);
-        let known = self.known().begun.get(&key).copied();
-        if let Some(place) = known {
-            return Ok((place, self.at(place)));
+        if let Some(begun) = self.remembered(|known| known.begun.get(&key))? {
+            return Ok(begun);
         }
-        self.is_right()?;
         let (program, step) = self.programs.begin(life, now(BEGINS_NS))?;
         let mut known = self.known();
         let place = known.add(Came::Begun(life.clone()), step);
@@ -108,11 +106,9 @@ impl Memory {
         inputs: Vec<Input>,
     ) -> Result<(Place, Arc<Step>), String> {
         let key = (at, Told { now_ns, inputs });
-        let known = self.known().next.get(&key).copied();
-        if let Some(place) = known {
-            return Ok((place, self.at(place)));
+        if let Some(next) = self.remembered(|known| known.next.get(&key))? {
+            return Ok(next);
         }
-        self.is_right()?;
         let mut program = self.standing_at(at)?;
         let step = program.step(now(now_ns), &key.1.inputs)?;
         let mut known = self.known();
@@ -144,17 +140,18 @@ impl Memory {
         })
     }
 
-    /// Once one has gone wrong, none is asked for anything.
-    fn is_right(&self) -> Result<(), String> {
-        self.fault().map_or(Ok(()), Err)
+    /// A place that is known, and what the program does there. Once one has gone wrong, none is asked for anything.
+    fn remembered(
+        &self,
+        find: impl Fn(&Known) -> Option<&Place>,
+    ) -> Result<Option<(Place, Arc<Step>)>, String> {
+        let known = self.known();
+        let found = find(&known).map(|place| (*place, known.step(*place)));
+        if found.is_some() { Ok(found) } else { self.fault().map_or(Ok(None), Err) }
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn at(&self, place: Place) -> Arc<Step> {
-        self.known().step(place)
     }
 
     fn differs(&self) -> String {

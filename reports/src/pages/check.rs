@@ -34,7 +34,7 @@ impl Report for CheckReport {
         );
         page.extend(known(report.catalogue_note()));
         page.extend(how_far(report.verdict == Judgement::Undecided && !report.exhaustive));
-        let left_out = report.left_out.iter().map(|left_out| format!("of this program only: {left_out}"));
+        let left_out = report.left_out.iter().map(|left_out| format!("taken in one way: {left_out}"));
         page.extend(left_out.map(|line| Line::new(Mood::Odd, line).wrapped(0).into()));
         page.push(answer(report.verdict.answer(), last_line(report)));
         page

@@ -117,7 +117,7 @@ impl fmt::Debug for Zxid {
 mod tests {
     use super::*;
     use crate::{Local, Stat, StatFields};
-    use std::collections::HashSet;
+    use std::collections::BTreeSet;
     use std::hint::black_box;
 
     fn is_noted<T>(look: impl FnOnce() -> T) -> bool {
@@ -146,7 +146,7 @@ mod tests {
             &|| zxid == later,
             &|| zxid < later,
             &|| zxid.max(later) == later,
-            &|| HashSet::from([zxid, later]).contains(&zxid),
+            &|| BTreeSet::from([zxid, later]).contains(&zxid),
             &|| Zxid::from_i64(7) > Zxid::ZERO,
             &|| zxid.to_text() < later.to_text(),
             &|| Zxid::from_text(&zxid.to_text()) == Some(zxid),
