@@ -33,6 +33,13 @@ enum Came {
     From(Place, Told),
 }
 
+/// A life and all that was told in it, each with what came of it.
+struct History {
+    life: Life,
+    begun: Arc<Step>,
+    told: Vec<(Told, Arc<Step>)>,
+}
+
 /// The histories of a program's lives.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -160,7 +167,7 @@ impl Memory {
 
     /// A program that stands there.
     fn standing_at(&self, at: Place) -> Result<Box<dyn Program>, String> {
-        let (life, told) = {
+        let History { life, begun, told } = {
             let mut known = self.known();
             if let Some(kept) = known.standing.iter().position(|(place, _)| *place == at) {
                 return Ok(known.standing.remove(kept).1);
@@ -168,14 +175,11 @@ impl Memory {
             known.history(at)
         };
         let (mut program, step) = self.programs.begin(&life, now(BEGINS_NS))?;
-        let mut same = step == *told[0].1;
-        for (told, step) in told.iter().filter_map(|(told, step)| Some((told.as_ref()?, step))) {
-            if !same {
-                return Err(self.differs());
-            }
-            same = program.step(now(told.now_ns), &told.inputs)? == **step;
+        let mut is_same = step == *begun;
+        for (told, step) in &told {
+            is_same &= program.step(now(told.now_ns), &told.inputs)? == **step;
         }
-        if same { Ok(program) } else { Err(self.differs()) }
+        if is_same { Ok(program) } else { Err(self.differs()) }
     }
 }
 
@@ -200,19 +204,17 @@ impl Known {
         self.standing.push((place, program));
     }
 
-    /// The life and all that was told in it, in order, with what came of that; first its beginning.
-    fn history(&self, mut at: Place) -> (Life, Vec<(Option<Told>, Arc<Step>)>) {
+    fn history(&self, mut at: Place) -> History {
         let mut told = Vec::new();
         loop {
             let (came, step) = &self.all[at.0];
             match came {
                 Came::Begun(life) => {
-                    told.push((None, step.clone()));
                     told.reverse();
-                    return (life.clone(), told);
+                    return History { life: life.clone(), begun: step.clone(), told };
                 }
                 Came::From(before, was) => {
-                    told.push((Some(was.clone()), step.clone()));
+                    told.push((was.clone(), step.clone()));
                     at = *before;
                 }
             }
