@@ -53,11 +53,11 @@ fn a_mutation_behind_a_checkpoint_is_found_though_the_recipe_has_forgotten_what_
     let looked_at = Mutated::none(Arc::new(Looks.into()));
     for audit in [true, false] {
         let config = CheckConfig { audit, ..CheckConfig::new(Bounds::clients(2)) };
-        let right = check(Arc::new(looked_at.clone().into()), &config, &mut |_| {});
+        let right = check(Arc::new(looked_at.explored()), &config, &mut |_| {});
         assert_eq!(right.verdict, Verdict::Holds, "{right:?}");
         for nth in [1, 2, 3] {
             let hangs = looked_at.with(Mutation { kind: Kind::NeverReturns, nth }, None);
-            let found = check(Arc::new(hangs.into()), &config, &mut |_| {});
+            let found = check(Arc::new(hangs.explored()), &config, &mut |_| {});
             let Verdict::Violated { promise, .. } = &found.verdict else { panic!("{nth}: {found:?}") };
             assert_eq!(promise, "no-waiter-stuck", "{nth}");
         }

@@ -4,7 +4,7 @@ mod outcomes;
 mod subject;
 
 use crate::judge::JudgeFormat;
-use crate::run::{default_jobs, each_of};
+use crate::run::{Asked, Target, default_jobs, each_of, is_program};
 use crate::typed::whole;
 use crate::{BadInput, Zoo};
 use clap::Args;
@@ -14,8 +14,8 @@ use subject::{Came, NO_END, Subject, within};
 use zk_model::CheckConfig;
 use zk_reports::{MUTATE_SCHEMA, MutateReport, MutateTally, MutatedRecipe, MutationFate, MutationResult};
 use zk_trials::mutation::{Mutated, Mutation, Word};
+use zk_trials::trial::Bounds;
 use zk_trials::trial::Promises;
-use zk_trials::trial::{Bounds, Trial};
 
 pub(crate) const ABOUT: &str = "\
 Tells how strong a recipe's promises are, by mutations of the recipe
@@ -36,9 +36,12 @@ that hangs on those that are not decided.";
 
 #[derive(Args, Debug)]
 pub(crate) struct MutateArguments {
-    /// Recipes
+    /// Recipes, or programs (lock.py:worker)
     #[arg(required_unless_present = "all_right")]
     what: Vec<String>,
+    /// What a program owes: KIND=PATH, such as fair-lock=/lock; repeatable
+    #[arg(long, value_name = "OWED", value_delimiter = ',', conflicts_with = "all_right")]
+    promises: Vec<String>,
     /// All that are not known to be wrong
     #[arg(long, conflicts_with = "what")]
     all_right: bool,
@@ -68,7 +71,8 @@ impl MutateArguments {
         let what = what.iter().map(ToString::to_string).collect();
         let (max_states, occasions, at_least) = (10_000, 3, 97);
         let format = JudgeFormat::default();
-        MutateArguments { what, all_right: false, seeds, max_states, occasions, at_least, jobs: None, format }
+        let (all_right, promises, jobs) = (false, Vec::new(), None);
+        MutateArguments { what, promises, all_right, seeds, max_states, occasions, at_least, jobs, format }
     }
 }
 
@@ -78,14 +82,15 @@ pub(crate) fn mutate(
     how: &MutateArguments,
     progress: &mut dyn FnMut(&str, u64),
 ) -> Result<MutateReport, BadInput> {
-    let right = || zoo.trials().iter().filter(|trial| trial.about.breaks.is_none()).cloned().collect();
-    let named = || how.what.iter().map(|what| zoo.find(what)).collect::<Result<Vec<_>, _>>();
-    let trials: Vec<Arc<Trial>> = if how.all_right { right() } else { named()? };
+    let all = zoo.trials().iter().map(|trial| &trial.about);
+    let right = || all.filter(|about| about.breaks.is_none()).map(|about| about.name.to_owned()).collect();
+    let all: Vec<String> = if how.all_right { right() } else { how.what.clone() };
+    let targets: Vec<Target> = all.iter().map(|what| target(zoo, what, how)).collect::<Result<_, _>>()?;
     let mut recipes = Vec::new();
-    for trial in &trials {
-        let name = trial.about.name;
+    for target in targets {
+        let name = target.trial.about.name;
         progress(name, 0);
-        recipes.push(recipe(zoo, trial, how, &mut |done| progress(name, done))?);
+        recipes.push(recipe(zoo, target, how, &mut |done| progress(name, done))?);
     }
     let tally = MutateTally::of(recipes.iter().flat_map(|recipe: &MutatedRecipe| &recipe.mutations));
     Ok(MutateReport {
@@ -99,16 +104,34 @@ pub(crate) fn mutate(
     })
 }
 
+/// What is mutated, and the scenario that it is run in. With one server, fewer seeds come to each occasion: it is the recipe
+/// that goes wrong, and not the ensemble.
+fn target(zoo: &Zoo, what: &str, how: &MutateArguments) -> Result<Target, BadInput> {
+    if !is_program(what) {
+        zoo.find(what)?;
+    }
+    let set = ["servers=1", "observers=0"].map(String::from).into();
+    let asked = Asked { set, promises: how.promises.clone(), ..Asked::default() };
+    Target::asked(zoo, what, asked)
+}
+
 fn recipe(
     zoo: &Zoo,
-    trial: &Arc<Trial>,
+    target: Target,
     how: &MutateArguments,
     progress: &mut dyn FnMut(u64),
 ) -> Result<MutatedRecipe, BadInput> {
-    let subject = Subject::of(zoo, trial, how)?;
+    let trial = target.trial.clone();
+    // A program that went wrong by itself cannot be told from one whose promises notice something.
+    let goes_on = || {
+        trial.programs().and_then(|programs| programs.fault()).map_or(Ok(()), |what| Err(BadInput::new(what)))
+    };
+    let subject = Subject::of(zoo, target, how);
+    goes_on()?;
     let jobs = how.jobs.map_or_else(default_jobs, usize::from);
     let one = |mutation: &(Mutation, Option<Word>, String)| result(&subject, mutation);
     let mutations = each_of(&subject.mutations(how.occasions), jobs, one, progress);
+    goes_on()?;
     let library = (subject.library.promises)().iter().map(|promise| promise.name().to_owned()).collect();
     Ok(MutatedRecipe {
         name: trial.about.name.into(),

@@ -1,4 +1,5 @@
-//! A program as code over [`ZooKeeper`](zk_api::ZooKeeper), for engines that explore: they know requests and answers, and no bytes.
+//! A program as code over [`ZooKeeper`](zk_api::ZooKeeper), for engines that explore, and for whoever stands between a recipe and
+//! its session: they know requests and answers, and no bytes.
 //!
 //! What the program sends becomes requests of a session of the engine's, and what comes of them becomes bytes. Its client
 //! library opens connections, and opens them again: they stand for the session's own, which the engine breaks. While that
@@ -6,11 +7,11 @@
 //!
 //! Left out, as named in [`LEFT_OUT`]: what only a network or a scheduler could show.
 
-use crate::memory::{BEGINS_NS, Memory, Place};
+use crate::memory::{BEGINS_NS, Memory, Place, now};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_api::{
@@ -21,7 +22,7 @@ use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, Wat
 use zk_trials::common::{AnyProbe, AnyZooKeeper};
 use zk_trials::event::{End, Observation, Resource};
 use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
-use zk_trials::program::{Input, Life, Output, Socket, Step};
+use zk_trials::program::{Input, Life, Output, Program, Programs, Socket, Step};
 use zk_trials::trial::Part;
 
 /// What a search of a program takes in one way: its verdict says so.
@@ -39,25 +40,45 @@ const IDLE_NS: u64 = 60_000_000_000;
 /// As is one whose timers go off so often and show nothing.
 const IDLE_TIMERS: u32 = 1_000;
 
-/// Runs one life of a program.
-pub(crate) async fn run(memory: Arc<Memory>, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> End {
-    let mut actor = Running::begin(memory, zk, probe, part);
+/// Runs one life of a program, for an engine that explores or for one that does not.
+pub(crate) async fn run(
+    memory: Arc<Memory>,
+    is_explored: bool,
+    zk: AnyZooKeeper,
+    probe: AnyProbe,
+    part: Part,
+) -> End {
+    let mut actor = Running::begin(memory, is_explored, zk, probe, part);
     loop {
         actor.act();
         if let Some(end) = actor.end {
             return end;
         }
-        actor.set_timer();
+        if is_explored {
+            actor.set_timer_of_search()
+        } else {
+            actor.set_timer()
+        }
         let happened = poll_fn(|cx| actor.poll(cx)).await;
         actor.hear(happened);
     }
 }
 
-/// The program's end of things: pure, so that what it will do by itself can be tried on a copy.
+/// Where a program stands.
+#[derive(Clone)]
+enum At {
+    /// At the end of a history, to which the engine comes back.
+    Place(Place),
+    /// Nowhere but here.
+    Once(Arc<Mutex<Box<dyn Program>>>),
+}
+
+/// The program's end of things: pure in a search, so that what it will do by itself can be tried on a copy.
 #[derive(Clone)]
 struct Stands {
     memory: Arc<Memory>,
-    at: Place,
+    at: At,
+    /// Its clock. It stands still while no timer goes off.
     now_ns: u64,
     timer_ns: Option<u64>,
     conns: BTreeMap<Socket, Conn>,
@@ -95,7 +116,7 @@ enum Happened {
     Answer(Result<(Response, Option<Watch>), Error>),
     Event(WatchedEvent),
     Done { ask: u32, accepted: bool },
-    Timer,
+    Timer(u64),
 }
 
 struct Asked {
@@ -122,7 +143,8 @@ struct Running {
     session: SessionId,
     /// A new session that it has asked for and is not there yet.
     waiting: Option<(Socket, ConnectRequest)>,
-    timer: Option<Pending<()>>,
+    /// By the time on its clock at which each goes off.
+    timers: BTreeMap<u64, Pending<()>>,
     end: Option<End>,
 }
 
@@ -138,11 +160,18 @@ enum Watched {
 
 impl Stands {
     fn tell(&mut self, inputs: Vec<Input>) {
-        match self.memory.tell(self.at, self.now_ns, inputs) {
-            Ok((at, step)) => {
-                self.at = at;
-                self.take(&step);
+        let told = match &mut self.at {
+            At::Place(at) => self.memory.tell(*at, self.now_ns, inputs).map(|(next, step)| {
+                *at = next;
+                step
+            }),
+            At::Once(program) => {
+                let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+                program.step(now(self.now_ns), &inputs).map(Arc::new)
             }
+        };
+        match told {
+            Ok(step) => self.take(&step),
             Err(what) => self.memory.is_wrong(what),
         }
     }
@@ -264,7 +293,13 @@ impl Stands {
 }
 
 impl Running {
-    fn begin(memory: Arc<Memory>, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Running {
+    fn begin(
+        memory: Arc<Memory>,
+        is_explored: bool,
+        zk: AnyZooKeeper,
+        probe: AnyProbe,
+        part: Part,
+    ) -> Running {
         let life = Life {
             me: part.me,
             clients: part.clients,
@@ -275,7 +310,13 @@ impl Running {
             stands_still: 0,
             stands_still_ns: 1,
         };
-        let (at, step) = memory.begin(&life).unwrap_or_else(|what| memory.is_wrong(what));
+        let begun = if is_explored {
+            memory.begin(&life).map(|(place, step)| (At::Place(place), step))
+        } else {
+            let begun = Programs::begin(&*memory, &life, now(BEGINS_NS));
+            begun.map(|(program, step)| (At::Once(Arc::new(Mutex::new(program))), Arc::new(step)))
+        };
+        let (at, step) = begun.unwrap_or_else(|what| memory.is_wrong(what));
         let mut stands = Stands {
             memory,
             at,
@@ -300,7 +341,7 @@ impl Running {
             state,
             session: SessionId::NONE,
             waiting: None,
-            timer: None,
+            timers: BTreeMap::new(),
             end: None,
         }
     }
@@ -387,14 +428,27 @@ impl Running {
         self.asked.push_back(Asked { socket, xid, request, call });
     }
 
-    /// A timer for what it will do by itself, if that is anything.
-    fn set_timer(&mut self) {
-        let (at, is_answered) = (self.stands.at, self.answers());
+    /// A timer for what it will do by itself, if that is anything. A search has any timer go off at any time: it is to know of
+    /// no other.
+    fn set_timer_of_search(&mut self) {
+        let At::Place(at) = self.stands.at else { return };
+        let is_answered = self.answers();
         let when = self.stands.memory.clone().moves_by_itself(at, is_answered, || {
             let mut alone = self.stands.clone();
             alone.go_on_alone(is_answered).then_some(alone.now_ns)
         });
-        self.timer = when.map(|when| self.zk.sleep(Duration::from_nanos(when - self.stands.now_ns)));
+        let now = self.stands.now_ns;
+        self.timers.clear();
+        self.timers.extend(when.map(|when| (when, self.zk.sleep(Duration::from_nanos(when - now)))));
+    }
+
+    /// A timer for what it wants to be stepped for. Those that it wanted before go on: they tell its clock the time.
+    fn set_timer(&mut self) {
+        let now = self.stands.now_ns;
+        if let Some(when) = self.stands.timer_ns {
+            let sleep = || self.zk.sleep(Duration::from_nanos(when.saturating_sub(now)));
+            self.timers.entry(when).or_insert_with(sleep);
+        }
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
@@ -421,8 +475,15 @@ impl Running {
                 return Poll::Ready(Happened::Done { ask, accepted });
             }
         }
-        match &mut self.timer {
-            Some(timer) => Pin::new(timer).poll(cx).map(|()| Happened::Timer),
+        let gone_off = self.timers.iter_mut().find_map(|(when, timer)| match Pin::new(timer).poll(cx) {
+            Poll::Ready(()) => Some(*when),
+            Poll::Pending => None,
+        });
+        match gone_off {
+            Some(when) => {
+                self.timers.remove(&when);
+                Poll::Ready(Happened::Timer(when))
+            }
             None => Poll::Pending,
         }
     }
@@ -465,9 +526,16 @@ impl Running {
                 }
             }
             Happened::Done { ask, accepted } => self.stands.tell(vec![Input::Done { ask, accepted }]),
-            Happened::Timer => {
-                self.stands.go_on_alone(self.answers());
-            }
+            Happened::Timer(when) => match self.stands.at {
+                At::Place(_) => drop(self.stands.go_on_alone(self.answers())),
+                At::Once(_) => {
+                    let stands = &mut self.stands;
+                    stands.now_ns = stands.now_ns.max(when);
+                    if stands.timer_ns.is_some_and(|timer_ns| timer_ns <= stands.now_ns) {
+                        stands.tell(Vec::new());
+                    }
+                }
+            },
         }
     }
 

@@ -183,7 +183,8 @@ impl Memory {
     }
 }
 
-fn now(steady_ns: u64) -> Now {
+/// What a program's clocks show.
+pub(crate) fn now(steady_ns: u64) -> Now {
     Now { steady_ns, wall_ns: BEGINS_WALL_NS + steady_ns as i64 }
 }
 

@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use std::sync::Arc;
 use zk_trials::program::Programs;
 use zk_trials::promises::Owed;
-use zk_trials::trial::{Actor, Code, Trial};
+use zk_trials::trial::{Act, Code, Trial};
 
 /// A program held to what is owed of it. Its name is remembered as long as this process lives.
 ///
@@ -15,8 +15,11 @@ pub fn hosted(name: &str, programs: Arc<dyn Programs>, owed: Owed) -> Trial {
     let summary = format!("{programs:?}, a program hosted as it is");
     let memory = Arc::new(Memory::of(name, programs));
     let programs = memory.clone();
-    let actor = move |zk, probe, part| -> Actor { Box::pin(run(memory.clone(), zk, probe, part)) };
-    let mut trial = Trial::of(keep(name), Code::Programs { programs, actor: Arc::new(actor) })
+    let act = |is_explored| -> Act {
+        let memory = memory.clone();
+        Arc::new(move |zk, probe, part| Box::pin(run(memory.clone(), is_explored, zk, probe, part)))
+    };
+    let mut trial = Trial::of(keep(name), Code::Programs { programs, explored: act(true), once: act(false) })
         .summary(keep(&summary))
         .source("one's own program")
         .opts_out(&["session-end-noticed", "no-polling"])

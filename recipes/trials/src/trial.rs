@@ -65,8 +65,9 @@ pub struct Trial {
 pub enum Code {
     /// Code over the trait [`ZooKeeper`](zk_api::ZooKeeper).
     Actor(Act),
-    /// A program in a process of its own; and as code, for engines that know no bytes.
-    Programs { programs: Arc<dyn Programs>, actor: Act },
+    /// A program in a process of its own; and as code, for whoever knows no bytes: to be explored, which comes back to one
+    /// history again and again, and to be run once.
+    Programs { programs: Arc<dyn Programs>, explored: Act, once: Act },
 }
 
 /// Makes the code of one life.
@@ -378,7 +379,14 @@ impl Trial {
     /// The code of one process, ready to be polled.
     pub fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
         match &self.code {
-            Code::Actor(actor) | Code::Programs { actor, .. } => actor(zk, probe, part),
+            Code::Actor(actor) | Code::Programs { explored: actor, .. } => actor(zk, probe, part),
+        }
+    }
+
+    /// The same, for an engine that explores nothing.
+    pub fn actor_once(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+        match &self.code {
+            Code::Actor(actor) | Code::Programs { once: actor, .. } => actor(zk, probe, part),
         }
     }
 

@@ -132,7 +132,7 @@ impl Run {
         let desk = Arc::new(Desk { answers: Mutex::new(answers.into()), ..Desk::default() });
         let me = ActorId { process: 0, life: 0, thread: 0 };
         let part = Part { me, clients: 1, rounds: 1, effects: false };
-        let actor = Trial::from(trial).actor(desk.clone(), desk.clone(), part);
+        let actor = trial.explored().actor(desk.clone(), desk.clone(), part);
         Run { desk, actor }
     }
 
@@ -381,7 +381,7 @@ fn a_recipe_that_is_looked_at_shows_its_occasions_and_words() {
     let trial = Mutated::none(does(deletes));
     let desk = Arc::new(Desk { answers: Mutex::new([deleted(), deleted()].into()), ..Desk::default() });
     let part = Part { me: ActorId { process: 0, life: 0, thread: 0 }, clients: 1, rounds: 1, effects: false };
-    let mut actor = Trial::from(trial.clone()).actor(desk.clone(), desk.clone(), part);
+    let mut actor = trial.explored().actor(desk.clone(), desk.clone(), part);
     assert_eq!(Pin::new(&mut actor).poll(&mut Context::from_waker(Waker::noop())), DONE);
     let places = trial.log.seen().places;
     assert_eq!(places.get(&(Kind::DeleteNotSent, 2)).map(String::as_str), Some("delete /a/x"));

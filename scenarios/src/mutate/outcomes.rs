@@ -84,7 +84,7 @@ struct Node {
 
 impl Graph {
     fn new(trial: &Mutated, config: &CheckConfig, varied: Reads) -> Graph {
-        let model = RecipeModel::new(std::sync::Arc::new(trial.clone().into()), config, varied);
+        let model = RecipeModel::new(std::sync::Arc::new(trial.explored()), config, varied);
         Graph { model, trial: trial.clone(), nodes: vec![Node::default()], known: HashMap::new() }
     }
 

@@ -184,7 +184,7 @@ fn a_search_of_kazoos_lock_comes_to_its_end_and_to_the_same_one_with_another_has
 }
 
 /// Programs of which a search breaks a promise: what is asked, the promise, and a step that tells why.
-const FOUND: [(&str, &str, &str); 3] = [
+const FOUND: [(&str, &str, &str); 4] = [
     (
         "double_barrier.py:worker --promises double-barrier=/barrier --drops 0 --expiries 0 --lag 0",
         "barrier-opens",
@@ -199,6 +199,12 @@ const FOUND: [(&str, &str, &str); 3] = [
         "barrier.py:worker --promises barrier=/gate/barrier --drops 1 --expiries 0 --lag 0",
         "barrier-releases",
         "connection",
+    ),
+    // It looks for a znode that it may have made, on a server that lags.
+    (
+        "lock.py:worker --promises fair-lock=/lock --drops 1 --expiries 0 --lag 1 --promise no-second-znode",
+        "no-second-znode",
+        "p0 lists /lock: ",
     ),
 ];
 
@@ -253,14 +259,47 @@ fn a_program_that_cannot_be_searched_is_told_of_in_one_line_and_nothing_is_said_
         return;
     }
     for (body, expected) in UNSEARCHED {
-        let line = complaint(body, "check wrong.py:worker --promises lock=/lock");
-        assert_eq!(line, format!("zoocheck: wrong.py:worker: {expected}"), "{body}");
+        for command in ["check", "mutate"] {
+            let line = complaint(body, &format!("{command} wrong.py:worker --promises lock=/lock"));
+            assert_eq!(line, format!("zoocheck: wrong.py:worker: {expected}"), "{command}: {body}");
+        }
     }
     let words = "check lock.py:worker --promises fair-lock=/lock --export out.toml";
     let output = zoocheck(&host().join("examples"), "0", words);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.starts_with("zoocheck: --export: lock.py:worker is a program"), "{stderr}");
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Of kazoo's lock, at the first occasion of each kind: what is noticed, and by which promise.
+#[test]
+fn a_program_is_mutated_between_its_client_library_and_its_session() {
+    if python().is_none() {
+        return;
+    }
+    let words = "mutate lock.py:worker --promises fair-lock=/lock --seeds 3 --max-states 12000 --occasions 1";
+    let output = zoocheck(&host().join("examples"), "0", &format!("{words} --format json"));
+    let report = json(&output);
+    let recipe = &report["recipes"][0];
+    assert_eq!(recipe["broken"], serde_json::json!(["no-second-znode"]), "a server that lags: see FOUND");
+    let mutations = recipe["mutations"].as_array().expect("mutations");
+    let came = |kind: &str| {
+        let found = mutations.iter().find(|mutation| mutation["kind"] == kind);
+        let found = found.unwrap_or_else(|| panic!("no {kind}: {report:#}"));
+        let promise = found["killed"]["promise"].as_str().unwrap_or_default();
+        (found["fate"].as_str().expect("a fate").to_owned(), promise.to_owned())
+    };
+    for (kind, promise) in [
+        ("delete-not-sent", "no-waiter-stuck"),
+        ("no-watch", "no-waiter-stuck"),
+        ("not-sequential", "exclusion-among-live-sessions"),
+        ("never-returns", "no-waiter-stuck"),
+        ("returns-early", "exclusion-among-live-sessions is never put to the test"),
+    ] {
+        assert_eq!(came(kind), ("killed".into(), promise.into()), "{kind}");
+    }
+    assert_eq!(came("step-late"), ("equivalent".into(), String::new()));
+    assert_eq!(came("says-nothing"), ("survived".into(), String::new()), "nobody promised what it says");
 }
 
 #[test]
@@ -290,7 +329,7 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
         ("empty.py:worker --promises lock", "--promises: 'lock': expected KIND=PATH"),
         ("lock --promises lock=/lock", "--promises lock=/lock: lock is no program"),
     ] {
-        for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml", "check"] {
+        for command in ["run", "replay --seed 1", "shrink --seed 1 -o out.toml", "check", "mutate"] {
             let output = zoocheck(folder.path(), "0", &format!("{command} {words}"));
             let stderr = String::from_utf8_lossy(&output.stderr);
             assert!(stderr.starts_with(&format!("zoocheck: {expected}")), "{command} {words}: {stderr}");

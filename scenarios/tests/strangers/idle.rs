@@ -107,7 +107,7 @@ fn no_right_recipe_of_the_catalogue_is_green_where_its_actors_do_nothing() {
 /// its scenario.
 fn is_green(trial: &Mutated, with_faults: bool, seeds: std::ops::Range<u64>) -> bool {
     let name = trial.trial.about.name;
-    let zoo = Zoo::empty().with(trial.clone());
+    let zoo = Zoo::empty().with(trial.explored());
     let scenario = zoo.scenario(name).expect("it is there");
     let scenario = Scenario { work_ms: [8_000, 16_000], heal_seconds: 300, ..scenario };
     let scenario = if with_faults { scenario } else { scenario.without_faults() };

@@ -48,6 +48,8 @@ pub struct Mutated {
     pub log: Arc<Log>,
 }
 
+type ActorOf = fn(&Trial, AnyZooKeeper, AnyProbe, Part) -> Actor;
+
 impl std::fmt::Debug for Mutated {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} with {:?}", self.trial.about.name, self.mutation)
@@ -79,28 +81,35 @@ impl Mutated {
     pub fn held_to(&self, promises: Promises, counts_wakes: bool) -> Mutated {
         Mutated { promises, counts_wakes, log: Arc::default(), ..self.clone() }
     }
-}
 
-impl From<Mutated> for Trial {
-    fn from(mutated: Mutated) -> Trial {
-        let mut trial = (*mutated.trial).clone();
-        trial.promises = mutated.promises.clone();
+    /// As a trial that is explored.
+    pub fn explored(&self) -> Trial {
+        self.as_trial(Trial::actor)
+    }
+
+    /// As a trial that is run once.
+    pub fn once(&self) -> Trial {
+        self.as_trial(Trial::actor_once)
+    }
+
+    fn as_trial(&self, of: ActorOf) -> Trial {
+        let mutated = self.clone();
+        let mut trial = (*self.trial).clone();
+        trial.promises = self.promises.clone();
         // What it is held to is all of it.
         trial.tells = None;
         trial.opts_out = STANDARD.into();
-        trial.counts_wakes = mutated.counts_wakes;
+        trial.counts_wakes = self.counts_wakes;
         trial.keeps = Vec::new();
-        trial.code = Code::Actor(Arc::new(move |zk, probe, part| mutated.actor(zk, probe, part)));
+        trial.code = Code::Actor(Arc::new(move |zk, probe, part| mutated.actor(of, zk, probe, part)));
         trial
     }
-}
 
-impl Mutated {
-    fn actor(&self, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
+    fn actor(&self, of: ActorOf, zk: AnyZooKeeper, probe: AnyProbe, part: Part) -> Actor {
         let (end, ended) = Pending::slot();
         let life = Arc::new(Life::new(self.mutation, self.word.clone(), self.log.clone(), end));
         let client = Client { zk, probe: probe.clone(), life: life.clone() };
-        let actor = self.trial.actor(Arc::new(client), Arc::new(Told { probe, life }), part);
+        let actor = of(&self.trial, Arc::new(client), Arc::new(Told { probe, life }), part);
         Box::pin(async move {
             match race(actor, ended).await {
                 Either::Left(end) => end,
