@@ -63,7 +63,7 @@ fn step(before: &State, action: Action, after: &State) -> String {
             let why = match client(me).phase {
                 Phase::Running | Phase::Unbegun => "",
                 Phase::Paused => ", as it is paused",
-                Phase::Crashed => ", as it has crashed",
+                Phase::Crashed => ", as nobody keeps it alive",
             };
             format!("{}'s session expires{why}", client(me).actor())
         }

@@ -545,7 +545,7 @@ fn troubled(before: &Node, trouble: Trouble) -> Step {
 fn digest_of_emitted(out: &Emitted, requests: usize, events: usize) -> Digest {
     let mut digester = Digester::new(9);
     out.requests[requests..].iter().for_each(|request| digester.digest(request.digest));
-    (&out.events[events..], &out.writes).hash(&mut digester);
+    digester.digest(digest_of(9, &(&out.events[events..], &out.writes)));
     digester.end()
 }
 

@@ -40,8 +40,11 @@ impl Reads {
     /// numbers them, where leaders change: so nothing holds.
     pub const NUMBERS: Reads = Reads(64);
 
+    /// The numbers of session ids, or their hashes. They are not varied, so nothing holds.
+    pub const IDS: Reads = Reads(256);
+
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 8] = [
+    pub const ALL: [(Reads, &'static str); 9] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take seven values"),
         (Reads::PZXID, "pzxid"),
@@ -50,6 +53,7 @@ impl Reads {
         (Reads::ENDS, "the order in which a session's ephemerals go"),
         (Reads::GUIDS, "guids, which rise in the order in which they are given, or fall"),
         (Reads::NUMBERS, "the numbers of zxids"),
+        (Reads::IDS, "the numbers of session ids"),
     ];
 
     /// What this thread has read since it was asked last.
@@ -60,6 +64,7 @@ impl Reads {
             .and(of(stats.has(StatReads::PZXID), Reads::PZXID))
             .and(of(SessionId::were_ordered(), Reads::SESSIONS))
             .and(of(Zxid::were_numbered(), Reads::NUMBERS))
+            .and(of(SessionId::were_numbered(), Reads::IDS))
             .and(of(GUID.take(), Reads::GUIDS))
     }
 

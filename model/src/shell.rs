@@ -1,6 +1,6 @@
 //! What stands between a replayed actor and the model: everything the actor has asked for and was not given.
 
-use crate::digest::{Digest, Digester, digest_of};
+use crate::digest::{Digest, Digester, digest_of, unnoted};
 use crate::life::Life;
 use crate::process::{Emitted, Input, Req};
 use crate::reads::Reads;
@@ -528,11 +528,11 @@ impl Inner {
     fn checkpoint(&mut self, label: &'static str, locals: &[Local<'_>]) {
         let waits = self.settle();
         let mut digester = Digester::new(0xc4ec);
-        self.key(label, locals, &waits, &mut digester);
+        unnoted(|| self.key(label, locals, &waits, &mut digester));
         let mut seen = 0;
         if self.symmetry {
             let mut eyes = Eyes::new(0xc4ec, usize::from(self.actor.process));
-            self.key(label, locals, &waits, &mut eyes);
+            unnoted(|| self.key(label, locals, &waits, &mut eyes));
             seen = eyes.end();
         }
         self.looked = false;

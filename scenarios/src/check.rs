@@ -98,7 +98,10 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         Verdict::Holds if !untested.is_empty() => {
             (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
         }
-        Verdict::Holds => (Judgement::Holds, None, None),
+        Verdict::Holds => match unsound(&about.name, config, &how(about, config)) {
+            Some(why) => (Judgement::Undecided, None, Some(why)),
+            None => (Judgement::Holds, None, None),
+        },
         Verdict::Violated { promise, .. } => {
             (Judgement::Violated, Some(promise.clone()), check.ran_out.clone())
         }
@@ -175,6 +178,15 @@ fn bounds(config: &CheckConfig) -> ReportedBounds {
         lying_syncs: config.lying_syncs && b.lag > 0,
         false_ends: config.false_ends,
     }
+}
+
+/// Why a search that has found nothing says nothing.
+fn unsound(name: &str, config: &CheckConfig, how: &How) -> Option<String> {
+    if !how.unproven.is_empty() {
+        return Some(format!("not shown to give the same verdict for {name}: {}", how.unproven.join(", ")));
+    }
+    let is_unaudited = config.keys && !config.memo;
+    is_unaudited.then(|| "checkpoints are not audited where nothing is remembered: add --no-keys".to_owned())
 }
 
 fn how(about: &About, config: &CheckConfig) -> How {

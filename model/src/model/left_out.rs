@@ -5,7 +5,8 @@ use crate::reads::Reads;
 use std::sync::atomic::Ordering::Relaxed;
 
 const UPKEEP: &str = "containers and znodes with a time to live are never deleted in a model";
-const NUMBERS: &str = "code reads the number of a zxid, and a model has one epoch: compare zxids by their order, or judge it \
+const IDS: &str = "code reads or hashes the number of a session id, of which a model has few: compare ids, or judge it by seeds";
+const NUMBERS: &str = "code reads or hashes the number of a zxid, and a model has one epoch: compare zxids by their order, or judge it \
                        by seeds";
 const ORDERS: &str =
     "lists of more than five names, whose order the code reads, come in some of their orders";
@@ -18,6 +19,7 @@ impl RecipeModel {
         let left_out = [
             (self.replayer.needs_upkeep(), UPKEEP),
             (self.reads().has(Reads::NUMBERS), NUMBERS),
+            (self.reads().has(Reads::IDS), IDS),
             (self.has_left_out_heaps.load(Relaxed), HEAPS),
             (self.has_left_out_orders.load(Relaxed), ORDERS),
         ];

@@ -20,6 +20,8 @@ pub(crate) struct Crew {
     crashed: BTreeSet<ActorId>,
     /// How those who live stand to the lock.
     pub(crate) standing: BTreeMap<ActorId, Standing>,
+    /// Who stood so before its client opened another session, while the former one was not closed yet.
+    stood_before: BTreeSet<ActorId>,
     /// Whose znodes another has deleted, and what that took: who has made no new one beside it since,
     /// and has not begun another attempt or been granted the lock by another.
     robbed: BTreeMap<(ActorId, Text), Loss>,
@@ -59,6 +61,7 @@ impl Crew {
             ended: BTreeSet::new(),
             crashed: BTreeSet::new(),
             standing: BTreeMap::new(),
+            stood_before: BTreeSet::new(),
             robbed: BTreeMap::new(),
             threaded: BTreeSet::new(),
         }
@@ -78,6 +81,8 @@ impl Crew {
         };
         match fact {
             Fact::SessionOpened { session, actor } => {
+                let standing = self.standing.keys().filter(|other| other.main() == *actor);
+                self.stood_before.extend(standing);
                 self.live.insert(*session, *actor);
                 self.opened.insert(*session);
                 // Its client has renewed it.
@@ -85,8 +90,11 @@ impl Crew {
             }
             Fact::SessionClosed { session, actor, .. } => {
                 self.live.remove(session);
-                // One that was given up for a newer one is nobody's.
+                // Of one that was given up for a newer one, nothing is left but how it stood by it.
                 if self.live.values().any(|other| other == actor) {
+                    self.standing
+                        .retain(|other, _| !self.stood_before.contains(other) || other.main() != *actor);
+                    self.stood_before.retain(|other| other.main() != *actor);
                     return None;
                 }
                 self.ended.insert(*actor);
@@ -159,15 +167,18 @@ impl Crew {
             },
             Observation::Leaves { .. } | Observation::Released { .. } | Observation::GivesUp { .. } => {
                 self.standing.remove(&actor);
+                self.stood_before.remove(&actor);
                 return;
             }
             Observation::Notes { .. } | Observation::Begins { .. } | Observation::Ends { .. } => return,
         };
         self.standing.insert(actor, standing);
+        self.stood_before.remove(&actor);
     }
 
     fn stands_no_more(&mut self, actor: ActorId) {
         self.standing.retain(|other, _| other.main() != actor);
+        self.stood_before.retain(|other| other.main() != actor);
     }
 
     /// Whether it has the lock, or nobody else has it alone: then it may be the next one, and have been granted it by now.

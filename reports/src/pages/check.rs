@@ -227,6 +227,10 @@ pub(crate) fn last_line(report: &CheckReport) -> String {
     let mut line = verdict_words(report);
     if report.verdict != Judgement::Violated && report.exhaustive {
         let _ = write!(line, "; with {}", bounds(&report.bounds));
+        let partly = |result: &CheckedPromise| Some(format!("{} {}", result.name, result.partly.as_ref()?));
+        for partly in report.watched.iter().filter_map(partly) {
+            let _ = write!(line, "; {partly}");
+        }
     }
     if let Some(next) = &report.next {
         let _ = write!(line, "; next: {next}");

@@ -245,24 +245,28 @@ pub(super) struct RunArguments {
     pub(super) log: Option<String>,
     /// Run once on a live ensemble instead, below znodes that must be free
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = ["seeds", "jobs", "shard", "fresh", "until_covered", "resume"])]
+    #[arg(help_heading = LIVE, long, value_name = "HOST:PORT,…", value_parser = servers, conflicts_with_all = OF_SEEDS)]
     pub(super) connect: Option<String>,
     /// Client processes, each with a session [default: the scenario's]
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS), requires = "connect")]
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=MOST_CLIENTS), requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) clients: Option<u16>,
     /// How often each client does what it does [default: the scenario's]
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect")]
+    #[arg(help_heading = LIVE, long, value_name = "N", allow_negative_numbers = true, value_parser = whole(1..=100u8), requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) rounds: Option<u8>,
     /// Stop after so long, such as 90s or 1h: undecided [default: 5m]
     #[cfg(feature = "live")]
-    #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect")]
+    #[arg(help_heading = LIVE, long, value_name = "TIME", value_parser = duration, requires = "connect", conflicts_with_all = OF_SEEDS)]
     pub(super) time_limit: Option<Duration>,
 }
 
 #[cfg(feature = "live")]
 const LIVE: &str = "On a live ensemble";
+/// What no run on a live ensemble has. An argument that requires one is told as well: clap asks for no argument that conflicts
+/// with another that is there.
+#[cfg(feature = "live")]
+const OF_SEEDS: [&str; 6] = ["seeds", "jobs", "shard", "fresh", "until_covered", "resume"];
 
 #[cfg(feature = "run")]
 #[derive(Args, Debug)]
@@ -535,6 +539,14 @@ impl CheckArguments {
         config.livelock = !self.no_livelock;
         config.time_limit = self.time_limit;
         config.max_depth = self.max_depth;
+        if let EngineName::Stateright = self.engine {
+            let own = [(self.ranks, "--ranks"), (self.time_limit.is_some(), "--time-limit")];
+            if let Some((_, option)) = own.iter().find(|(is_asked, _)| *is_asked) {
+                return Err(BadInput::new(format!(
+                    "{option}: stateright's search has no such thing; leave one of the two out"
+                )));
+            }
+        }
         config.engine = match self.engine {
             EngineName::Own => Engine::Own,
             EngineName::Stateright => Engine::Stateright,

@@ -1,9 +1,9 @@
 //! The recipe that is mutated, as it is: what it keeps, where it can go wrong, and by what it is tried.
 
 use super::MutateArguments;
+use crate::Zoo;
 use crate::check::default_config;
 use crate::run::Target;
-use crate::{BadInput, Zoo};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zk_model::{Check, CheckConfig, Verdict};
@@ -56,12 +56,9 @@ pub(super) enum Came {
 }
 
 impl Subject {
-    pub(super) fn of(zoo: &Zoo, trial: &Arc<Trial>, how: &MutateArguments) -> Result<Subject, BadInput> {
-        let about = trial.about;
-        // With one server, fewer seeds come to each occasion: it is the recipe that goes wrong, and not the ensemble.
-        let alone = ["servers=1".to_owned(), "observers=0".to_owned()];
-        let scenario = Target::resolve(zoo, about.name, None, &alone)?.of_seeds()?.scenario;
-        let config = default_config(&about);
+    pub(super) fn of(zoo: &Zoo, target: Target, how: &MutateArguments) -> Subject {
+        let Target { trial, scenario, .. } = target;
+        let config = default_config(&trial.about);
         let own = CheckConfig { max_states: Some(how.max_states), max_memory: None, ..config };
         let mut subject = Subject {
             trial: Mutated::none(trial.clone()),
@@ -76,7 +73,7 @@ impl Subject {
             seeds: how.seeds,
         };
         subject.look_at(zoo);
-        Ok(subject)
+        subject
     }
 
     /// Runs it as it is, and notes what there is.
@@ -84,7 +81,7 @@ impl Subject {
         let mut seeds = self.by_seeds(&self.trial, false);
         // Its occasions, those that come with faults only too. What is put to the test so far out is not to be missed of a
         // mutated recipe, which is not looked at so far.
-        let mut model = Found { tested: BTreeSet::new(), ..of_check(&self.by_model(&self.trial, &self.own)) };
+        let mut model = Found { tested: BTreeSet::new(), ..self.all_of_model(&self.own) };
         // A mutated recipe may have more states than the recipe itself, and both have more outcomes than states.
         let few = self.own.max_states.map(|most| most / 4);
         for rung in smaller(self.own.bounds) {
@@ -93,7 +90,7 @@ impl Subject {
                     continue;
                 }
                 let config = CheckConfig { bounds, max_states: few, ..self.own.clone() };
-                let found = of_check(&self.by_model(&self.trial, &config));
+                let found = self.all_of_model(&config);
                 if found.ran_out.is_none() {
                     self.states += found.states;
                     self.configs.push(CheckConfig { max_states: self.own.max_states, ..config });
@@ -197,7 +194,7 @@ impl Subject {
     }
 
     fn by_seeds(&self, trial: &Mutated, stop: bool) -> Found {
-        let dynamic = Arc::new(Trial::from(trial.clone()));
+        let dynamic = Arc::new(trial.once());
         let mut found = Found::default();
         for seed in 0..self.seeds {
             let run = zk_world::run(&dynamic, &self.scenario, seed, &RunOptions::default());
@@ -210,6 +207,25 @@ impl Subject {
             }
         }
         found
+    }
+
+    /// What its own model breaks in these bounds, each promise that it breaks: a search ends at the first one, so it is
+    /// searched again without those.
+    fn all_of_model(&self, config: &CheckConfig) -> Found {
+        let mut all = of_check(&self.by_model(&self.trial, config));
+        let mut last = all.broken.clone();
+        while !last.is_empty() {
+            let (own, broken) = (self.trial.promises.clone(), all.broken.clone());
+            let is_kept = move |name: &str| !broken.contains(name);
+            let kept = move || own().into_iter().filter(|promise| is_kept(promise.name())).collect();
+            let rest = self.trial.held_to(Arc::new(kept), self.trial.counts_wakes);
+            let found = of_check(&self.by_model(&rest, config));
+            last = found.broken.difference(&all.broken).copied().collect();
+            all.broken.extend(&last);
+            all.tested.extend(found.tested);
+            (all.ran_out, all.states) = (found.ran_out, found.states);
+        }
+        all
     }
 
     fn by_models(&self, trial: &Mutated) -> Found {
@@ -226,7 +242,7 @@ impl Subject {
     }
 
     fn by_model(&self, trial: &Mutated, config: &CheckConfig) -> Check {
-        zk_model::check(Arc::new(trial.clone().into()), &within(trial, config), &mut |_| {})
+        zk_model::check(Arc::new(trial.explored()), &within(trial, config), &mut |_| {})
     }
 }
 

@@ -16,6 +16,7 @@ mod relief;
 mod renew;
 mod sees;
 mod shared;
+mod small;
 mod starts;
 mod timers;
 mod zxids;

@@ -4,16 +4,19 @@ use crate::Text;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The id of a session. Zero is no session.
 ///
-/// Whose id is higher is an accident: it carries the number of a server. To look at the number, to order ids or to print
-/// one is noted, so that a model checker can vary it: see [`SessionId::were_ordered`]. To compare two for equality is not.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// Whose id is higher is an accident: it carries the number of a server. To order ids or to print one is noted, so that a
+/// model checker can vary that: see [`SessionId::were_ordered`]. To look at the number or to hash it is noted as well, as no
+/// model has all numbers: see [`SessionId::were_numbered`]. To compare two for equality is not.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionId(i64);
 
 thread_local! {
     static ORDERED: Cell<bool> = const { Cell::new(false) };
+    static NUMBERED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl SessionId {
@@ -27,21 +30,33 @@ impl SessionId {
 
     /// Its number.
     pub fn get(self) -> i64 {
-        ORDERED.set(true);
+        NUMBERED.set(true);
         self.0
     }
 
-    /// Whether this thread has looked at more of any id than whether it equals another, since it asked last.
+    /// Whether this thread has ordered or printed any id, since it asked last.
     pub fn were_ordered() -> bool {
         ORDERED.take()
     }
 
+    /// Whether this thread has looked at the number of any id, since it asked last.
+    pub fn were_numbered() -> bool {
+        NUMBERED.take()
+    }
+
     /// Works without a note that it looks at the number of an id: whoever says so answers for it.
     pub fn unnoted<T>(work: impl FnOnce() -> T) -> T {
-        let before = ORDERED.get();
+        let before = (ORDERED.get(), NUMBERED.get());
         let done = work();
-        ORDERED.set(before);
+        ORDERED.set(before.0);
+        NUMBERED.set(before.1);
         done
+    }
+}
+
+impl Hash for SessionId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.get().hash(state);
     }
 }
 
@@ -53,13 +68,21 @@ impl PartialOrd for SessionId {
 
 impl Ord for SessionId {
     fn cmp(&self, other: &SessionId) -> Ordering {
-        self.get().cmp(&other.0)
+        ORDERED.set(true);
+        self.0.cmp(&other.0)
+    }
+}
+
+impl fmt::LowerHex for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ORDERED.set(true);
+        fmt::LowerHex::fmt(&self.0, f)
     }
 }
 
 impl fmt::Display for SessionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#x}", self.get())
+        write!(f, "{self:#x}")
     }
 }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// The metadata of a znode.
 ///
 /// Its fields are read by methods, which note that they were: a model checker varies only what somebody reads. See
-/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it; of its zxids, only to print it is to look at
-/// their [numbers](Zxid::were_numbered).
+/// [`StatReads`]. To compare, hash or print a whole `Stat` is to read all of it; of its zxids, only to hash or print it is
+/// to look at their [numbers](Zxid::were_numbered).
 #[derive(Clone, Copy, Default)]
 pub struct Stat(StatFields);
 

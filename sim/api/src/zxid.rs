@@ -3,13 +3,14 @@
 use crate::Text;
 use std::cell::Cell;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The id of a transaction: the epoch of the leader that proposed it, and a counter within the epoch.
 ///
 /// Totally ordered, epochs first. Zero is before every transaction.
 ///
 /// By its order a zxid tells what came first, and no more: how many transactions lie between two, and whether one leader
-/// has proposed both, is an accident. To look at the number or to print it is noted, as a model checker has other numbers
+/// has proposed both, is an accident. To look at the number, to hash it or to print it is noted, as a model checker has other numbers
 /// of the same order: see [`Zxid::were_numbered`]. To compare two, or to keep one as a [text](Zxid::to_text) or as a
 /// [local](crate::Local::Zxid), is not.
 ///
@@ -21,7 +22,7 @@ use std::fmt;
 /// assert_eq!(Zxid::from_i64(first.to_i64()), first);
 /// assert_eq!(Zxid::from_text(&first.to_text()), Some(first));
 /// ```
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Zxid {
     epoch: u32,
     counter: u32,
@@ -98,6 +99,12 @@ impl Zxid {
 
     const fn bits(self) -> u64 {
         ((self.epoch as u64) << 32) | self.counter as u64
+    }
+}
+
+impl Hash for Zxid {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.to_i64().hash(state);
     }
 }
 

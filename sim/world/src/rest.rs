@@ -62,9 +62,15 @@ impl World<'_> {
         u64::from(self.scenario.granted_timeout_ms()) * MS
     }
 
-    /// Whether every open session is that of a process that lives.
+    /// Whether every open session is that of a process that lives and has not done with it: one that was closed in vain, as
+    /// its client was not connected, is to expire.
     fn only_the_living(&self) -> bool {
-        self.knowledge.sessions().all(|(session, actor)| self.is_present_session(session, actor))
+        let is_final = |actor: ActorId| {
+            let client = self.processes[usize::from(actor.process)].client.as_ref();
+            client.is_some_and(|client| client.state().is_final())
+        };
+        let mut sessions = self.knowledge.sessions();
+        sessions.all(|(session, actor)| self.is_present_session(session, actor) && !is_final(actor))
     }
 
     fn is_present_session(&self, session: SessionId, actor: ActorId) -> bool {

@@ -20,7 +20,7 @@ pub fn trial() -> Trial {
 
 async fn turn(stage: Stage) -> Result<(), Stop> {
     let (zk, lock) = (stage.zk(), stage.lock());
-    let guid = format!("x{:x}", zk.session().get());
+    let guid = format!("x{:x}", zk.session());
     let names = plain::children(&zk, &lock, "").await?;
     let own = match names.iter().find(|name| name.starts_with(&format!("{guid}-lock-"))) {
         Some(name) => plain::child(&lock, name),

@@ -5,7 +5,7 @@ use crate::event::Observation;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use zk_api::{Completer, Request, Response, StatReads, Text};
+use zk_api::{Completer, Request, Response, SessionId, StatReads, Text, Zxid};
 
 /// What a thread says.
 pub type Word = (u8, Observation);
@@ -230,11 +230,9 @@ impl Drop for Held {
 
 /// The same in every process and on every day. To look at a whole Stat here is not to read it: the recipe does not see it.
 fn digest_of(what: &impl Hash) -> u64 {
-    StatReads::unnoted(|| {
-        let mut hasher = DefaultHasher::new();
-        what.hash(&mut hasher);
-        hasher.finish()
-    })
+    let mut hasher = DefaultHasher::new();
+    StatReads::unnoted(|| SessionId::unnoted(|| Zxid::unnoted(|| what.hash(&mut hasher))));
+    hasher.finish()
 }
 
 fn without_guids(text: &str, guids: &[Text]) -> String {

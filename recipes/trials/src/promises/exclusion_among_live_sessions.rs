@@ -79,6 +79,7 @@ impl Promise for ExclusionAmongLiveSessions {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use crate::event::Fact;
 
     fn judge(events: Vec<Event>) -> Vec<Finding> {
         findings(ExclusionAmongLiveSessions::of(LOCK), events)
@@ -125,6 +126,19 @@ mod tests {
     fn a_holder_whose_session_has_ended_does_not_count() {
         let found = judge(vec![opened(0), opened(1), granted(0), closed(0), granted(1), enters(0)]);
         assert_eq!(broken_by(&found), []);
+    }
+
+    /// Whether its client has opened another session before that or after it.
+    #[test]
+    fn who_holds_by_a_session_that_has_ended_does_not_count_however_its_client_goes_on() {
+        let new = || Event::Is(Fact::SessionOpened { session: session(7), actor: actor(0) });
+        let holds = || vec![opened(0), opened(1), attempts(0), granted(0)];
+        let then = || vec![attempts(1), granted(1)];
+        for renewed in [vec![new(), closed(0)], vec![closed(0), new()]] {
+            assert_eq!(broken_by(&judge([holds(), renewed, then()].concat())), []);
+        }
+        let again = vec![new(), attempts(0), granted(0), closed(0)];
+        assert_eq!(broken_by(&judge([holds(), again, then()].concat())).len(), 1, "it holds by the new one");
     }
 
     #[test]

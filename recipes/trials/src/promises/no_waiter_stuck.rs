@@ -13,14 +13,14 @@ pub struct NoWaiterStuck {
     waiting: BTreeSet<(ActorId, Text)>,
     /// Whether somebody has died, or has lost a znode to another, if that is to count: others may wait for it for ever.
     died: Option<bool>,
-    /// Only who asks for a lock and is not granted it waits: another may be meant to stay.
-    of_locks: bool,
+    /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
+    staying: Option<BTreeSet<(ActorId, Text)>>,
 }
 
 /// The promise as it begins.
 #[expect(non_upper_case_globals, reason = "trials name it as if it had no state")]
 pub const NoWaiterStuck: NoWaiterStuck =
-    NoWaiterStuck { waiting: BTreeSet::new(), died: None, of_locks: false };
+    NoWaiterStuck { waiting: BTreeSet::new(), died: None, staying: None };
 
 impl NoWaiterStuck {
     /// Where each waits for what others do, and for ever for one that has died: it is owed as long as everybody lives, and
@@ -29,16 +29,31 @@ impl NoWaiterStuck {
         NoWaiterStuck { died: Some(false), ..NoWaiterStuck::default() }
     }
 
-    /// The same, of locks alone.
-    pub fn of_locks() -> Self {
-        NoWaiterStuck { of_locks: true, ..NoWaiterStuck::while_all_live() }
+    /// The same, but whoever was granted something or has begun something, and is not done with it, may be meant to stay.
+    pub fn but_who_stays() -> Self {
+        NoWaiterStuck { staying: Some(BTreeSet::new()), ..NoWaiterStuck::while_all_live() }
     }
 
     /// Takes note; gives whether another waits for what somebody is done with.
     fn hear(&mut self, actor: ActorId, what: &Observation) -> bool {
         let subject = what.subject();
+        if let Some(staying) = &mut self.staying {
+            match what {
+                Observation::Granted { .. }
+                | Observation::Shares { .. }
+                | Observation::Enters { .. }
+                | Observation::Begins { .. } => drop(staying.insert((actor, subject.clone()))),
+                Observation::Released { .. } | Observation::Ends { .. } => {
+                    staying.remove(&(actor, subject.clone()));
+                }
+                Observation::Attempts { .. }
+                | Observation::GivesUp { .. }
+                | Observation::Leaves { .. }
+                | Observation::Notes { .. } => {}
+            }
+        }
         let (waits, is_done) = match what {
-            Observation::Begins { .. } if self.of_locks => return false,
+            Observation::Begins { .. } if self.staying.is_some() => return false,
             Observation::Attempts { .. } | Observation::Begins { .. } => (true, false),
             Observation::Granted { .. }
             | Observation::Shares { .. }
@@ -80,6 +95,9 @@ impl Promise for NoWaiterStuck {
             Event::Is(Fact::Fired { woken, .. }) => !woken.is_empty(),
             Event::Is(Fact::Finished { actor, .. } | Fact::Crashed { actor }) => {
                 self.waiting.retain(|(other, _)| other.main() != *actor);
+                if let Some(staying) = &mut self.staying {
+                    staying.retain(|(other, _)| other.main() != *actor);
+                }
                 false
             }
             Event::Is(_) => false,
@@ -91,8 +109,11 @@ impl Promise for NoWaiterStuck {
         if self.died == Some(true) {
             return;
         }
-        let waits = |actor| self.waiting.iter().any(|(other, _)| other.main() == actor);
-        for actor in rest.unfinished.iter().filter(|actor| !self.of_locks || waits(**actor)) {
+        let is_in =
+            |all: &BTreeSet<(ActorId, Text)>, actor| all.iter().any(|(other, _)| other.main() == actor);
+        let may_stay = |actor| self.staying.as_ref().is_some_and(|staying| is_in(staying, actor));
+        let waits = |actor: &&ActorId| is_in(&self.waiting, **actor) || !may_stay(**actor);
+        for actor in rest.unfinished.iter().filter(waits) {
             // It may be for another who waits.
             found.push(broken_for(format!("{actor} waits for ever"), &rest.unfinished));
         }
@@ -113,15 +134,20 @@ mod tests {
     }
 
     #[test]
-    fn of_locks_only_who_asks_waits() {
-        let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+    fn who_has_something_may_stay_and_nobody_else() {
+        let rest = Rest { unfinished: vec![actor(0), actor(1), actor(2)], ..Rest::default() };
         let begins = Event::Says {
             actor: actor(0),
             what: Observation::begins(crate::words::Word::own("leads"), LOCK, 0),
         };
-        let found = resting(NoWaiterStuck::of_locks(), vec![begins, attempts(1)], &rest);
-        assert_eq!(broken_by(&found), [("p1 waits for ever", None)]);
-        assert_eq!(resting(NoWaiterStuck::of_locks(), vec![attempts(1), granted(1)], &rest), []);
+        let stuck = |events| {
+            let found = resting(NoWaiterStuck::but_who_stays(), events, &rest);
+            broken_by(&found).into_iter().map(|(what, _)| what.to_owned()).collect::<Vec<_>>()
+        };
+        let said = vec![begins.clone(), attempts(1)];
+        assert_eq!(stuck(said), ["p1 waits for ever", "p2 waits for ever"], "p2 has said nothing");
+        assert_eq!(stuck(vec![begins, attempts(1), granted(1)]), ["p2 waits for ever"]);
+        assert_eq!(stuck(vec![attempts(1), granted(1), released(1)]).len(), 3);
     }
 
     /// Any quiet rest was a test of it, and a trial whose actors return at once was green.

@@ -12,7 +12,7 @@ pub const STANDARD: [&str; 5] =
 /// These promises, and the standard ones that are not among them, without those that are opted out of.
 pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
     let standard: [Box<dyn AnyPromise>; STANDARD.len()] = [
-        Box::new(Standard(Undisturbed::of(NoWaiterStuck::of_locks()))),
+        Box::new(Standard(Undisturbed::of(NoWaiterStuck::but_who_stays()))),
         Box::new(Standard(SessionEndNoticed::of_midst())),
         Box::new(Standard(Undisturbed::of(NoFailure))),
         Box::new(Standard(NoSecondZnode::default())),
