@@ -20,7 +20,15 @@ pub(crate) fn program(what: &str, promises: &[String]) -> Result<Arc<Trial>, Bad
     }
     let owed = Owed::parse(promises.iter().map(String::as_str));
     let owed = owed.map_err(|why| BadInput::new(format!("--promises: {why}")))?;
-    let python = std::env::var("ZOOCHECK_PYTHON").unwrap_or_else(|_| "python3".into());
+    let python = std::env::var("ZOOCHECK_PYTHON").ok().or_else(beside).unwrap_or_else(|| "python3".into());
     let hosts = Hosts::python(&python, what, Limits::default()).map_err(BadInput::new)?;
     Ok(Arc::new(hosted(what, Arc::new(hosts), owed)))
+}
+
+/// The Python of the virtual environment that this command is installed in, if it is: active or not, as scripts do.
+fn beside() -> Option<String> {
+    let this = std::env::current_exe().ok()?;
+    let scripts = this.parent()?;
+    let python = scripts.join("python").into_os_string().into_string().ok()?;
+    scripts.with_file_name("pyvenv.cfg").exists().then_some(python)
 }

@@ -339,6 +339,26 @@ fn what_cannot_be_loaded_is_told_of_before_anything_runs() {
 }
 
 #[test]
+fn in_a_virtual_environment_the_command_takes_its_python_active_or_not() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let scripts = folder.path().join("bin");
+    std::fs::create_dir(&scripts).expect("it is made");
+    let installed = scripts.join("zoocheck");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_zoocheck"), &installed).expect("it is installed");
+    let starts = |python: &str| {
+        let mut command = Command::new(&installed);
+        command.args(["run", "lock.py:worker", "--promises", "lock=/lock"]).env("PATH", "/nowhere");
+        let output = command.env_remove("ZOOCHECK_PYTHON").output().expect("zoocheck starts");
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = format!("zoocheck: lock.py:worker: '{python}' cannot be started");
+        assert!(stderr.starts_with(&line), "{stderr}");
+    };
+    starts("python3");
+    std::fs::write(folder.path().join("pyvenv.cfg"), "").expect("it is written");
+    starts(scripts.join("python").to_str().expect("UTF-8"));
+}
+
+#[test]
 fn a_program_is_not_judged_on_a_live_ensemble() {
     if python().is_none() {
         return;

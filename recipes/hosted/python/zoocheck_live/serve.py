@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import sysconfig
 import time
 
 from zoocheck_live.http import ask
@@ -12,12 +14,13 @@ from zoocheck_live.probe import Probe
 class Serve:
     """Serves until the `with` block ends.
 
-    `promises` says what clients owe, such as `fair-lock=/lock`. `ZOOCHECK` names the command; by default it is
-    `zoocheck`.
+    `promises` says what clients owe, such as `fair-lock=/lock`. `ZOOCHECK` names the command; by default it is the
+    `zoocheck` that is installed with this Python, or else on PATH.
     """
 
     def __init__(self, promises=(), servers=3, tick_ms=500, arguments=(), command=None):
-        command = [command or os.environ.get("ZOOCHECK", "zoocheck"), "serve", "--until-stdin-closes"]
+        installed = shutil.which("zoocheck", path=sysconfig.get_path("scripts")) or "zoocheck"
+        command = [command or os.environ.get("ZOOCHECK", installed), "serve", "--until-stdin-closes"]
         # One server would listen on the port of a real one.
         command += ["--listen", "127.0.0.1:0", "--servers", str(servers), "--tick-ms", str(tick_ms)]
         for owed in promises:
