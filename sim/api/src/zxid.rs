@@ -104,7 +104,8 @@ impl Zxid {
 
 impl Hash for Zxid {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.to_i64().hash(state);
+        NUMBERED.set(true);
+        (self.epoch, self.counter).hash(state);
     }
 }
 
