@@ -198,6 +198,9 @@ pub(super) fn how_far(undecided: bool) -> Option<Part> {
     undecided.then(|| Line::from(line).into())
 }
 
+/// How it is told why nothing is said where a promise was not tested.
+const UNTESTED: &str = "never put to the test";
+
 /// The promises that nothing has put to the test.
 fn never_tested(report: &CheckReport) -> impl Iterator<Item = &str> {
     let untested = report.promises.iter().filter(|result| result.verdict == Verdict::NeverTested);
@@ -227,9 +230,9 @@ pub(crate) fn last_line(report: &CheckReport) -> String {
     let mut line = verdict_words(report);
     if report.verdict != Judgement::Violated && report.exhaustive {
         let _ = write!(line, "; with {}", bounds(&report.bounds));
-        let partly = |result: &CheckedPromise| Some(format!("{} {}", result.name, result.partly.as_ref()?));
-        for partly in report.watched.iter().filter_map(partly) {
-            let _ = write!(line, "; {partly}");
+        let audit = report.watched.iter().find(|result| result.name == "honest-checkpoints");
+        if let Some(cut) = audit.and_then(|audit| audit.partly.as_ref()) {
+            let _ = write!(line, "; honest-checkpoints {cut}");
         }
     }
     if let Some(next) = &report.next {
@@ -250,9 +253,11 @@ fn verdict_words(report: &CheckReport) -> String {
         }
         Judgement::Holds => format!("{answer}{}", unless(report)),
         Judgement::Undecided if report.exhaustive => {
-            let names = format!(": {}", never_tested(report).collect::<Vec<_>>().join(", "));
-            let names = if report.asked.is_some() { "" } else { &names };
-            format!("undecided {whole}: never put to the test{names}")
+            let why = match (report.asked.is_some(), ran_out) {
+                (true, Some(why)) if why.starts_with(UNTESTED) => UNTESTED,
+                (_, why) => why.unwrap_or(UNTESTED),
+            };
+            format!("undecided {whole}: {why}")
         }
         Judgement::Undecided => answer,
     };
