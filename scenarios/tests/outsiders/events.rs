@@ -26,6 +26,10 @@ impl Recipe for Kinds {
         vec![Box::new(Never("event-is-known"))]
     }
 
+    fn stays(self) -> bool {
+        true
+    }
+
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {
         let it = path("/r/it");
         if part.me.process == 0 {

@@ -40,6 +40,11 @@ pub trait Recipe: Copy + Send + Sync + 'static {
         false
     }
 
+    /// Whether its processes are to go on for ever.
+    fn stays(self) -> bool {
+        false
+    }
+
     /// Whether its client library opens a new session under the running code.
     fn renews(self) -> bool {
         false
@@ -60,7 +65,7 @@ impl<T: Recipe> From<Tried<T>> for Trial {
     fn from(it: Tried<T>) -> Trial {
         let code = it.clone();
         let setup = [R].iter().chain(T::SETUP).copied().map(Text::from).collect();
-        let opts_out: &[&str] = if it.1.polls() { &[NO_POLLING] } else { &[] };
+        let opts_out = [(it.1.polls(), NO_POLLING), (it.1.stays(), "no-waiter-stuck")];
         let mut trial = Trial::new(it.0, move |zk, probe, part| code.clone().actor(zk, probe, part))
             .summary("An outsider's.")
             .promises({
@@ -68,7 +73,7 @@ impl<T: Recipe> From<Tried<T>> for Trial {
                 move || it.1.promises()
             });
         trial.setup = setup;
-        trial.opts_out = opts_out.into();
+        trial.opts_out = opts_out.into_iter().filter(|(is_so, _)| *is_so).map(|(_, name)| name).collect();
         trial.renews_session = it.1.renews();
         trial
     }

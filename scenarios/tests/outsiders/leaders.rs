@@ -110,6 +110,10 @@ impl Recipe for Publish {
         matches!(self, Publish::AnySession | Publish::Checked)
     }
 
+    fn stays(self) -> bool {
+        true
+    }
+
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {
         let (leader, address) = (path("/r/leader"), path("/r/address"));
         let me = Data::from(format!("of-{}", part.me.process).as_str());

@@ -129,6 +129,10 @@ impl Recipe for Members {
         vec![Box::new(SeesAll::default())]
     }
 
+    fn stays(self) -> bool {
+        true
+    }
+
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {
         if part.me.process == 0 {
             return self.observe(zk, probe).await;

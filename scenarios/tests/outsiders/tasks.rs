@@ -326,6 +326,10 @@ impl Recipe for Serves {
         true
     }
 
+    fn stays(self) -> bool {
+        true
+    }
+
     async fn run<Z: Client, P: Teller>(self, zk: Z, probe: P, part: Part) -> Result<(), End> {
         let mine = path(&format!("{R}/of-{}-{}", part.me.process, part.me.life));
         loop {
