@@ -7,11 +7,11 @@
 //!
 //! Left out, as named in [`LEFT_OUT`]: what only a network or a scheduler could show.
 
-use crate::memory::{BEGINS_NS, Memory, Place, now};
+use crate::memory::{At, BEGINS_NS, Memory};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use zk_api::{
@@ -22,7 +22,7 @@ use zk_proto::message::{ConnectRequest, ConnectResponse, ToClient, ToServer, Wat
 use zk_trials::common::{AnyProbe, AnyZooKeeper};
 use zk_trials::event::{End, Observation, Resource};
 use zk_trials::probe::{ASKS_PER_TURN, Probe as _};
-use zk_trials::program::{Input, Life, Output, Program, Programs, Socket, Step};
+use zk_trials::program::{Input, Life, Output, Socket, Step};
 use zk_trials::trial::Part;
 
 /// What a search of a program takes in one way: its verdict says so.
@@ -62,15 +62,6 @@ pub(crate) async fn run(
         let happened = poll_fn(|cx| actor.poll(cx)).await;
         actor.hear(happened);
     }
-}
-
-/// Where a program stands.
-#[derive(Clone)]
-enum At {
-    /// At the end of a history, to which the engine comes back.
-    Place(Place),
-    /// Nowhere but here.
-    Once(Arc<Mutex<Box<dyn Program>>>),
 }
 
 /// The program's end of things: pure in a search, so that what it will do by itself can be tried on a copy.
@@ -160,17 +151,7 @@ enum Watched {
 
 impl Stands {
     fn tell(&mut self, inputs: Vec<Input>) {
-        let told = match &mut self.at {
-            At::Place(at) => self.memory.tell(*at, self.now_ns, inputs).map(|(next, step)| {
-                *at = next;
-                step
-            }),
-            At::Once(program) => {
-                let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
-                program.step(now(self.now_ns), &inputs).map(Arc::new)
-            }
-        };
-        match told {
+        match self.at.tell(&self.memory, self.now_ns, inputs) {
             Ok(step) => self.take(&step),
             Err(what) => self.memory.is_wrong(what),
         }
@@ -310,12 +291,7 @@ impl Running {
             stands_still: 0,
             stands_still_ns: 1,
         };
-        let begun = if is_explored {
-            memory.begin(&life).map(|(place, step)| (At::Place(place), step))
-        } else {
-            let begun = Programs::begin(&*memory, &life, now(BEGINS_NS));
-            begun.map(|(program, step)| (At::Once(Arc::new(Mutex::new(program))), Arc::new(step)))
-        };
+        let begun = At::begin(&memory, is_explored, &life);
         let (at, step) = begun.unwrap_or_else(|what| memory.is_wrong(what));
         let mut stands = Stands {
             memory,

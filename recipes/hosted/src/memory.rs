@@ -183,8 +183,48 @@ impl Memory {
     }
 }
 
+/// Where a program stands.
+#[derive(Clone)]
+pub(crate) enum At {
+    /// At the end of a history, to which the engine comes back.
+    Place(Place),
+    /// Nowhere but here.
+    Once(Arc<Mutex<Box<dyn Program>>>),
+}
+
+impl At {
+    /// The beginning of a life, for an engine that explores or for one that does not.
+    pub(crate) fn begin(memory: &Memory, is_explored: bool, life: &Life) -> Result<(At, Arc<Step>), String> {
+        if is_explored {
+            return memory.begin(life).map(|(place, step)| (At::Place(place), step));
+        }
+        let (program, step) = memory.programs.begin(life, now(BEGINS_NS))?;
+        Ok((At::Once(Arc::new(Mutex::new(program))), Arc::new(step)))
+    }
+
+    /// What follows when the program is told this.
+    pub(crate) fn tell(
+        &mut self,
+        memory: &Memory,
+        now_ns: u64,
+        inputs: Vec<Input>,
+    ) -> Result<Arc<Step>, String> {
+        match self {
+            At::Place(at) => {
+                let (next, step) = memory.tell(*at, now_ns, inputs)?;
+                *at = next;
+                Ok(step)
+            }
+            At::Once(program) => {
+                let mut program = program.lock().unwrap_or_else(PoisonError::into_inner);
+                program.step(now(now_ns), &inputs).map(Arc::new)
+            }
+        }
+    }
+}
+
 /// What a program's clocks show.
-pub(crate) fn now(steady_ns: u64) -> Now {
+fn now(steady_ns: u64) -> Now {
     Now { steady_ns, wall_ns: BEGINS_WALL_NS + steady_ns as i64 }
 }
 

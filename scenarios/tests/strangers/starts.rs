@@ -57,7 +57,7 @@ impl Member {
                 insist(zk, || zk.exists(&path(MEMBERS))).await?;
             }
         }
-        let name = zk.session().get();
+        let name = format!("{:x}", zk.session());
         let member = path(&format!("{MEMBERS}/of-{name}"));
         loop {
             match zk.create(&member, Data::NULL, CreateMode::Ephemeral).await {
@@ -67,7 +67,8 @@ impl Member {
                 Err(error) => passing(zk, error).await?,
             }
         }
-        probe.observe(Observation::note(Word::own("joins as"), MEMBERS, name));
+        let number = i64::from_str_radix(&name, 16).expect("a number");
+        probe.observe(Observation::note(Word::own("joins as"), MEMBERS, number));
         Ok(())
     }
 }
