@@ -98,7 +98,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         Verdict::Holds if !untested.is_empty() => {
             (Judgement::Undecided, None, Some(format!("never put to the test: {}", untested.join(", "))))
         }
-        Verdict::Holds => match unsound(&about.name, config, &how(about, config)) {
+        Verdict::Holds => match unsound(about.name, config, &how(about, config)) {
             Some(why) => (Judgement::Undecided, None, Some(why)),
             None => (Judgement::Holds, None, None),
         },
