@@ -1,6 +1,7 @@
 //! What to check, and what came of it.
 
 use crate::model::{HONEST_CHECKPOINTS, RecipeModel};
+use crate::quiet::tell_of;
 use crate::reads::Reads;
 use crate::scene::Scene;
 use crate::search::Found;
@@ -9,9 +10,11 @@ use crate::{search, stateright};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zk_trials::course::CourseStep;
 use zk_trials::promise::Assumption;
+use zk_trials::pulse::{self, Pulse};
 use zk_trials::trial::{Bounds, Reductions, Trial};
 
 /// What to explore, how, and when to give up.
@@ -217,10 +220,60 @@ impl CheckConfig {
     }
 }
 
-/// Explores a trial. `progress` is called now and then, by our own search alone.
+/// What a turn of a recipe that never ends breaks, or a look of a promise.
+const EVERY_STEP_ENDS: &str = "every-step-ends";
+
+/// Explores a trial, and tells of a turn of its code that does not end: of a search of our own, as stateright's has threads
+/// that nobody can look at. `progress` is called now and then, by our own search alone.
 ///
 /// Panics if `config` asks for a promise that nobody makes.
 pub fn check(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
+    let (started, pulse, last) = (Instant::now(), Pulse::default(), Arc::new(Mutex::new(None)));
+    let (given, told) = ((trial.clone(), config.clone(), pulse.clone()), last.clone());
+    let search = move || {
+        let (trial, config, pulse) = given;
+        tell_of(pulse);
+        let mut tell = |now| *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        explore_all(trial, &config, &mut tell)
+    };
+    let meanwhile = || {
+        if let Some(now) = last.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            progress(now);
+        }
+    };
+    match pulse::watch(&pulse, search, meanwhile) {
+        Ok(check) => check,
+        Err(acting) => endless(trial, config, &acting.to_string(), started),
+    }
+}
+
+/// Of a search that comes to no end nothing is known but why.
+fn endless(trial: Arc<Trial>, config: &CheckConfig, what: &str, started: Instant) -> Check {
+    let found = Found::of(&RecipeModel::new(trial, config, Reads::GUIDS));
+    let broken = Counterexample {
+        what: what.to_owned(),
+        excuse: None,
+        steps: Vec::new(),
+        inevitable_from: None,
+        scenes: Vec::new(),
+        course: Vec::new(),
+        guids_fall: config.guids_fall,
+    };
+    let report = PromiseReport { tested: 1, broken: Some(broken), ..PromiseReport::new(EVERY_STEP_ENDS) };
+    Check {
+        verdict: Verdict::Violated { promise: EVERY_STEP_ENDS.to_owned(), steps: 0 },
+        ran_out: None,
+        states: found.states,
+        transitions: found.transitions,
+        depth: found.depth,
+        promises: found.promises.into_iter().chain([report]).collect(),
+        sometimes: found.sometimes,
+        reads: Vec::new(),
+        wall: started.elapsed(),
+    }
+}
+
+fn explore_all(trial: Arc<Trial>, config: &CheckConfig, progress: &mut dyn FnMut(Progress)) -> Check {
     let started = Instant::now();
     if !may_rank(config) {
         return within(&trial, config, started, progress);

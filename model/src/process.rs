@@ -17,7 +17,7 @@ use crate::life::Life;
 use crate::memo::Memo;
 use crate::message::Message;
 use crate::probe::ModelProbe;
-use crate::quiet::quietly;
+use crate::quiet::{in_turn, quietly};
 use crate::reads::{Noted, Reads};
 use crate::shell::{Mark, Polled, STOPPED, Shell, Waits};
 use crate::stop::Stop;
@@ -395,7 +395,7 @@ impl Replayer {
         let mut tasks = Tasks::new(shell.clone());
         let history = before.inputs();
         Reads::take();
-        let ran = quietly(|| {
+        let turns = || {
             let mut actor = Some(self.trial.clone().actor(zk, probe, part));
             let mut take = |tasks: &mut Tasks, given: Option<&Given>| {
                 jump();
@@ -414,7 +414,8 @@ impl Replayer {
             }
             take(&mut tasks, now)?;
             Ok(Ok(Ran::of(&mut tasks, &shell)))
-        });
+        };
+        let ran = in_turn(before.actor.process, || quietly(turns));
         self.noted.add(Reads::take());
         shell.close();
         drop(tasks);

@@ -1,19 +1,41 @@
-//! Panics of recipes, caught without a word on stderr.
+//! Code of others: who of them acts, for whoever waits for it; and their panics, caught without a word on stderr.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
+use zk_trials::pulse::{Acting, Pulse};
 
 thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
     static PROMISE: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static PULSE: RefCell<Option<Pulse>> = const { RefCell::new(None) };
+}
+
+/// From now on this thread tells who acts in it.
+pub fn tell_of(pulse: Pulse) {
+    pulse.acts(Acting::Search);
+    PULSE.set(Some(pulse));
+}
+
+fn acts(acting: Acting) {
+    PULSE.with_borrow(|pulse| pulse.as_ref().map(|pulse| pulse.acts(acting)));
+}
+
+/// Runs the code of a process.
+pub fn in_turn<T>(process: u16, work: impl FnOnce() -> T) -> T {
+    acts(Acting::Task(process));
+    let done = work();
+    acts(Acting::Search);
+    done
 }
 
 /// Runs a promise's code, so that [`in_which_promise`] can tell who panicked.
 pub fn in_promise<T>(name: &'static str, work: impl FnOnce() -> T) -> T {
     PROMISE.set(Some(name));
+    acts(Acting::Promise(name));
     let done = work();
+    acts(Acting::Search);
     PROMISE.set(None);
     done
 }
@@ -39,6 +61,9 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What the closure borrows is dropped or not used again by the caller if it panics.
     let ran = catch_unwind(AssertUnwindSafe(work));
     QUIET.set(before);
+    if ran.is_err() {
+        acts(Acting::Search);
+    }
     ran.map_err(|payload| saying(&*payload))
 }
 

@@ -9,7 +9,7 @@ use crate::limits::Limits;
 use crate::link::Client;
 use crate::livelock::{self, Edges, Livelock};
 use crate::model::{HONEST_CHECKPOINTS, OWN_PROMISES, RecipeModel, Taken};
-use crate::monitors::Findings;
+use crate::monitors::{Findings, Monitors};
 use crate::process::AUDITED;
 use crate::quiet::{in_which_promise, quietly};
 use crate::reads::Reads;
@@ -423,7 +423,15 @@ fn retrace(model: &RecipeModel, path: &[usize]) -> (Vec<String>, Vec<Scene>, Vec
                 scenes.push(story.step(&state, action, &taken));
                 state = taken.state;
             }
-            Err(what) => lines.push(format!("{action:?}: panics: {what}")),
+            // A promise's: without them there is a step.
+            Err(what) => {
+                let monitors = Arc::new(Monitors::new(Vec::new(), state.monitors.seen.len()));
+                let unseen = State { monitors, ..state.clone() };
+                lines.push(match quietly(|| model.step(&unseen, action)) {
+                    Ok(taken) => describe(&unseen, action, &taken),
+                    Err(_) => format!("{action:?}: panics: {what}"),
+                });
+            }
         }
     }
     (lines, scenes, course)

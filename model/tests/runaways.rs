@@ -36,6 +36,8 @@ enum Way {
     Sets(usize),
     /// It submits many requests and gives them up, again and again.
     GivesUp,
+    /// It never ends its turn.
+    Burns,
     /// A task of its own does the same forgetting, but then checkpoints do not count.
     Spawns,
 }
@@ -100,6 +102,10 @@ impl Wrong {
                 probe.point().await;
             },
             Way::Forgets | Way::ForgetsForLong | Way::Remembers => forget(self.0, &zk, part, &path).await,
+            Way::Burns => {
+                drop(create().await);
+                burn();
+            }
             Way::Spawns => {
                 let (zk, path) = (zk.clone(), path.clone());
                 probe.spawn(Box::pin(async move { forget(Way::Forgets, &zk, part, &path).await }));
@@ -110,6 +116,12 @@ impl Wrong {
             }
         }
         End::Done
+    }
+}
+
+fn burn() {
+    while std::hint::black_box(true) {
+        std::hint::spin_loop();
     }
 }
 
@@ -128,12 +140,16 @@ async fn forget(way: Way, zk: &impl ZooKeeper, part: Part, path: &ZPath) {
     }
 }
 
-/// A trial whose promise panics.
+/// A trial whose promise panics at rest, or never ends its look.
 #[derive(Clone)]
-struct PanicsAtRest;
+struct WrongAtRest {
+    burns: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Rests;
+struct Rests {
+    burns: bool,
+}
 
 impl Promise for Rests {
     fn terms(&self) -> Terms {
@@ -142,19 +158,22 @@ impl Promise for Rests {
 
     fn see(&mut self, _event: &Event, _found: &mut Vec<Finding>) {}
     fn at_rest(&self, _rest: &Rest, _found: &mut Vec<Finding>) {
-        panic!("at rest");
+        match self.burns {
+            true => burn(),
+            false => panic!("at rest"),
+        }
     }
 }
 
-impl From<PanicsAtRest> for Trial {
-    fn from(_: PanicsAtRest) -> Trial {
+impl From<WrongAtRest> for Trial {
+    fn from(WrongAtRest { burns }: WrongAtRest) -> Trial {
         async fn actor(_zk: Arc<dyn ZooKeeper>, _probe: Arc<dyn Probe>, _part: Part) -> End {
             End::Done
         }
         Trial::new("wrong", actor)
             .bounds(Bounds::clients(1))
             .opts_out(&zk_trials::promises::STANDARD)
-            .promises(|| vec![Box::new(Rests)])
+            .promises(move || vec![Box::new(Rests { burns })])
     }
 }
 
@@ -175,6 +194,20 @@ fn a_recipe_that_tries_again_on_a_dead_session_is_a_violation() {
 fn a_recipe_that_never_waits_is_a_violation_from_the_start() {
     let check = of(Way::Flood, &full(1, 0, 0, 0));
     assert_eq!(check.verdict, Verdict::Violated { promise: "no-spin".into(), steps: 0 });
+}
+
+#[test]
+fn a_turn_that_never_ends_is_a_violation_that_names_whose_it_is() {
+    let burns = |trial: Trial, whose: &str| {
+        let check = run(Arc::new(trial), &full(1, 0, 0, 0));
+        assert_eq!(check.verdict, Verdict::Violated { promise: "every-step-ends".into(), steps: 0 });
+        let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
+        assert_eq!(example.what, whose);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| burns(Wrong(Way::Burns).into(), "the recipe of p0 does not end its turn"));
+        burns(WrongAtRest { burns: true }.into(), "the promise rests does not end its look");
+    });
 }
 
 #[test]
@@ -227,7 +260,7 @@ fn a_panic_of_the_model_is_not_the_recipes() {
 fn a_panic_of_a_promise_says_whose_it_is() {
     let check = of(Way::Submits(1), &full(1, 0, 0, 0));
     assert_eq!(check.verdict, Verdict::Holds);
-    let check = run(Arc::new(PanicsAtRest.into()), &full(1, 0, 0, 0));
+    let check = run(Arc::new(WrongAtRest { burns: false }.into()), &full(1, 0, 0, 0));
     assert_eq!(broken(&check), ["no-panic"]);
     let example = check.promises.iter().find_map(|promise| promise.broken.clone()).expect("it is broken");
     assert_eq!(example.what, "the promise rests panics: at rest");

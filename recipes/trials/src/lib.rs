@@ -12,6 +12,7 @@
 //! | `context` | who is alive, who stands how to a lock, who was robbed: what promises know in common |
 //! | `promise` | [`Promise`](promise::Promise), what must hold |
 //! | `promises` | the promises there are |
+//! | `pulse` | who acts, for whoever waits for a step that never ends |
 //! | `common` | what trials of all recipes have in common: rounds, and decent requests for the variants |
 //! | `mutation` | [`Mutated`](mutation::Mutated), a trial that goes wrong on purpose |
 //! | `words` | [`Word`](words::Word), what probes say and promises listen for |
@@ -47,6 +48,7 @@ pub mod probe;
 pub mod program;
 pub mod promise;
 pub mod promises;
+pub mod pulse;
 pub mod queue;
 pub mod revocable_lock;
 pub mod shared_lock;

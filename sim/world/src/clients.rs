@@ -7,14 +7,15 @@ use crate::hosted::Client;
 use crate::mailbox::Seen;
 use crate::network::Arrival;
 use crate::process::{Armed, Process};
-use crate::pulse::{Acting, watch};
 use crate::schedule::{Loss, RequestKind, When};
 use crate::trace::{Place, What};
+use crate::watch::watch;
 use crate::world::{Happening, MS, Phase, World};
 use zk_api::{Error, KeeperState, Pending, Request, Response};
 use zk_proto::client::{CallId, ClientEvent, ClientInput, ClientOutput, ClientTimer, WatchId};
 use zk_proto::message::{ConnId, ToClient, ToServer};
 use zk_trials::event::{ActorId, Fact};
+use zk_trials::pulse::Acting;
 use zk_watched::Invariant;
 
 impl World<'_> {

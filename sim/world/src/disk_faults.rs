@@ -1,8 +1,8 @@
 //! What goes wrong with disks: bits that rot, writes that fail, disks that are full, and crashes at any of a disk's
 //! operations. How many disks are spoiled is known here, and decides what servers can be blamed for.
 
-use crate::pulse::watch;
 use crate::trace::{Place, What};
+use crate::watch::watch;
 use crate::world::World;
 use zk_proto::disk::DiskOp;
 use zk_proto::server::{RecoveryError, ServerId};

@@ -3,8 +3,8 @@
 use crate::choices::Stream;
 use crate::crossing::{Carried, Way};
 use crate::network::Arrival;
-use crate::pulse::watch;
 use crate::trace::{Place, What};
+use crate::watch::watch;
 use crate::world::{Happening, MS, Phase, World, share};
 use zk_api::Zxid;
 use zk_proto::message::ToPeer;

@@ -5,7 +5,6 @@
 
 use crate::choices::Stream;
 use crate::mailbox::Ask;
-use crate::pulse::Acting;
 use crate::trace::{Place, What};
 use crate::world::{Happening, World};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,6 +15,7 @@ use zk_proto::message::{ConnId, ToClient, ToServer, Xid};
 use zk_trials::event::{ActorId, End, Resource};
 use zk_trials::probe::ASKS_PER_TURN;
 use zk_trials::program::{Input, Life, Now, Output, Program, Programs, Socket, Step};
+use zk_trials::pulse::Acting;
 use zk_wire::OfProgram;
 
 /// What a run ends with, by unwinding, when a program does not keep to the protocol: no run of it says anything.

@@ -25,7 +25,6 @@
 //! | `hosted` | client processes that are programs of others |
 //! | `nemesis` | does the faults of the schedule |
 //! | `administrator` | who deletes what clients hold, or writes to it |
-//! | `pulse` | who acts, for whoever waits for a step that never ends |
 //! | `rest` | when a run is over, and what is left then |
 //! | `knowledge` | what is known outside every server: the facts that promises are judged by |
 //! | `judge` | shows the promises what happens |
@@ -33,6 +32,7 @@
 //! | `crossing` | [`Crossing`]: messages with both their times, to be drawn |
 //! | `herd` | [`Herd`]: how many a change wakes, by how many wait |
 //! | `visible` | what clients see, recorded to be judged by others |
+//! | `watch` | how what is always watched is shown what happens |
 //! | `timeline` | [`Moment`](timeline::Moment): those of the trace's events that tell the story, typed |
 
 #[cfg(not(madsim))]
@@ -67,7 +67,6 @@ pub mod order;
 mod other_time;
 mod probe;
 mod process;
-mod pulse;
 mod queue;
 mod recorded;
 mod rest;
@@ -80,6 +79,7 @@ pub mod timeline;
 mod trace;
 mod views;
 mod visible;
+mod watch;
 mod world;
 
 pub use cases::cases;

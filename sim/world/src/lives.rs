@@ -7,7 +7,6 @@ use crate::hosted::Client;
 use crate::mailbox::{Ask, Mailbox};
 use crate::probe::SimProbe;
 use crate::process::Process;
-use crate::pulse::Acting;
 use crate::schedule::When;
 use crate::world::{Happening, MS, Phase, World, share};
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use zk_proto::client::{CallId, ClientConfig, ClientEvent, ClientSession, WatchId
 use zk_proto::server::ServerId;
 use zk_trials::event::{ActorId, End, Fact, Observation, Resource};
 use zk_trials::probe::{POLLS_PER_TURN, Probe};
+use zk_trials::pulse::Acting;
 use zk_trials::trial::Part;
 use zk_watched::Invariant;
 

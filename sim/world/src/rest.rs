@@ -1,7 +1,7 @@
 //! The end of a run: when nothing moves any more, and what is left then.
 
-use crate::pulse::watch;
 use crate::trace::{Place, What};
+use crate::watch::watch;
 use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use zk_api::{KeeperState, SessionId};

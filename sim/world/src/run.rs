@@ -4,7 +4,6 @@ use crate::crossing::Crossing;
 use crate::disk_faults::DiskCrash;
 use crate::herd::Herd;
 use crate::order::{Order, Ordered};
-use crate::pulse::{Acting, LOOK_EVERY, Pulse, Watchdog};
 use crate::scenario::Scenario;
 use crate::schedule::Schedule;
 use crate::timeline::Moment;
@@ -14,11 +13,11 @@ use madsim::runtime::Runtime;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use zk_proto::mutant::Mutant;
 use zk_proto::visible::Step;
 use zk_proto::zab::invariants;
 use zk_trials::promise::Assumption;
+use zk_trials::pulse::{self, Acting, Pulse};
 use zk_trials::trial::Trial;
 use zk_watched::Invariant;
 
@@ -155,38 +154,19 @@ fn run_watched(
     options: &RunOptions,
     pulse: Pulse,
 ) -> Run {
-    let (sender, ended) = mpsc::channel();
     let given = (trial.clone(), scenario.clone(), schedule.clone(), options.clone(), pulse.clone());
     let run = move || {
         let (trial, scenario, schedule, options, pulse) = given;
-        pulse.begin();
         let runtime = Runtime::with_seed_and_config(seed, Config::default());
         // It never awaits: the loop inside is all there is.
         // What unwinds is caught inside, as madsim would tell of it in its own words.
         let here = || run_here(&trial, &scenario, seed, &schedule, &options, &pulse);
-        let run = runtime.block_on(async { catch_unwind(AssertUnwindSafe(here)) });
-        drop(runtime);
-        // Nobody waits for one that came to no end.
-        sender.send(run).ok();
+        runtime.block_on(async { catch_unwind(AssertUnwindSafe(here)) })
     };
     // A thread that has run before has hash seeds and the like of its own.
-    let thread =
-        std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run).expect("a thread can be started");
-    let mut watchdog = Watchdog::new(pulse);
-    loop {
-        match ended.recv_timeout(LOOK_EVERY) {
-            Ok(run) => {
-                thread.join().ok();
-                return run.unwrap_or_else(|panic| resume_unwind(panic));
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                // Its thread goes on until the process ends.
-                if let Some(acting) = watchdog.looks() {
-                    return endless(seed, acting);
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => panic!("the run of seed {seed} has ended without a word"),
-        }
+    match pulse::watch(&pulse, run, || {}) {
+        Ok(run) => run.unwrap_or_else(|panic| resume_unwind(panic)),
+        Err(acting) => endless(seed, acting),
     }
 }
 
@@ -196,9 +176,6 @@ fn endless(seed: u64, acting: Acting) -> Run {
     let violation = RunViolation { promise, at_ns: 0, what: acting.to_string(), excuse: None };
     Run { seed, tested: [(promise, 1)].into(), violations: vec![violation], ..Run::default() }
 }
-
-/// Of a run's thread: recipes are small, but not optimised in tests.
-const STACK_BYTES: usize = 4 << 20;
 
 fn run_here(
     trial: &Arc<Trial>,

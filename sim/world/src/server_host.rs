@@ -6,9 +6,9 @@ use crate::crossing::{Carried, Way};
 use crate::executor::{Caught, quietly};
 use crate::knowledge::Woken;
 use crate::network::Arrival;
-use crate::pulse::{Acting, watch};
 use crate::scenario::{Scenario, SyncRule};
 use crate::trace::{Place, What};
+use crate::watch::watch;
 use crate::world::{Happening, MS, Phase, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ use zk_proto::server::{
 };
 use zk_proto::txn::Txn;
 use zk_proto::zab::PeerConfig;
+use zk_trials::pulse::Acting;
 use zk_watched::Invariant;
 
 /// A machine with a server.

@@ -1,11 +1,14 @@
-//! What a run is at, for whoever waits for it: a step that never ends cannot say so itself.
+//! What a run or a search is at, for whoever waits for it: a step that never ends cannot say so itself.
 //!
 //! The only place of a run where the time outside counts: the processor time that one step takes, and what a step may
 //! last that takes none, as it waits for something that no run can bring.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 /// One step may take so much processor time: thousands of times what any takes.
@@ -15,14 +18,17 @@ const MOST: Duration = Duration::from_secs(8);
 const MOST_WAIT: Duration = Duration::from_secs(120);
 
 /// Between two looks.
-pub const LOOK_EVERY: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Of the thread that is waited for: code that is not optimised needs more.
+const STACK_BYTES: usize = 8 << 20;
 
 /// Shared by a run and who waits for it.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse {
     beat: Arc<Mutex<Beat>>,
     /// Whose steps do not end.
-    #[cfg(test)]
+    #[cfg(feature = "mutants")]
     endless: Option<Acting>,
 }
 
@@ -40,6 +46,8 @@ struct Beat {
 pub enum Acting {
     #[default]
     World,
+    /// A search, which may take as long as it likes: what it does has limits of its own.
+    Search,
     Server(u8),
     Client(u16),
     Task(u16),
@@ -51,6 +59,7 @@ impl fmt::Display for Acting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Acting::World => write!(f, "the world does not end its step"),
+            Acting::Search => write!(f, "the search goes on"),
             Acting::Server(id) => write!(f, "s{id} does not end its step"),
             Acting::Client(id) => write!(f, "the session of p{id} does not end its step"),
             Acting::Task(id) => write!(f, "the recipe of p{id} does not end its turn"),
@@ -66,23 +75,23 @@ impl fmt::Display for Acting {
 
 impl Pulse {
     /// Of a run in which somebody's steps do not end.
-    #[cfg(test)]
+    #[cfg(feature = "mutants")]
     pub fn endless(acting: Acting) -> Pulse {
         Pulse { endless: Some(acting), ..Pulse::default() }
     }
 
-    /// The run begins in this thread.
-    pub fn begin(&self) {
+    /// It begins in this thread.
+    fn begin(&self) {
         self.beat().thread = std::fs::read_link("/proc/thread-self").ok();
     }
 
-    /// Somebody begins to act. Gives who did.
+    /// Somebody begins to act. Gives who did before.
     pub fn acts(&self, acts: Acting) -> Acting {
         let mut beat = self.beat();
         beat.count += 1;
         let former = std::mem::replace(&mut beat.acts, acts);
         drop(beat);
-        #[cfg(test)]
+        #[cfg(feature = "mutants")]
         while self.endless == Some(acts) {
             std::hint::spin_loop();
         }
@@ -94,8 +103,41 @@ impl Pulse {
     }
 }
 
+/// Does something in a thread of its own, which has run nothing before, and gives what comes of it; or who acts in there
+/// and does not come to an end, in which case that thread goes on until the process ends. Calls `meanwhile` now and then.
+pub fn watch<T: Send + 'static>(
+    pulse: &Pulse,
+    work: impl FnOnce() -> T + Send + 'static,
+    mut meanwhile: impl FnMut(),
+) -> Result<T, Acting> {
+    let (sender, ended) = mpsc::channel();
+    let of_thread = pulse.clone();
+    let run = move || {
+        of_thread.begin();
+        // Nobody waits for one that came to no end.
+        sender.send(catch_unwind(AssertUnwindSafe(work))).ok();
+    };
+    let thread = Builder::new().stack_size(STACK_BYTES).spawn(run).expect("a thread can be started");
+    let mut watchdog = Watchdog::new(pulse.clone());
+    loop {
+        match ended.recv_timeout(LOOK_EVERY) {
+            Ok(done) => {
+                thread.join().ok();
+                return Ok(done.unwrap_or_else(|panic| resume_unwind(panic)));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                meanwhile();
+                if let Some(acting) = watchdog.looks() {
+                    return Err(acting);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => panic!("a thread has ended without a word"),
+        }
+    }
+}
+
 /// Looks at a run now and then.
-pub struct Watchdog {
+struct Watchdog {
     pulse: Pulse,
     seen: Beat,
     cpu: Duration,
@@ -103,16 +145,16 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    pub fn new(pulse: Pulse) -> Watchdog {
+    fn new(pulse: Pulse) -> Watchdog {
         let seen = pulse.beat().clone();
         Watchdog { pulse, seen, cpu: Duration::ZERO, since: Instant::now() }
     }
 
     /// Who does not end his step, if somebody does not.
-    pub fn looks(&mut self) -> Option<Acting> {
+    fn looks(&mut self) -> Option<Acting> {
         let now = self.pulse.beat().clone();
         let cpu = now.thread.as_ref().and_then(cpu_of).unwrap_or_else(|| self.since.elapsed());
-        if now != self.seen {
+        if now != self.seen || now.acts == Acting::Search {
             (self.seen, self.cpu, self.since) = (now, cpu, Instant::now());
             return None;
         }
@@ -128,16 +170,3 @@ fn cpu_of(thread: &PathBuf) -> Option<Duration> {
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
     Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }
-
-/// Shows something to a watcher, in a run that is watched. A function would hold on to the whole world.
-macro_rules! watch {
-    ($world:ident . $watcher:ident, $($call:tt)*) => {
-        if $world.watches {
-            let former = $world.pulse.acts(crate::pulse::Acting::Invariants(stringify!($($call)*)));
-            $world.$watcher.$($call)*;
-            $world.pulse.acts(former);
-        }
-    };
-}
-
-pub(crate) use watch;
