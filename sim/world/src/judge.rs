@@ -1,14 +1,18 @@
 //! The judge: shows every event to every promise, and keeps what they find.
 
-use crate::pulse::{Acting, Pulse};
+use crate::executor::{Caught, quietly};
 use crate::run::RunViolation;
 use std::collections::BTreeMap;
 use zk_trials::event::Event;
 use zk_trials::promise::{AnyPromise, Finding, Rest};
+use zk_trials::pulse::{Acting, Pulse};
+use zk_watched::Invariant;
 
 /// The promises of a run and what came of them.
 pub struct Judge {
     promises: Vec<Box<dyn AnyPromise>>,
+    /// Whose code has panicked: they are shown nothing more.
+    panicked: Vec<bool>,
     tested: Vec<u64>,
     /// In order of time; the first of each name with and without an excuse.
     violations: Vec<RunViolation>,
@@ -19,8 +23,8 @@ pub struct Judge {
 impl Judge {
     /// Nothing has been seen yet.
     pub fn new(promises: Vec<Box<dyn AnyPromise>>, pulse: Pulse) -> Judge {
-        let tested = vec![0; promises.len()];
-        Judge { promises, tested, violations: Vec::new(), found: Vec::new(), pulse }
+        let (panicked, tested) = (vec![false; promises.len()], vec![0; promises.len()]);
+        Judge { promises, panicked, tested, violations: Vec::new(), found: Vec::new(), pulse }
     }
 
     /// Shows an event.
@@ -36,9 +40,16 @@ impl Judge {
     fn each(&mut self, now_ns: u64, show: impl Fn(&mut Box<dyn AnyPromise>, &mut Vec<Finding>)) {
         let mut found = std::mem::take(&mut self.found);
         for index in 0..self.promises.len() {
+            if self.panicked[index] {
+                continue;
+            }
             let name = self.promises[index].name();
             self.pulse.acts(Acting::Promise(name));
-            show(&mut self.promises[index], &mut found);
+            if let Err(Caught::Panic(what)) = quietly(|| show(&mut self.promises[index], &mut found)) {
+                self.panicked[index] = true;
+                let what = format!("the promise {name} panics: {what}");
+                self.broken(now_ns, Invariant::NoPanic.name(), what);
+            }
             for finding in found.drain(..) {
                 self.tested[index] += 1;
                 match finding {

@@ -33,12 +33,16 @@ fn a_recipe_that_never_ends_its_turn_is_found_and_named() {
     assert_eq!(found(&run), "the recipe of p0 does not end its turn");
 }
 
-/// A trial of nothing, whose promise looks for ever.
+/// A trial of nothing, whose promise looks for ever, or panics.
 #[derive(Clone)]
-struct Looked;
+struct Looked {
+    panics: bool,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Looks;
+struct Looks {
+    panics: bool,
+}
 
 impl Promise for Looks {
     fn terms(&self) -> Terms {
@@ -46,6 +50,7 @@ impl Promise for Looks {
     }
 
     fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {
+        assert!(!self.panics, "it has seen enough");
         loop {
             std::hint::spin_loop();
         }
@@ -53,7 +58,7 @@ impl Promise for Looks {
 }
 
 impl From<Looked> for Trial {
-    fn from(_: Looked) -> Trial {
+    fn from(Looked { panics }: Looked) -> Trial {
         async fn actor(_: Arc<dyn ZooKeeper>, _: Arc<dyn Probe>, _: Part) -> End {
             End::Done
         }
@@ -61,7 +66,7 @@ impl From<Looked> for Trial {
         let mut trial = Trial::new("looked", actor)
             .summary("Nothing happens.")
             .opts_out(&zk_trials::promises::STANDARD)
-            .promises(|| vec![Box::new(Looks)]);
+            .promises(move || vec![Box::new(Looks { panics })]);
         trial.setup = setup;
         trial
     }
@@ -69,7 +74,17 @@ impl From<Looked> for Trial {
 
 #[test]
 fn a_promise_that_never_ends_its_look_is_found_and_named() {
-    let trial: Arc<Trial> = Arc::new(Looked.into());
+    let trial: Arc<Trial> = Arc::new(Looked { panics: false }.into());
     let run = run(&trial, &calm(), 1, &RunOptions::default());
     assert_eq!(found(&run), "the promise looks-for-ever does not end its look");
+}
+
+#[test]
+fn a_promise_that_panics_is_named_and_the_run_goes_on() {
+    let trial: Arc<Trial> = Arc::new(Looked { panics: true }.into());
+    let run = run(&trial, &calm(), 1, &RunOptions::default());
+    let [only] = &run.violations[..] else { panic!("{:?}", run.violations) };
+    assert_eq!((only.promise, only.excuse), ("no-panic", None));
+    let panicked = "the promise looks-for-ever panics: it has seen enough (";
+    assert!(only.what.starts_with(panicked), "{}", only.what);
 }
