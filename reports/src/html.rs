@@ -59,7 +59,8 @@ pub(crate) fn html(what: &str, page: &Page) -> String {
         *heading = if above.replace(*place) == Some(*place) { "" } else { *heading };
     }
     let whole = Whole { what, policy, style: STYLE, script: SCRIPT, title, answer, head, main };
-    whole.render().expect("writing into memory does not fail")
+    let text = whole.render().expect("writing into memory does not fail");
+    text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "\u{fffd}")
 }
 
 /// Where a part stands among the others, and under which heading; nowhere, if it is one of the page's head.

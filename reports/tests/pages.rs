@@ -7,7 +7,7 @@ use zk_reports::{
     Answer, CheckedPromise, Diagram, ENSEMBLE_SCHEMA, EnsembleBounds, EnsembleReport, Fate, Happened,
     Judgement, Kill, LIVE_SCHEMA, Limits, LiveBreak, LivePromise, LiveReport, MERMAID_KEPT, MUTANTS_SCHEMA,
     Missing, MutantResult, MutantsReport, Paint, Path, Reached, Report, Suite, SweepReport, Verdict,
-    annotations, mermaid, to_json, write_report,
+    annotations, junit, mermaid, to_json, write_report,
 };
 
 #[test]
@@ -366,6 +366,17 @@ fn a_sequence_diagram_is_short_and_means_only_what_it_is_to_mean() {
     assert!(text.contains("BROKEN exclusion#58; p0 and p1"), "{text}");
     let empty = Diagram::new(zk_reports::Unit::Steps, Vec::new());
     assert_eq!(mermaid(&empty), "sequenceDiagram\n");
+}
+
+#[test]
+fn what_no_page_and_no_xml_may_have_is_in_neither() {
+    let report = SweepReport { what: "odd\0\u{1b}\u{ffff}".into(), ..sweep(1, 5) };
+    let xml = junit(&Suite::from(&report));
+    for text in [report.html(), xml.clone()] {
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{text}");
+        assert!(text.contains("odd"));
+    }
+    assert!(!xml.contains('\u{ffff}'));
 }
 
 #[test]
