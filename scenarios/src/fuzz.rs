@@ -64,7 +64,7 @@ pub(crate) struct FuzzArguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "300", value_parser = whole(1..=10_000_000u64))]
     programs: u64,
     /// The first program's seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=u64::MAX / 1_000 - 10_000_000))]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, default_value = "1", value_parser = whole(0..=1_000_000_000_000_000u64))]
     seed: u64,
     /// How many runs of the world for each
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", value_parser = whole(1..=1_000u64))]

@@ -50,6 +50,6 @@ pub(crate) use shrink::{
     Effort as ShrinkEffort, Shrunk, new_scenario_file, replay_of, shrink, shrunk_text, size, to_file,
 };
 pub(crate) use sweep::{How, SoFar, asked, default_jobs, each_seed, sweep, sweep_with};
-pub(crate) use target::{Asked, Target};
+pub(crate) use target::{Asked, Target, suited};
 pub(crate) use threads::{each_of, in_order};
 pub(crate) use timeline::lines;

@@ -33,6 +33,7 @@ impl Zoo {
     /// One more trial. Panics if its name is taken or could not be typed, or if nothing could be judged of it: it
     /// promises nothing, its bounds have nobody in them, or what it sets up cannot be there.
     #[must_use]
+    #[track_caller]
     pub fn with(mut self, trial: impl Into<Trial>) -> Zoo {
         let trial = trial.into();
         let name = trial.about.name;
@@ -58,6 +59,7 @@ impl Zoo {
             return Ok(trial.clone());
         }
         let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
+            _ if is_file(name) => "a scenario file is not asked for here".to_string(),
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),
         };
@@ -169,6 +171,12 @@ fn flaw(trial: &Trial) -> Option<String> {
     if let Some(nth) = (1..names.len()).find(|nth| names[..*nth].contains(&names[*nth])) {
         return Some(format!("it promises {} twice", names[nth]));
     }
+    if let Some(name) = names.iter().find(|name| !name.split('-').all(is_word)) {
+        return Some(format!("it promises '{name}', which must be words such as no-waiter-stuck"));
+    }
+    if let Some(breaks) = trial.about.breaks.filter(|breaks| !names.contains(&breaks.promise)) {
+        return Some(format!("it breaks {}, which is no promise of it", breaks.promise));
+    }
     if let Some(kept) = trial.keeps.iter().find(|kept| !names.contains(kept)) {
         return Some(format!("it keeps {kept}, which is no promise of it"));
     }
@@ -182,6 +190,9 @@ fn flaw(trial: &Trial) -> Option<String> {
         let Ok(path) = ZPath::parse(text) else {
             return Some(format!("it sets up '{text}', which is no path"));
         };
+        if path == ZPath::root() || text.split('/').nth(1) == Some("zookeeper") {
+            return Some(format!("it sets up {text}, which is there by itself"));
+        }
         if setup[..nth].contains(text) {
             return Some(format!("it sets up {text} twice"));
         }
@@ -190,6 +201,25 @@ fn flaw(trial: &Trial) -> Option<String> {
             return Some(format!("it sets up {text} before its parent"));
         }
     }
+    if let Some((path, _)) = trial.counters.iter().find(|(path, _)| !setup.contains(path)) {
+        return Some(format!("it counts the children of {path}, which it does not set up"));
+    }
+    unsuited(trial)
+}
+
+/// Whether a name has such a word in it.
+fn is_word(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// What is wrong with the scenario that it is made for.
+#[cfg(feature = "run")]
+fn unsuited(trial: &Trial) -> Option<String> {
+    crate::run::suited(zk_world::Scenario::default(), trial).err().map(|error| error.to_string())
+}
+
+#[cfg(not(feature = "run"))]
+fn unsuited(_: &Trial) -> Option<String> {
     None
 }
 
@@ -238,8 +268,8 @@ pub(crate) fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zk_trials::event::End;
-    use zk_trials::promise::AnyPromise;
+    use zk_trials::event::{End, Event};
+    use zk_trials::promise::{AnyPromise, Finding, Promise, Terms};
     use zk_trials::promises::{NoFailure, NoWaiterStuck};
     use zk_trials::trial::Bounds;
 
@@ -278,6 +308,33 @@ mod tests {
         assert_eq!(wrong(sound().setup(["a"])), "it sets up 'a', which is no path");
         assert_eq!(wrong(sound().setup(["/a/b"])), "it sets up /a/b before its parent");
         assert_eq!(wrong(sound().setup(["/a", "/a"])), "it sets up /a twice");
+        for there in ["/", "/zookeeper", "/zookeeper/quota"] {
+            assert_eq!(
+                wrong(sound().setup([there])),
+                format!("it sets up {there}, which is there by itself")
+            );
+        }
+        let of_b = "it counts the children of /b, which it does not set up";
+        assert_eq!(wrong(sound().counters(&[("/b", 7)])), of_b);
+        let broken = wrong(sound().breaks("fifo", "S-001", "a drop"));
+        assert_eq!(broken, "it breaks fifo, which is no promise of it");
+        let named = |name| wrong(sound().promises(move || vec![Box::new(Called(name))]));
+        assert_eq!(named(""), "it promises '', which must be words such as no-waiter-stuck");
+        assert_eq!(named("no one"), "it promises 'no one', which must be words such as no-waiter-stuck");
+        let none = wrong(sound().scenario(&[("clients", "0")]));
+        assert!(none.starts_with("the scenario of idle: clients=0: "), "{none}");
+    }
+
+    /// Has this name.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    struct Called(&'static str);
+
+    impl Promise for Called {
+        fn terms(&self) -> Terms {
+            Terms::of(self.0).about("Nothing.")
+        }
+
+        fn see(&mut self, _: &Event, _: &mut Vec<Finding>) {}
     }
 
     #[test]

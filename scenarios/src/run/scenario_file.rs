@@ -34,6 +34,10 @@ fn parse(file: &str, text: &str) -> Result<Scenario, BadInput> {
     let bad =
         |error: toml::de::Error| BadInput::new(format!("{}: {}", at(error.span()), helped(error.message())));
     let mut keys = DeTable::parse(text).map_err(bad)?;
+    if keys.get_ref().is_empty() {
+        let expected = "expected a scenario's keys, such as recipe = \"lock\"";
+        return Err(BadInput::new(format!("{file}: there is nothing in it; {expected}")));
+    }
     if let Some((key, version)) = newer(keys.get_ref()) {
         let own = env!("CARGO_PKG_VERSION");
         let problem = format!("{key}: made for zoocheck {version}; this one is {own}, and older");

@@ -240,7 +240,7 @@ fn find(zoo: &Zoo, name: &str, promises: &[String]) -> Result<Arc<Trial>, BadInp
 }
 
 /// A scenario with the trial, and with what that is made for.
-fn suited(scenario: Scenario, trial: &Trial) -> Result<Scenario, BadInput> {
+pub(crate) fn suited(scenario: Scenario, trial: &Trial) -> Result<Scenario, BadInput> {
     let name = trial.about.name;
     let mut scenario = Scenario { recipe: name.into(), ..scenario };
     for (key, value) in &trial.scenario {
