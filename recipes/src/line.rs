@@ -1,6 +1,22 @@
 //! Standing in line: an ephemeral sequential znode with a guid, and waiting for those before it.
 //!
-//! Locks, shared locks and elections are all of this shape. They differ in whom a contender waits for.
+//! Locks, shared locks and elections are all of this shape. They differ in whom a contender waits for. What is hard about it
+//! is done here: a create whose answer was lost, a list that is older than the create, a znode that would outlive its
+//! attempt.
+//!
+//! ```
+//! use zk_api::{ZPath, ZooKeeper};
+//! use zk_recipes::RecipeError;
+//! use zk_recipes::line::{Line, next_lower};
+//!
+//! /// Does something while nobody else does. `guid` is unlike any other.
+//! async fn alone<Z: ZooKeeper>(zk: Z, parent: &ZPath, guid: &str) -> Result<(), RecipeError> {
+//!     let mut line = Line::new(zk, parent, guid, &["lock"]).expect("a guid is fit for a name");
+//!     let held = line.stand("lock").await?.turn(next_lower).await?;
+//!     // held.token() is higher than any holder's before.
+//!     held.release().await
+//! }
+//! ```
 
 use crate::names::{self, Contender};
 use crate::session::{self, Lost, OnDisconnect, RecipeError};
@@ -12,15 +28,15 @@ use zk_api::{
 };
 
 /// Whom a contender waits for: an index into all contenders in order, given its own.
-pub(crate) type Rule = fn(&[Contender<'_>], usize) -> Option<usize>;
+pub type Rule = fn(&[Contender<'_>], usize) -> Option<usize>;
 
 /// Waits for whoever stands right before.
-pub(crate) fn next_lower(_all: &[Contender<'_>], own: usize) -> Option<usize> {
+pub fn next_lower(_all: &[Contender<'_>], own: usize) -> Option<usize> {
     own.checked_sub(1)
 }
 
 /// One contender at a time among the children of a znode.
-pub(crate) struct Line<Z> {
+pub struct Line<Z> {
     pub(crate) zk: Z,
     pub(crate) parent: ZPath,
     guid: Text,
@@ -43,7 +59,7 @@ impl<Z> fmt::Debug for Line<Z> {
 
 impl<Z: ZooKeeper> Line<Z> {
     /// Fails if the guid is empty or not fit for a znode's name.
-    pub(crate) fn new(
+    pub fn new(
         zk: Z,
         parent: &ZPath,
         guid: &str,
@@ -55,7 +71,7 @@ impl<Z: ZooKeeper> Line<Z> {
     }
 
     /// Begins an attempt of a kind with a znode. What an earlier attempt has left behind is removed first.
-    pub(crate) async fn stand(&mut self, kind: &'static str) -> Result<Place<'_, Z>, RecipeError> {
+    pub async fn stand(&mut self, kind: &'static str) -> Result<Place<'_, Z>, RecipeError> {
         // Not gone on with: its deletion may be on its way, and would take the place from its holder.
         self.abandon().await?;
         let prefix = self.child(&format!("{}-{kind}-", self.guid));
@@ -65,7 +81,7 @@ impl<Z: ZooKeeper> Line<Z> {
     }
 
     /// Removes what an attempt that was dropped has left behind. Returns when it is known that nothing is left.
-    pub(crate) async fn abandon(&mut self) -> Result<(), RecipeError> {
+    pub async fn abandon(&mut self) -> Result<(), RecipeError> {
         while self.left {
             self.zk.checkpoint("line/abandon", &[Local::Text(self.parent.as_str()), Local::Text(&self.guid)]);
             // A create or delete of an earlier connection may be on its way still; a place in the order comes behind it.
@@ -135,7 +151,7 @@ impl<Z: ZooKeeper> Line<Z> {
 }
 
 /// An attempt, and the znode that must not outlive it: dropping it submits the znode's deletion.
-pub(crate) struct Place<'a, Z: ZooKeeper> {
+pub struct Place<'a, Z: ZooKeeper> {
     line: &'a mut Line<Z>,
     /// The path that creates are tried with; the number comes behind it.
     prefix: ZPath,
@@ -170,7 +186,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
     }
 
     /// Waits until the rule names nobody to wait for.
-    pub(crate) async fn turn(mut self, rule: Rule) -> Result<Held<'a, Z>, RecipeError> {
+    pub async fn turn(mut self, rule: Rule) -> Result<Held<'a, Z>, RecipeError> {
         loop {
             match self.look(rule).await? {
                 Look::Free(token) => return Ok(Held { place: self, token }),
@@ -182,7 +198,7 @@ impl<'a, Z: ZooKeeper> Place<'a, Z> {
 
     /// As [`turn`](Place::turn), if there is nobody to wait for now. Otherwise the znode is removed, and it is known
     /// to be gone.
-    pub(crate) async fn turn_now(mut self, rule: Rule) -> Result<Option<Held<'a, Z>>, RecipeError> {
+    pub async fn turn_now(mut self, rule: Rule) -> Result<Option<Held<'a, Z>>, RecipeError> {
         loop {
             match self.look(rule).await? {
                 Look::Free(token) => return Ok(Some(Held { place: self, token })),

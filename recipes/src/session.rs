@@ -1,4 +1,28 @@
 //! What every recipe makes of errors, of a lost connection and of the end of its session.
+//!
+//! For a recipe of one's own:
+//!
+//! ```
+//! use zk_api::{Data, ZPath, ZooKeeper};
+//! use zk_recipes::RecipeError;
+//! use zk_recipes::session::{ordered, passing};
+//!
+//! /// Sets data that may be set twice, and then reads what is at least as new.
+//! async fn set_and_read<Z: ZooKeeper>(zk: &Z, node: &ZPath, data: Data) -> Result<Data, RecipeError> {
+//!     while let Err(error) = zk.set_data(node, data.clone(), -1).await {
+//!         passing(zk, error, node).await?;
+//!     }
+//!     loop {
+//!         // Asked for together: the read comes right behind a place in the order of all writes.
+//!         let (ordered, read) = (ordered(zk, node), zk.data(node));
+//!         let error = match (ordered.await, read.await) {
+//!             (Ok(_), Ok((data, _))) => return Ok(data),
+//!             (Err(error), _) | (_, Err(error)) => error,
+//!         };
+//!         passing(zk, error, node).await?;
+//!     }
+//! }
+//! ```
 
 use crate::revoke::{Revoked, UNLOCK};
 use std::fmt;
@@ -64,7 +88,7 @@ pub enum Lost {
 
 /// Lets an error pass if the request may be tried again, once there is a connection. `parent` is the znode that a
 /// `NoNode` speaks of.
-pub(crate) async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
+pub async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) -> Result<(), RecipeError> {
     match (error.code, error.outcome()) {
         _ if error.is_session_over() => Err(RecipeError::SessionLost),
         // The session is at another connection of this client, or soon will be.
@@ -82,7 +106,7 @@ pub(crate) async fn passing<Z: ZooKeeper>(zk: &Z, error: Error, parent: &ZPath) 
 ///
 /// A `sync` costs less and does neither: a leader that was deposed and does not know it answers one by itself, and one
 /// whose own tree is behind answers all the same.
-pub(crate) fn ordered<Z: ZooKeeper>(zk: &Z, node: &ZPath) -> Reply<bool> {
+pub fn ordered<Z: ZooKeeper>(zk: &Z, node: &ZPath) -> Reply<bool> {
     let path = node.text();
     // One that fails is in the order as well.
     zk.multi(vec![Op::Check { path: path.clone(), version: -1 }]).map(|answer| match answer? {
@@ -95,7 +119,7 @@ pub(crate) fn ordered<Z: ZooKeeper>(zk: &Z, node: &ZPath) -> Reply<bool> {
 }
 
 /// Waits for a connection.
-pub(crate) async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), RecipeError> {
+pub async fn connected<Z: ZooKeeper>(zk: &Z) -> Result<(), RecipeError> {
     loop {
         // Listened for before looking, or a change between the two would be missed.
         let change = zk.state_change();
