@@ -327,7 +327,7 @@ impl Shell {
         let mut inner = self.count();
         if !inner.closed {
             let actor = inner.actor.of_thread(thread);
-            inner.polling.forget();
+            inner.polling.tells(&what);
             inner.out.events.push(Event::Says { actor, what });
         }
     }

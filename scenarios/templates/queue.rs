@@ -59,7 +59,7 @@ fn my_queue() -> Trial {
         .setup(["/my-queue"])
         .promises(|| vec![Box::new(TakenOnce::default())])
         // An error ends an attempt, and whoever made it; nobody waits.
-        .opts_out(&["no-failure", "no-waiter-stuck"])
+        .opts_out(&["no-failure", "no-waiter-stuck", "no-litter"])
 }
 
 #[test]

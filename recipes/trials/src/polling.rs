@@ -1,6 +1,6 @@
 //! Finds code that asks the same thing again and again while nothing happens to it.
 
-use crate::event::{ActorId, Fact};
+use crate::event::{ActorId, Fact, Observation};
 use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 
 /// So many times running, the same request is answered the same before it is called polling. A recipe whose tasks all look at
@@ -8,13 +8,15 @@ use zk_api::{ErrorCode, MultiOutcome, Outcome, Request, Response, StatReads};
 pub const MOST: u32 = 5;
 
 /// What an actor was answered since anything else has happened to it: an event, a change of its connection, a write that
-/// took effect, something that it has told of, or another answer to the same request.
+/// took effect, something new that it has told of, or another answer to the same request.
 ///
 /// Both engines ask it, at the seam between an actor and its client; in a model, what comes round by a checkpoint is looked
 /// for in the graph of its states.
 #[derive(Clone, Debug, Default)]
 pub struct Polling {
     same: Vec<Same>,
+    /// What it has told of.
+    told: Vec<Observation>,
     answers: u64,
 }
 
@@ -39,6 +41,15 @@ impl Polling {
     /// Something else has happened.
     pub fn forget(&mut self) {
         self.same.clear();
+        self.told.clear();
+    }
+
+    /// It tells of something: for the second time that is nothing that has happened.
+    pub fn tells(&mut self, what: &Observation) {
+        if !self.told.contains(what) {
+            self.same.clear();
+            self.told.push(what.clone());
+        }
     }
 
     /// A request is answered; gives what is to be told if that was once too often.
@@ -172,6 +183,21 @@ mod tests {
             polling.answer(ME, asked_at, &create, Err(ErrorCode::NodeExists)).is_some()
         });
         assert_eq!(refused.count(), 1);
+    }
+
+    #[test]
+    fn who_tells_of_the_same_again_polls_all_the_same() {
+        let polled = |tells: &dyn Fn(usize) -> i64| {
+            let mut polling = Polling::default();
+            let asks = |nth| {
+                polling.tells(&Observation::note(crate::words::SEES, "/a", tells(nth)));
+                polls(&mut polling, &exists("/a"))
+            };
+            (0..7).position(asks)
+        };
+        assert_eq!(polled(&|_| 1), Some(4));
+        assert_eq!(polled(&|nth| nth as i64), None);
+        assert_eq!(polled(&|nth| i64::from(nth == 2)), Some(6), "what it tells of changes");
     }
 
     #[test]

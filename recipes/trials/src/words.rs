@@ -23,7 +23,7 @@
 //! | sites | the transaction's znode | [`VOTES_TO_COMMIT`] to [`IS_THROUGH_WITH`] | the site's process |
 //! | members | the member's znode | [`JOINS`], [`IS_A_MEMBER_BY`], [`LEAVES`], [`ENDS_ITS_ROUND_WITH`] | |
 //! | readers | the parent of what they read | [`FOLLOWS`], [`TOLD`] of news elsewhere; [`SEES`], with what they are [shown](crate::promises::shown) | |
-//! | who counts | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds, and is shown |
+//! | who counts | the counter's znode | [`ADDS`], [`HAS_ADDED`] | what it adds |
 //!
 //! Most are told by [`Observation::note`](crate::event::Observation::note), [`begins`](crate::event::Observation::begins) or
 //! [`ends`](crate::event::Observation::ends). For a promise of one's own:

@@ -253,7 +253,7 @@ impl World<'_> {
                 self.write(actor.of_thread(thread), resource, token, completer);
             }
             Ask::Observe { thread, what } => {
-                p.polling.forget();
+                p.polling.tells(&what);
                 self.observed(actor.of_thread(thread), what);
             }
             Ask::Spawn(task) => {

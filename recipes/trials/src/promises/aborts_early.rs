@@ -95,6 +95,10 @@ mod tests {
         let waits = Rest { unfinished: vec![actor(0)], ..Rest::default() };
         let found = resting(AbortsEarly::of("/tx"), begun(), &waits);
         assert_eq!(broken_by(&found), [("p0 waits for votes in /tx/1, where one is to abort", None)]);
+        // Another's end does not change that, its own does.
+        let judge = |dies| resting(AbortsEarly::of("/tx"), [begun(), vec![dies]].concat(), &waits);
+        assert_eq!(judge(crashed(1)), found);
+        assert_eq!(judge(crashed(0)), []);
     }
 
     #[test]

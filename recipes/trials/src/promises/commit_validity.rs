@@ -2,9 +2,9 @@
 
 use super::broken_at;
 use super::commitment::{Told, told, transaction_of};
-use crate::event::Event;
+use crate::event::{ActorId, Event};
 use crate::promise::{Finding, Promise, Terms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zk_api::Text;
 
 /// A site commits only if the votes of all sites were written before, and all are to commit.
@@ -15,12 +15,14 @@ pub struct CommitValidity {
     among: BTreeMap<Text, i64>,
     /// The votes, by their znodes: whether they are to commit.
     votes: BTreeMap<Text, bool>,
+    /// Who has voted to abort, whatever stands in its znode.
+    refused: BTreeSet<(Text, ActorId)>,
 }
 
 impl CommitValidity {
     /// For the transactions below one znode.
     pub fn of(root: &'static str) -> Self {
-        CommitValidity { root, among: BTreeMap::new(), votes: BTreeMap::new() }
+        CommitValidity { root, among: BTreeMap::new(), votes: BTreeMap::new(), refused: BTreeSet::new() }
     }
 
     /// How many sites of a transaction have voted to commit.
@@ -45,7 +47,17 @@ impl Promise for CommitValidity {
             Some(Told::Written(path, commits)) if !path.ends_with("/decision") => {
                 self.votes.insert(path.clone(), commits);
             }
+            Some(Told::Refused(transaction, actor)) => {
+                self.refused.insert((transaction.into(), actor));
+            }
+            // Its next life may vote otherwise, if its word was not written.
+            Some(Told::Failed(actor)) => self.refused.retain(|(_, other)| *other != actor),
             Some(Told::Done(transaction, by, true)) => {
+                if let Some((_, site)) = self.refused.iter().find(|(of, _)| **of == *transaction) {
+                    let what = format!("p{by} commits {transaction}, which {site} has voted to abort");
+                    found.push(broken_at(what, [transaction]));
+                    return;
+                }
                 let Some(among) = self.among.get(transaction) else { return };
                 let ayes = self.ayes(transaction);
                 match usize::try_from(*among) == Ok(ayes) {
@@ -58,13 +70,7 @@ impl Promise for CommitValidity {
                     }
                 }
             }
-            Some(
-                Told::Done(_, _, false)
-                | Told::Written(..)
-                | Told::Impatient(_)
-                | Told::Failed(_)
-                | Told::Begun(_),
-            )
+            Some(Told::Done(_, _, false) | Told::Written(..) | Told::Impatient(_) | Told::Begun(_))
             | None => {}
         }
     }
@@ -96,6 +102,21 @@ mod tests {
             let what = "p1 commits /tx/1, for which 1 of 2 sites have voted";
             assert_eq!(broken_by(&found), [(what, None)], "{last:?}");
         }
+    }
+
+    /// A coordinator may write what the site did not vote.
+    #[test]
+    fn one_that_has_said_so_breaks_it_whatever_is_written() {
+        let votes = [("/tx/1/p0", "commit"), ("/tx/1/p1", "commit")].map(|(path, vote)| written(path, vote));
+        let judge = |more: Vec<Event>| {
+            let first = vec![proposes(2), notes(1, "votes to abort", "/tx/1")];
+            findings(
+                CommitValidity::of("/tx"),
+                [first, more, votes.to_vec(), vec![does(0, "commits")]].concat(),
+            )
+        };
+        assert_eq!(broken_by(&judge(vec![])), [("p0 commits /tx/1, which p1 has voted to abort", None)]);
+        assert_eq!(judge(vec![crashed(1)]), [Finding::Tested], "its next life votes anew");
     }
 
     #[test]

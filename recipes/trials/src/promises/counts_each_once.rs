@@ -89,6 +89,8 @@ mod tests {
     fn what_is_added_twice_breaks_it() {
         let found = findings(CountsEachOnce::of("/counter"), vec![says("adds"), shows("2"), shows("4")]);
         assert_eq!(broken_by(&found), [("/counter shows 4, and 2 were added", None)]);
+        let found = findings(CountsEachOnce::of("/counter"), vec![says("adds"), shows("3")]);
+        assert_eq!(broken_by(&found), [("/counter shows 3, and 2 were added", None)]);
     }
 
     #[test]

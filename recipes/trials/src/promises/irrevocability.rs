@@ -56,7 +56,14 @@ impl Promise for Irrevocability {
                     false => found.extend(self.written.iter().any(is_of).then_some(Finding::Tested)),
                 }
             }
-            Some(Told::Proposed(..) | Told::Impatient(_) | Told::Failed(_) | Told::Begun(_)) | None => {}
+            Some(
+                Told::Proposed(..)
+                | Told::Impatient(_)
+                | Told::Failed(_)
+                | Told::Begun(_)
+                | Told::Refused(..),
+            )
+            | None => {}
         }
     }
 }

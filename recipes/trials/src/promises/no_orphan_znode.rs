@@ -4,9 +4,10 @@ use super::{below, broken};
 use crate::event::{ActorId, Event, Fact, Observation};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::{BTreeMap, BTreeSet};
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
-/// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most.
+/// At rest, each contender's znode belongs to an attempt that goes on, and each attempt has one at most. No znode stands for
+/// two attempts: whoever keeps it as it releases the lock comes before all who wait.
 ///
 /// Znodes of sessions that have ended are the ensemble's to remove, and are not judged here; nor is that of an
 /// attempt that crashed, which its session's expiry will remove.
@@ -15,19 +16,23 @@ pub struct NoOrphanZnode {
     lock: &'static str,
     /// Whose attempt has not ended yet.
     attempting: BTreeSet<ActorId>,
+    sessions: BTreeMap<SessionId, ActorId>,
+    /// The contenders' znodes that exist, whose they are, and whether they were there as their owner's attempt began.
+    nodes: BTreeMap<Text, (ActorId, bool)>,
 }
 
 impl NoOrphanZnode {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        NoOrphanZnode { lock, attempting: BTreeSet::new() }
+        let (attempting, sessions, nodes) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        NoOrphanZnode { lock, attempting, sessions, nodes }
     }
 }
 
 impl Promise for NoOrphanZnode {
     fn terms(&self) -> Terms {
         Terms::of("no-orphan-znode")
-            .about("At rest, no contender's znode is left without an attempt it stands for.")
+            .about("No contender's znode outlives the attempt that it stands for.")
             .tested_when("Somebody that asked for the lock, and was granted it, is done with it.")
             // It hears of attempts, and looks at what is left at rest.
             .judged_from_outside()
@@ -37,7 +42,18 @@ impl Promise for NoOrphanZnode {
         match event {
             Event::Says { actor, what } => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
+                    // Another of its threads may have one for an attempt of its own.
+                    if !self.attempting.iter().any(|other| other.main() == actor.main()) {
+                        let own = self.nodes.values_mut().filter(|(owner, _)| *owner == actor.main());
+                        own.for_each(|(_, is_old)| *is_old = true);
+                    }
                     self.attempting.insert(*actor);
+                }
+                Observation::Granted { lock, node, .. } if **lock == *self.lock => {
+                    if let Some((_, true)) = self.nodes.get(node) {
+                        let what = format!("{actor} is granted the lock by {node}, whose attempt is over");
+                        found.push(broken(what, None));
+                    }
                 }
                 Observation::Released { lock } if **lock == *self.lock => {
                     found.extend(self.attempting.remove(actor).then_some(Finding::Tested));
@@ -50,6 +66,15 @@ impl Promise for NoOrphanZnode {
             Event::Is(Fact::Finished { actor, .. }) => {
                 self.attempting.retain(|other| other.main() != *actor);
             }
+            Event::Is(Fact::SessionOpened { session, actor }) => {
+                self.sessions.insert(*session, *actor);
+            }
+            Event::Is(Fact::SessionClosed { session, .. }) => drop(self.sessions.remove(session)),
+            Event::Is(Fact::NodeCreated { path, owner, .. }) if below(self.lock, path) => {
+                let owner = self.sessions.get(owner);
+                self.nodes.extend(owner.map(|owner| (path.clone(), (*owner, false))));
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => drop(self.nodes.remove(path)),
             Event::Is(_) => {}
         }
     }
@@ -100,6 +125,25 @@ mod tests {
             let what = "/lock/a-lock-0000000000 is left of p0, which does not try any more";
             assert_eq!(broken_by(&found), [(what, None)]);
         }
+    }
+
+    #[test]
+    fn a_znode_that_stands_for_the_next_attempt_as_well_breaks_it() {
+        const NODE: &str = "/lock/a-lock-0000000000";
+        let round = [attempts(0), granted(0), released(0)];
+        let made = [opened(0), attempts(0), created(NODE, 0)];
+        let judge =
+            |events: &[&[Event]]| findings(NoOrphanZnode::of(LOCK), [&[&made[..]], events].concat().concat());
+        let broken = judge(&[&round[1..], &round]);
+        let what = format!("p0 is granted the lock by {NODE}, whose attempt is over");
+        assert_eq!(broken_by(&broken), [(&*what, None)]);
+        let anew = [vanished(NODE, 0), attempts(0), created(NODE, 0)];
+        assert_eq!(broken_by(&judge(&[&round[1..], &anew, &round[1..]])), []);
+        assert_eq!(
+            broken_by(&judge(&[&[by_thread(1, attempts(0))], &round[1..]])),
+            [],
+            "one of its threads has it"
+        );
     }
 
     #[test]

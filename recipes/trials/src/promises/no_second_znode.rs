@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use zk_api::{SessionId, Text, sequence_of};
 
 /// No session makes a sequential ephemeral znode while it has another one of the same name but for the number: a create
-/// whose answer was lost is not repeated before it is looked up.
+/// whose answer was lost is not repeated before it is looked up. A name that ends in ten digits is taken for sequential:
+/// whoever gives such names itself opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoSecondZnode {
     sessions: BTreeMap<SessionId, ActorId>,

@@ -11,7 +11,7 @@ use zk_api::{SessionId, Text};
 pub struct NoWaiterStuck {
     /// Who has asked for a lock and was not granted it yet, or has begun something and not ended it.
     waiting: BTreeSet<(ActorId, Text)>,
-    /// Whether somebody has died, or has lost a znode to another, if that is to count: others may wait for it for ever.
+    /// Whether [somebody has died](dies), if that is to count.
     died: Option<bool>,
     /// Who has something, if he is not to wait for ever who has: he may be meant to stay.
     staying: Option<BTreeSet<(ActorId, Text)>>,
@@ -70,6 +70,19 @@ impl NoWaiterStuck {
     }
 }
 
+/// Whether somebody dies, or loses a znode to another: others may wait for it for ever.
+pub(super) fn dies(event: &Event) -> bool {
+    match event {
+        Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => true,
+        Event::Is(Fact::Finished { end, .. }) => *end != End::Done,
+        // Whose znode another deletes is not there for the others.
+        Event::Is(Fact::NodeDeleted { by, owner, .. }) => {
+            ![*by, *owner].contains(&SessionId::NONE) && by != owner
+        }
+        Event::Is(_) | Event::Says { .. } => false,
+    }
+}
+
 impl Promise for NoWaiterStuck {
     fn terms(&self) -> Terms {
         Terms::of("no-waiter-stuck")
@@ -80,16 +93,7 @@ impl Promise for NoWaiterStuck {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        let dies = match event {
-            Event::Is(Fact::SessionClosed { .. } | Fact::Crashed { .. }) => true,
-            Event::Is(Fact::Finished { end, .. }) => *end != End::Done,
-            // Whose znode another deletes is not there for the others.
-            Event::Is(Fact::NodeDeleted { by, owner, .. }) => {
-                ![*by, *owner].contains(&SessionId::NONE) && by != owner
-            }
-            Event::Is(_) | Event::Says { .. } => false,
-        };
-        self.died = self.died.map(|died| died || dies);
+        self.died = self.died.map(|died| died || dies(event));
         let is_tested = match event {
             Event::Says { actor, what } => self.hear(*actor, what),
             Event::Is(Fact::Fired { woken, .. }) => !woken.is_empty(),

@@ -21,14 +21,22 @@ pub struct SessionEndNoticed {
     told: BTreeMap<ActorId, Told>,
     /// Which of their threads have written since.
     wrote: BTreeSet<ActorId>,
-    /// Whose last word was that it begins something, or is through with it: whether it is.
-    said: BTreeMap<ActorId, bool>,
+    /// Whose last word was that it asks for something or has it, that it begins something, or that it is through with it.
+    said: BTreeMap<ActorId, Said>,
     /// Who has lost an ephemeral znode with its session.
     lost: BTreeSet<ActorId>,
     /// Whose code has ended: nobody is left to notice what becomes of its session, or of one that it is given later.
     ended: BTreeSet<ActorId>,
     /// Who is in the midst of nothing may end as if all were done.
     of_midst: bool,
+}
+
+/// What somebody is in the midst of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Said {
+    Asks,
+    Begins,
+    IsThrough,
 }
 
 /// What somebody has done since it was told.
@@ -46,22 +54,21 @@ impl SessionEndNoticed {
     }
 
     fn hear(&mut self, actor: ActorId, what: &Observation, found: &mut Vec<Finding>) {
-        let (begins, is_through) = match what {
-            Observation::Enters { .. } | Observation::Begins { .. } => (true, false),
+        let said = match what {
+            Observation::Enters { .. } | Observation::Begins { .. } => Some(Said::Begins),
             Observation::Released { .. } | Observation::GivesUp { .. } | Observation::Ends { .. } => {
-                (false, true)
+                Some(Said::IsThrough)
             }
-            Observation::Attempts { .. }
-            | Observation::Granted { .. }
-            | Observation::Shares { .. }
-            | Observation::Leaves { .. }
-            | Observation::Notes { .. } => (false, false),
+            Observation::Attempts { .. } | Observation::Granted { .. } | Observation::Shares { .. } => {
+                Some(Said::Asks)
+            }
+            Observation::Leaves { .. } | Observation::Notes { .. } => None,
         };
-        match begins || is_through {
-            true => self.said.insert(actor.main(), is_through),
-            false => self.said.remove(&actor.main()),
-        };
-        if let Some(told) = self.told.get_mut(&actor.main()).filter(|_| begins)
+        match said {
+            Some(said) => drop(self.said.insert(actor.main(), said)),
+            None => self.said.retain(|other, said| *other != actor.main() || *said == Said::Asks),
+        }
+        if let Some(told) = self.told.get_mut(&actor.main()).filter(|_| said == Some(Said::Begins))
             && std::mem::replace(&mut told.has_begun, true)
         {
             found.push(broken(format!("{actor} goes on though its session is over"), None));
@@ -110,7 +117,9 @@ impl Promise for SessionEndNoticed {
                     return;
                 }
                 let may_end = match self.said.get(actor) {
-                    Some(is_through) => *is_through || !self.lost.contains(actor),
+                    Some(Said::IsThrough) => true,
+                    Some(Said::Begins) => !self.lost.contains(actor),
+                    Some(Said::Asks) => self.of_midst && !self.lost.contains(actor),
                     None => self.of_midst,
                 };
                 self.told.insert(*actor, Told { may_end, has_begun: false });

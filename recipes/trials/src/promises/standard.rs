@@ -1,13 +1,15 @@
 //! What every recipe is held to, unless its author opts out of it by name.
 
-use super::{NO_POLLING, NoFailure, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed};
+use super::{
+    NO_POLLING, NoFailure, NoLitter, NoPolling, NoSecondZnode, NoWaiterStuck, SessionEndNoticed, Undisturbed,
+};
 use crate::event::Event;
 use crate::promise::{AnyPromise, Finding, Promise, Rest, Terms};
 
 /// The names of the standard promises. A trial that lists one of them itself is held to that one: it may be stricter, or
 /// excused otherwise.
-pub const STANDARD: [&str; 5] =
-    ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode", NO_POLLING];
+pub const STANDARD: [&str; 6] =
+    ["no-waiter-stuck", "session-end-noticed", "no-failure", "no-second-znode", "no-litter", NO_POLLING];
 
 /// These promises, and the standard ones that are not among them, without those that are opted out of.
 pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Box<dyn AnyPromise>> {
@@ -16,6 +18,7 @@ pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Bo
         Box::new(Standard(SessionEndNoticed::of_midst())),
         Box::new(Standard(Undisturbed::of(NoFailure))),
         Box::new(Standard(NoSecondZnode::default())),
+        Box::new(Standard(Undisturbed::of(NoLitter::default()))),
         Box::new(Standard(NoPolling)),
     ];
     let mut all = own;
@@ -70,7 +73,7 @@ mod tests {
         let own: Vec<Box<dyn AnyPromise>> = vec![Box::new(NoFailure)];
         assert_eq!(
             names(own, &["no-waiter-stuck", "no-second-znode"]),
-            ["no-failure", "session-end-noticed", NO_POLLING]
+            ["no-failure", "session-end-noticed", "no-litter", NO_POLLING]
         );
     }
 }

@@ -7,7 +7,8 @@ use crate::promise::{Assumption, Finding, Promise, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 use zk_api::{SessionId, Text};
 
-/// Whoever only tries to take the lock gets it, if nobody else had a contender's znode while it tried.
+/// Whoever only tries to take the lock gets it, if nobody else had a contender's znode while it tried. Of those who try
+/// together, one gets it.
 ///
 /// It is owed to an attempt that ends with [`Observation::GivesUp`] and in which the connection was never lost. Nobody
 /// who tries waits for an event.
@@ -19,12 +20,21 @@ pub struct TrySucceedsUncontended {
     nodes: BTreeMap<Text, SessionId>,
     /// Who tries and has been alone so far.
     alone: BTreeSet<ActorId>,
+    /// Who tries together with others who try, and whether one of them has had it, or something else kept them from it.
+    trying: BTreeSet<ActorId>,
+    is_had: bool,
 }
 
 impl TrySucceedsUncontended {
     /// For one lock.
     pub fn of(lock: &'static str) -> Self {
-        TrySucceedsUncontended { lock, crew: Crew::of(lock), nodes: BTreeMap::new(), alone: BTreeSet::new() }
+        let (nodes, alone, trying) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        TrySucceedsUncontended { lock, crew: Crew::of(lock), nodes, alone, trying, is_had: false }
+    }
+
+    /// Something may have kept those from it who try, if this one is among them or is none of them.
+    fn spoils(&mut self, who: Option<ActorId>, is_among: bool) {
+        self.is_had |= who.is_some_and(|who| self.trying.iter().any(|actor| actor.main() == who)) == is_among;
     }
 
     fn owner(&self, session: SessionId) -> Option<ActorId> {
@@ -35,7 +45,7 @@ impl TrySucceedsUncontended {
 impl Promise for TrySucceedsUncontended {
     fn terms(&self) -> Terms {
         Terms::of("try-succeeds-uncontended")
-            .about("Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait.")
+            .about("Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait; of those who try together, one gets it.")
             .tested_when("Somebody that was alone all the time it tried is granted the lock.")
             .assumes(&[Assumption::NoAdministrator])
     }
@@ -43,6 +53,8 @@ impl Promise for TrySucceedsUncontended {
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
         if let Some(dead) = self.crew.see(event) {
             self.alone.remove(&dead);
+            self.spoils(Some(dead.main()), true);
+            self.trying.remove(&dead);
         }
         match event {
             Event::Is(Fact::NodeCreated { path, owner, .. })
@@ -51,9 +63,10 @@ impl Promise for TrySucceedsUncontended {
                 self.nodes.insert(path.clone(), *owner);
                 let owner = self.owner(*owner);
                 self.alone.retain(|actor| Some(*actor) == owner);
+                self.spoils(owner, false);
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) => {
-                self.nodes.remove(path);
+            Event::Is(Fact::NodeDeleted { path, by, owner, .. }) => {
+                self.is_had |= self.nodes.remove(path).is_some() && by != owner;
             }
             Event::Is(Fact::Fired { path, woken, .. }) if within(self.lock, path) => {
                 let waits = |actor: &&ActorId| self.crew.standing.get(*actor) == Some(&Standing::Waits);
@@ -62,22 +75,38 @@ impl Promise for TrySucceedsUncontended {
             }
             Event::Is(Fact::Disconnected { actor } | Fact::Finished { actor, .. }) => {
                 self.alone.remove(actor);
+                self.spoils(Some(*actor), true);
+                if let Event::Is(Fact::Finished { .. }) = event {
+                    self.trying.retain(|other| other.main() != *actor);
+                }
             }
             Event::Says { actor, what } if !self.crew.is_dead(*actor) => match what {
                 Observation::Attempts { lock } if **lock == *self.lock => {
                     let is_own = |owner: &SessionId| self.owner(*owner) == Some(*actor);
-                    self.alone.extend(self.nodes.values().all(is_own).then_some(*actor));
+                    let is_alone = self.nodes.values().all(is_own);
+                    self.alone.extend(is_alone.then_some(*actor));
+                    if self.trying.is_empty() {
+                        self.is_had = !is_alone;
+                    }
+                    self.trying.insert(*actor);
                 }
                 Observation::Granted { lock, .. } | Observation::Shares { lock, .. }
                     if **lock == *self.lock =>
                 {
                     found.extend(self.alone.remove(actor).then_some(Finding::Tested));
+                    self.is_had = true;
                 }
+                Observation::Released { lock } if **lock == *self.lock => drop(self.trying.remove(actor)),
                 Observation::GivesUp { lock, .. } if **lock == *self.lock => {
                     let alone = self.alone.remove(actor);
                     let excuse = self.crew.is_robbed(*actor).then_some(Assumption::NoAdministrator);
                     let what = || format!("{actor} did not get {}, and was alone", self.lock);
                     found.extend(alone.then(|| broken(what(), excuse)));
+                    if self.trying.remove(actor) && self.trying.is_empty() && !self.is_had && !alone {
+                        let what =
+                            format!("{actor} did not get {}, nor did any who tried with it", self.lock);
+                        found.push(broken(what, None));
+                    }
                 }
                 _ => {}
             },
@@ -107,6 +136,23 @@ mod tests {
     #[test]
     fn who_was_alone_and_gets_it_is_a_test_it_passes() {
         assert_eq!(judge(vec![attempts(0), created(A, 0), granted(0)]), [Finding::Tested]);
+    }
+
+    #[test]
+    fn of_those_who_try_together_one_gets_it() {
+        let both = || vec![attempts(0), attempts(1), created(A, 0), created(B, 1)];
+        let give_up = || vec![deleted(A, 0, 0), gives_up(0), deleted(B, 1, 1), gives_up(1)];
+        let what = "p1 did not get /lock, nor did any who tried with it";
+        assert_eq!(broken_by(&judge([both(), give_up()].concat())), [(what, None)]);
+        let has_had = vec![granted(0), deleted(B, 1, 1), gives_up(1), deleted(A, 0, 0), released(0)];
+        assert_eq!(broken_by(&judge([both(), has_had].concat())), []);
+        let disconnected = Event::Is(Fact::Disconnected { actor: actor(0) });
+        let third = created("/lock/c-lock-0000000002", 2);
+        for spoils in [disconnected, closed(0), deleted(B, 50, 1), opened(2), third] {
+            let is_none = spoils != opened(2);
+            let found = judge([vec![opened(2)], both(), vec![spoils], give_up()].concat());
+            assert_eq!(broken_by(&found).is_empty(), is_none);
+        }
     }
 
     #[test]

@@ -229,6 +229,8 @@ mod tests {
             assert_eq!(failed(Undisturbed::of(NoFailure), [robbed.clone(), vec![fails(p)]].concat()), HIS);
         }
         assert_eq!(failed(Undisturbed::of(NoFailure), [robbed, vec![fails(2)]].concat()), None);
+        let beside = vec![deleted(A, 99, 0), created(B, 1), fails(1)];
+        assert_eq!(failed(Undisturbed::of(NoFailure), beside), None, "it stands beside it");
     }
 
     #[test]

@@ -391,6 +391,11 @@ mod tests {
         assert_eq!(broken_by(&found), [(what, None)]);
         let found = judge(Views::monotone(ROOT, Of::Values), &[says(0, "sees", new), says(1, "sees", old)]);
         assert_eq!(broken_by(&found), []);
+        // By one state is back as well, where somebody who may still see the oldest keeps their order.
+        let events = [says(1, "follows", ROOT), says(0, "sees", new), says(0, "sees", "/c{a=2,b=1}")];
+        let found = judge(Views::monotone(ROOT, Of::Values), &events);
+        let what = "p0 sees /c{a=2,b=1}, which is older than what it saw before";
+        assert_eq!(broken_by(&found), [(what, None)]);
     }
 
     #[test]

@@ -130,6 +130,9 @@ mod tests {
         assert_eq!(judged(vec![crashed(1), is_through()]).len(), 1);
         let what = "p1.1 is through with /tx/1, and has never done as was decided";
         assert_eq!(broken_by(&judged(vec![crashed(1), is_through()])), [(what, None)]);
+        // That another has done so says nothing of it.
+        let of_another = vec![notes(0, "commits", "/tx/1"), crashed(1), is_through()];
+        assert_eq!(broken_by(&judged(of_another)), [(what, None)]);
         let done = vec![notes(1, "commits", "/tx/1"), crashed(1), is_through()];
         assert_eq!(judged(done), [Finding::Tested]);
     }

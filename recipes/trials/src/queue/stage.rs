@@ -60,7 +60,12 @@ pub fn queue_of(
         }
     };
     let setup = [QUEUE, ITEMS, "/queue/takers", "/queue/putters"];
-    Trial::new(name, code).setup(setup).promises(move || promises(delivery, false)).tells(WORDS)
+    Trial::new(name, code)
+        .setup(setup)
+        .promises(move || promises(delivery, false))
+        .tells(WORDS)
+        // What was put stays until it is taken.
+        .opts_out(&["no-litter"])
 }
 
 /// What a queue promises: with what is to become of an item whose taker dies, and whether a change wakes one consumer at most.

@@ -108,6 +108,17 @@ fn one_who_asked_meanwhile_may_have_the_older_one() {
     assert_eq!(broken_by(&findings(TakesInOrder::of(ITEMS), asked_anew)).len(), 1);
 }
 
+/// One that ends while it asks may have taken an item, and so one before it; one that does not ask has taken none.
+#[test]
+fn whoever_ends_without_asking_changes_no_order() {
+    let found = |asks_too: &[Event]| {
+        let before = [vec![put(1), put(2), asks(1)], asks_too.to_vec()].concat();
+        let then = vec![takes(1, 2), finished(2), asks(1), takes(1, 1)];
+        broken_by(&findings(TakesInOrder::of(ITEMS), [before, then].concat())).len()
+    };
+    assert_eq!((found(&[]), found(&[asks(2)])), (1, 0));
+}
+
 #[test]
 fn what_is_more_important_comes_first_if_it_was_there_when_one_asked() {
     let says = |n: u8, priority| {
