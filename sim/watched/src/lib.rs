@@ -307,6 +307,11 @@ impl Watched {
         }
     }
 
+    /// From now on epochs end by this counter.
+    pub fn set_last_counter(&mut self, last_counter: u32) {
+        self.setup.last_counter = last_counter;
+    }
+
     /// A server proposes a transaction.
     pub fn proposed(&mut self, server: u8, txn: &Txn, now_ms: i64) {
         self.answers.proposed(txn);

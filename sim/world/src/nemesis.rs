@@ -12,6 +12,7 @@ use crate::world::{Happening, MS, Phase, World};
 use zk_api::{SessionId, Zxid};
 use zk_proto::message::{ConnectRequest, ToServer};
 use zk_proto::server::{Event, Server};
+use zk_proto::zab::PeerConfig;
 use zk_trials::event::{ActorId, Fact};
 
 impl World<'_> {
@@ -316,6 +317,7 @@ impl World<'_> {
         self.phase = Phase::Healed;
         self.owed.healed_ns = self.now;
         self.deadline = self.now + self.scenario.heal_ns();
+        watch!(self.watched, set_last_counter(PeerConfig::LAST_COUNTER));
         for server in 0..self.scenario.machines() {
             let host = &mut self.cluster.hosts[usize::from(server)];
             host.own.slow_sync_ns = None;
@@ -323,6 +325,11 @@ impl World<'_> {
             host.own.fails_next_ms = None;
             host.own.full_until_ns = 0;
             host.own.lag_factor = 1;
+            // Where somebody writes on without an end, epochs of a few transactions would follow each other for ever.
+            host.config.zab.last_counter = PeerConfig::LAST_COUNTER;
+            if let Some(server) = &mut host.server {
+                server.set_last_counter(PeerConfig::LAST_COUNTER);
+            }
             let pause = host.own.pauses;
             self.server_resumes(server, pause);
             let host = self.host(server);

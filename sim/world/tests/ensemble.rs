@@ -145,3 +145,20 @@ fn planted_bugs_are_found_by_name_and_the_canary_is_not() {
     }
     assert_eq!(broken_by(Mutant::Canary), [""; 0]);
 }
+
+/// Where epochs of eight transactions followed each other for ever, servers were called broken that elected as the run was
+/// over, in a third of the seeds.
+#[test]
+fn somebody_who_writes_without_an_end_does_not_keep_servers_from_serving() {
+    let trial = scripted(|zk, _, _| async move {
+        loop {
+            let _ = zk.set_data(&path("/t"), Data::NULL, -1).await;
+            zk.sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let scenario = Scenario { servers: 3, clients: 3, fault_seconds: 5, heal_seconds: 20, ..calm() };
+    for seed in 0..24 {
+        let run = run(&trial, &scenario, seed, &RunOptions::default());
+        assert!(run.violations.is_empty(), "seed {seed}: {:?}", run.violations);
+    }
+}

@@ -392,6 +392,12 @@ impl Server {
         &self.peer
     }
 
+    /// From now on an epoch ends by [this counter](crate::zab::PeerConfig::last_counter).
+    pub fn set_last_counter(&mut self, last_counter: u32) {
+        self.config.zab.last_counter = last_counter;
+        self.peer.set_last_counter(last_counter);
+    }
+
     /// Whether the server answers clients.
     pub fn is_serving(&self) -> bool {
         match self.peer.role() {

@@ -32,6 +32,9 @@ pub struct PeerConfig {
 }
 
 impl PeerConfig {
+    /// One step of the owner may propose many; all must find a place.
+    pub const LAST_COUNTER: u32 = u32::MAX - (1 << 24);
+
     /// ZooKeeper's own limits, with its default tick of two seconds.
     pub fn new(
         id: ServerId,
@@ -48,8 +51,7 @@ impl PeerConfig {
             finalize_ms: 200,
             notify_ms: 1000,
             diff_max: 500,
-            // One step of the owner may propose many; all must find a place.
-            last_counter: u32::MAX - (1 << 24),
+            last_counter: PeerConfig::LAST_COUNTER,
             mutant: None,
         }
     }

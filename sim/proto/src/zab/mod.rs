@@ -283,6 +283,11 @@ impl Peer {
         (peer, out)
     }
 
+    /// From now on an epoch ends by [this counter](PeerConfig::last_counter).
+    pub fn set_last_counter(&mut self, last_counter: u32) {
+        Arc::make_mut(&mut self.config).last_counter = last_counter;
+    }
+
     /// Takes what happened and adds what to do.
     pub fn step(&mut self, event: Event, out: &mut Vec<Output>) {
         match event {
