@@ -138,6 +138,8 @@ impl MutateTally {
         let is_enough = |of: u64| self.killed * 100 >= u64::from(at_least) * of;
         let decided = self.killed + self.survived;
         match (is_enough(decided + self.undecided), is_enough(decided)) {
+            // Nothing was there to be noticed.
+            _ if decided == 0 => Answer::Undecided,
             (true, _) => Answer::Held,
             (false, true) => Answer::Undecided,
             (false, false) => Answer::Broken,
@@ -155,7 +157,7 @@ impl MutateTally {
         let all = of(all, "mutation");
         let unreached = if unreached > 0 { format!("; {unreached} not reached") } else { String::new() };
         format!(
-            "{all}: {} killed, {} equivalent, {} not decided, {} survive: {share} % of those not equivalent{unreached}",
+            "{all}: {} killed, {} equivalent, {} not decided, {} survive: {share} % of those decided and not equivalent{unreached}",
             count(killed),
             count(equivalent),
             count(undecided),
@@ -182,12 +184,16 @@ mod tests {
         };
         assert_eq!((answer(97, 3, 0), answer(96, 3, 0)), (Answer::Held, Answer::Broken));
         assert_eq!((answer(97, 0, 3), answer(97, 0, 4)), (Answer::Held, Answer::Undecided));
-        assert_eq!((answer(96, 4, 9), answer(0, 0, 0)), (Answer::Broken, Answer::Held));
+        assert_eq!((answer(96, 4, 9), answer(0, 0, 0)), (Answer::Broken, Answer::Undecided));
     }
 
     #[test]
     fn a_share_is_rounded_down() {
         let tally = MutateTally { all: 32, killed: 31, survived: 1, ..MutateTally::default() };
-        assert!(tally.words().ends_with("1 survive: 96.8 % of those not equivalent"), "{}", tally.words());
+        assert!(
+            tally.words().ends_with("1 survive: 96.8 % of those decided and not equivalent"),
+            "{}",
+            tally.words()
+        );
     }
 }

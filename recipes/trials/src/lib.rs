@@ -61,6 +61,8 @@ pub mod words;
 use std::sync::Arc;
 use trial::Trial;
 
+pub use zk_recipes as recipes;
+
 /// Every trial there is, in the order of the reports.
 pub fn catalogue() -> Vec<Arc<Trial>> {
     [

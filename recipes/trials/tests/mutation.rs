@@ -118,6 +118,7 @@ fn does(code: Code) -> Arc<Trial> {
 
 /// Code with a mutation, and what it asks.
 struct Run {
+    trial: Mutated,
     desk: Arc<Desk>,
     actor: Actor,
 }
@@ -133,7 +134,7 @@ impl Run {
         let me = ActorId { process: 0, life: 0, thread: 0 };
         let part = Part { me, clients: 1, rounds: 1, effects: false };
         let actor = trial.explored().actor(desk.clone(), desk.clone(), part);
-        Run { desk, actor }
+        Run { trial, desk, actor }
     }
 
     fn poll(&mut self) -> Poll<End> {
@@ -259,6 +260,39 @@ fn operations_of_a_multi_go_wrong_one_by_one() {
 }
 
 #[test]
+fn what_a_multi_checks_is_any_version_as_well() {
+    let code: Code = |zk, _| {
+        Box::pin(async move {
+            drop(zk.multi(vec![Op::Check { path: "/a/x".into(), version: 2 }]).await);
+            End::Done
+        })
+    };
+    let mut run = Run::new(Kind::AnyVersion, 1, vec![failed(ErrorCode::BadVersion)], code);
+    assert_eq!(run.poll(), DONE);
+    let sent = run.desk.sent.lock().expect("nobody panics");
+    let Request::Multi { ops } = &sent[0] else { panic!("{sent:?}") };
+    assert_eq!(ops[0], Op::Check { path: "/a/x".into(), version: -1 });
+}
+
+#[test]
+fn a_mutation_that_does_not_come_to_its_turn_has_done_nothing() {
+    let acted = |nth| {
+        let mut run = Run::new(Kind::DeleteNotSent, nth, vec![deleted(), deleted()], deletes);
+        assert_eq!(run.poll(), DONE);
+        run.trial.log.seen().acted
+    };
+    assert_eq!([1, 2, 3].map(acted), [true, true, false]);
+}
+
+#[test]
+fn a_read_that_finds_no_znode_is_not_done() {
+    let code: Code =
+        |zk, _| Box::pin(async move { if zk.data(&path()).await.is_ok() { End::Done } else { End::Failed } });
+    let run = Run::new(Kind::NoNodeIsDone, 1, vec![failed(ErrorCode::NoNode)], code);
+    assert_eq!(run.sends().0, FAILED);
+}
+
+#[test]
 fn a_watch_that_is_not_set_tells_the_end_alone() {
     let code: Code = |zk, _| {
         Box::pin(async move {
@@ -277,6 +311,11 @@ fn a_watch_that_is_not_set_tells_the_end_alone() {
         run.desk.pass(&run.desk.sleeps);
     }
     assert_eq!((run.poll(), run.desk.sent()), (DONE, vec!["exists /a/x false".to_owned(); 3]));
+    // That the znode is gone is one as well.
+    let mut run = Run::new(Kind::Polls, 1, vec![exists(0), failed(ErrorCode::NoNode)], code);
+    assert_eq!(run.poll(), Poll::Pending);
+    run.desk.pass(&run.desk.sleeps);
+    assert_eq!(run.poll(), DONE);
     // A deaf one is not told of the end, whatever tells it.
     let (fired, watch) = Pending::slot();
     let Ok((response, _)) = exists(0) else { panic!("it is there") };
@@ -284,6 +323,13 @@ fn a_watch_that_is_not_set_tells_the_end_alone() {
     assert_eq!(run.poll(), Poll::Pending);
     assert!(fired.send(zk_api::WatchedEvent::session_ended(KeeperState::Expired)));
     assert_eq!(run.poll(), Poll::Pending);
+    // Of one that its own client has closed it is.
+    let (fired, watch) = Pending::slot();
+    let Ok((response, _)) = exists(0) else { panic!("it is there") };
+    let mut run = Run::new(Kind::DeafToEnd, 1, vec![Ok((response, Some(watch)))], code);
+    assert_eq!(run.poll(), Poll::Pending);
+    assert!(fired.send(zk_api::WatchedEvent::session_ended(KeeperState::Closed)));
+    assert_eq!(run.poll(), Poll::Ready(End::SessionLost));
 }
 
 #[test]

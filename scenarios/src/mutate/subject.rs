@@ -107,8 +107,8 @@ impl Subject {
         seeds.broken.extend(model.broken);
         let own: Vec<&str> = (self.trial.promises)().iter().map(|promise| promise.name()).collect();
         let is_own = |name: &&&str| own.contains(name);
-        self.broken = seeds.broken.iter().filter(is_own).map(|name| name.to_string()).collect();
-        self.tested = seeds.tested.into_iter().filter(|name| own.contains(name)).collect();
+        self.broken = seeds.broken.iter().map(|name| name.to_string()).collect();
+        self.tested = seeds.tested.iter().filter(is_own).copied().collect();
         self.tested.retain(|name| !seeds.broken.contains(name));
         let (trial, broken) = (self.trial.trial.clone(), self.broken.clone());
         let is_kept = move |name: &str| !broken.iter().any(|other| other == name);
@@ -178,7 +178,7 @@ impl Subject {
     /// Tries it in the recipe's own bounds, as far as its model goes there.
     pub(super) fn tries_further(&self, mutated: &Mutated) -> Option<Killed> {
         let is_further = self.configs.iter().all(|config| config.bounds != self.own.bounds);
-        is_further.then(|| of_check(&self.by_model(mutated, &self.own)).killed).flatten()
+        is_further.then(|| self.of_check(&self.by_model(mutated, &self.own)).killed).flatten()
     }
 
     /// Which promises of the library notice a mutation.
@@ -199,7 +199,9 @@ impl Subject {
         for seed in 0..self.seeds {
             let run = zk_world::run(&dynamic, &self.scenario, seed, &RunOptions::default());
             found.tested.extend(run.tested.iter().filter(|(_, tested)| **tested > 0).map(|(name, _)| *name));
-            let owed = run.violations.iter().filter(|violation| violation.excuse.is_none());
+            // What it breaks by itself kills nothing.
+            let is_new = |name: &str| self.broken.iter().all(|broken| broken != name);
+            let owed = run.violations.iter().filter(|it| it.excuse.is_none() && is_new(it.promise));
             found.broken.extend(owed.map(|violation| violation.promise));
             if let (true, Some(first)) = (stop, found.broken.first()) {
                 found.killed = Some(Killed { promise: first.to_string(), seed: Some(seed), steps: None });
@@ -232,13 +234,22 @@ impl Subject {
         let none = self.configs.is_empty().then(|| NO_END.to_owned());
         let mut all = Found { ran_out: none, ..Found::default() };
         for config in &self.configs {
-            let found = of_check(&self.by_model(trial, config));
+            let found = self.of_check(&self.by_model(trial, config));
             all.killed = all.killed.or(found.killed);
             all.broken.extend(found.broken);
             all.tested.extend(found.tested);
             all.ran_out = all.ran_out.or(found.ran_out);
         }
         all
+    }
+
+    /// The same as [`of_check`], but what the recipe breaks by itself kills nothing, and leaves it open what else would.
+    fn of_check(&self, check: &Check) -> Found {
+        let mut found = of_check(check);
+        if let Some(killed) = found.killed.take_if(|killed| self.broken.contains(&killed.promise)) {
+            found.ran_out = Some(format!("the recipe itself breaks {}", killed.promise));
+        }
+        found
     }
 
     fn by_model(&self, trial: &Mutated, config: &CheckConfig) -> Check {

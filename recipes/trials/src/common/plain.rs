@@ -1,4 +1,5 @@
-//! What published variants need to be decent in everything but the defect they are published for.
+//! What published variants need to be decent in everything but the defect they are published for. Recipes of one's own are
+//! better served by `zk_recipes::session` and `zk_recipes::line`.
 
 use super::Stop;
 use zk_api::{
@@ -99,7 +100,8 @@ pub async fn unless<T>(
     }
 }
 
-/// Makes a contender's znode; a lost answer is looked up by the guid.
+/// Makes a contender's znode; a lost answer is looked up by the guid, and not found where the server does not know of the
+/// create yet (S-051). For a recipe of one's own there is `zk_recipes::line`.
 pub async fn contend(zk: &impl ZooKeeper, lock: &ZPath, guid: &str) -> Result<ZPath, Stop> {
     contend_as(zk, lock, guid, "lock").await
 }

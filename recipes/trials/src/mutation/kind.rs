@@ -36,7 +36,7 @@ pub enum Kind {
     DeafToEnd,
     /// A request is sent one scheduling point late; one that nobody waits for, in time.
     StepLate,
-    /// A watch is not set: the read is repeated each second, and what changes its answer is told as an event.
+    /// A watch is not set: the read is repeated ten times a second, and what changes its answer is told as an event.
     Polls,
     /// Something is said twice.
     SaysTwice,
