@@ -77,5 +77,4 @@ mod watching;
 pub use check::{
     Check, CheckConfig, Counterexample, Engine, OtherTime, Progress, PromiseReport, Verdict, check, explore,
 };
-pub use model::OWN_PROMISES;
 pub use scene::{Does, Scene};

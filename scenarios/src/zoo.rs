@@ -174,12 +174,6 @@ fn flaw(trial: &Trial) -> Option<String> {
     if let Some(name) = names.iter().find(|name| !name.split('-').all(is_word)) {
         return Some(format!("it promises '{name}', which must be words such as no-waiter-stuck"));
     }
-    let watched = trial.held_to();
-    let watched = watched.iter().map(|promise| promise.name()).chain(zk_model::OWN_PROMISES);
-    let watched: Vec<&str> = watched.collect();
-    if let Some(breaks) = trial.about.breaks.filter(|breaks| !watched.contains(&breaks.promise)) {
-        return Some(format!("it breaks {}, which is no promise of it", breaks.promise));
-    }
     if let Some(kept) = trial.keeps.iter().find(|kept| !names.contains(kept)) {
         return Some(format!("it keeps {kept}, which is no promise of it"));
     }
@@ -319,8 +313,6 @@ mod tests {
         }
         let of_b = "it counts the children of /b, which it does not set up";
         assert_eq!(wrong(sound().counters(&[("/b", 7)])), of_b);
-        let broken = wrong(sound().breaks("fifo", "S-001", "a drop"));
-        assert_eq!(broken, "it breaks fifo, which is no promise of it");
         let named = |name| wrong(sound().promises(move || vec![Box::new(Called(name))]));
         assert_eq!(named(""), "it promises '', which must be words such as no-waiter-stuck");
         assert_eq!(named("no one"), "it promises 'no one', which must be words such as no-waiter-stuck");

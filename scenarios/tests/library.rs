@@ -205,6 +205,7 @@ fn every_promise() -> Vec<Box<dyn AnyPromise>> {
         Box::new(NoOrphanZnode::of(ROOT)),
         Box::new(NoPolling),
         Box::new(NoSecondZnode::default()),
+        Box::new(NoLitter::default()),
         Box::new(NoWaiterStuck),
         Box::new(NothingLeftBehind::of(ROOT)),
         Box::new(OneTermPerElection::of(ROOT)),

@@ -290,7 +290,7 @@ fn a_program_is_mutated_between_its_client_library_and_its_session() {
         (found["fate"].as_str().expect("a fate").to_owned(), promise.to_owned())
     };
     for (kind, promise) in [
-        ("delete-not-sent", "no-waiter-stuck"),
+        ("delete-not-sent", "no-orphan-znode"),
         ("no-watch", "no-waiter-stuck"),
         ("not-sequential", "exclusion-among-live-sessions"),
         ("never-returns", "no-waiter-stuck"),

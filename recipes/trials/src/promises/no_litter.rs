@@ -2,30 +2,41 @@
 
 use super::no_waiter_stuck::dies;
 use super::{broken_at, parent};
-use crate::event::Event;
+use crate::event::{Event, Fact};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use std::collections::BTreeMap;
-use zk_api::SessionId;
+use zk_api::{SessionId, Text};
 
 /// Where everybody has come to its end, and nobody has died, nobody has left persistent znodes that become more with every
-/// client or round: two in one place whose names differ in nothing but numbers and guids.
+/// round: two of one session in one place, whose names differ in nothing but numbers and guids.
 ///
-/// What is ephemeral goes with its session. What each leaves on purpose, as a queue's items or the votes of a transaction,
-/// is no litter: whoever does so opts out.
+/// What is ephemeral goes with its session, and one znode of each client may be its data. What each leaves on purpose, as a
+/// queue's items or the votes of a transaction, is no litter: whoever does so opts out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NoLitter {
     died: bool,
+    /// The persistent znodes that exist, and who has made them.
+    made: BTreeMap<Text, SessionId>,
 }
 
 impl Promise for NoLitter {
     fn terms(&self) -> Terms {
         Terms::of("no-litter")
-            .about("Where all have come to their ends, no persistent znodes are left that become more with every client or round.")
+            .about("In the end nobody has left persistent znodes that become more with every round.")
             .tested_when("Everybody has come to its end, and nobody has died.")
     }
 
     fn see(&mut self, event: &Event, _: &mut Vec<Finding>) {
         self.died |= dies(event);
+        match event {
+            // Nothing is judged any more.
+            _ if self.died => self.made.clear(),
+            Event::Is(Fact::NodeCreated { path, by, owner: SessionId::NONE, .. }) if kind(path).is_some() => {
+                self.made.insert(path.clone(), *by);
+            }
+            Event::Is(Fact::NodeDeleted { path, .. }) => drop(self.made.remove(path)),
+            Event::Is(_) | Event::Says { .. } => {}
+        }
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
@@ -34,9 +45,8 @@ impl Promise for NoLitter {
         }
         found.push(Finding::Tested);
         let mut known = BTreeMap::new();
-        for (path, _) in rest.nodes.iter().filter(|(_, owner)| *owner == SessionId::NONE) {
-            let Some(kind) = kind(&path[parent(path).len()..]) else { continue };
-            if let Some(other) = known.insert((parent(path), kind), path) {
+        for (path, by) in &self.made {
+            if let Some(other) = known.insert((parent(path), kind(path), by), path) {
                 let what = format!("{other} and {path} are left, though everybody has come to its end");
                 found.push(broken_at(what, [&**other, &**path]));
                 return;
@@ -46,7 +56,8 @@ impl Promise for NoLitter {
 }
 
 /// A name without its numbers and guids, if there are any in it.
-fn kind(name: &str) -> Option<String> {
+fn kind(path: &str) -> Option<String> {
+    let name = &path[parent(path).len()..];
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let is_number = |word: &&str| word.contains(|c: char| c.is_ascii_digit());
     let kind: Vec<&str> = words.iter().map(|word| if is_number(word) { "#" } else { word }).collect();
@@ -58,43 +69,45 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    fn at_rest(events: Vec<Event>, nodes: &[(&str, SessionId)], unfinished: u16) -> Vec<Finding> {
-        let nodes = nodes.iter().map(|(path, owner)| ((*path).into(), *owner)).collect();
-        let rest = Rest { unfinished: (0..unfinished).map(actor).collect(), nodes, sessions: Vec::new() };
-        resting(NoLitter::default(), events, &rest)
+    /// What is found at rest after these znodes were made, and these events.
+    fn at_rest(made: [(&str, u16); 2], then: Vec<Event>, unfinished: u16) -> Vec<Finding> {
+        let made = made.map(|(path, p)| {
+            let (by, owner, czxid) = (session(p), SessionId::NONE, zk_api::Zxid::new(1, 1));
+            Event::Is(Fact::NodeCreated { path: path.into(), by, owner, czxid })
+        });
+        let rest = Rest { unfinished: (0..unfinished).map(actor).collect(), ..Rest::default() };
+        resting(NoLitter::default(), [made.to_vec(), then].concat(), &rest)
     }
 
+    const NUMBERS: [&str; 2] = ["/a/n-0000000000", "/a/n-0000000001"];
+
     #[test]
-    fn two_of_a_kind_that_are_left_break_it() {
-        for two in
-            [["/a/p0", "/a/p1"], ["/a/seen-g00x1", "/a/seen-g01x1"], ["/a/n-0000000000", "/a/n-0000000001"]]
-        {
-            let found = at_rest(vec![finished(0)], &two.map(|path| (path, SessionId::NONE)), 0);
+    fn two_of_a_kind_that_one_has_left_break_it() {
+        for two in [["/a/1", "/a/2"], ["/a/seen-g00x00x1", "/a/seen-g00x00x2"], NUMBERS] {
+            let found = at_rest(two.map(|path| (path, 0)), vec![finished(0)], 0);
             let what = format!("{} and {} are left, though everybody has come to its end", two[0], two[1]);
             assert_eq!(broken_by(&found), [(&*what, None)]);
         }
     }
 
     #[test]
-    fn one_is_none_nor_are_two_of_two_kinds_or_in_two_places_or_ephemerals() {
-        for two in
-            [["/a/entries", "/a/taken"], ["/a/p0", "/b/p1"], ["/a/seen-1", "/a/done-1"], ["/a/x", "/a/x1"]]
-        {
-            assert_eq!(
-                at_rest(vec![], &two.map(|path| (path, SessionId::NONE)), 0),
-                [Finding::Tested],
-                "{two:?}"
-            );
+    fn one_of_each_is_none_nor_are_two_kinds_or_places_or_what_is_deleted() {
+        let others =
+            [["/a/entries", "/a/taken"], ["/a/p0", "/b/p1"], ["/a/seen-1", "/a/done-1"], ["/a/x", "/a/x1"]];
+        for two in others {
+            assert_eq!(at_rest(two.map(|path| (path, 0)), vec![], 0), [Finding::Tested], "{two:?}");
         }
-        assert_eq!(at_rest(vec![], &[("/a/p0", session(0)), ("/a/p1", session(1))], 0), [Finding::Tested]);
+        assert_eq!(at_rest([(NUMBERS[0], 0), (NUMBERS[1], 1)], vec![], 0), [Finding::Tested]);
+        let own = NUMBERS.map(|path| (path, 0));
+        assert_eq!(at_rest(own, vec![deleted(NUMBERS[0], 0, NOBODY)], 0), [Finding::Tested]);
     }
 
     #[test]
     fn who_has_not_ended_or_has_died_may_have_left_them() {
-        let two = ["/a/p0", "/a/p1"].map(|path| (path, SessionId::NONE));
-        assert_eq!(at_rest(vec![], &two, 1), []);
+        let own = NUMBERS.map(|path| (path, 0));
+        assert_eq!(at_rest(own, vec![], 1), []);
         for dies in [crashed(0), closed(0)] {
-            assert_eq!(at_rest(vec![dies], &two, 0), []);
+            assert_eq!(at_rest(own, vec![dies], 0), []);
         }
     }
 }

@@ -45,7 +45,7 @@ impl TrySucceedsUncontended {
 impl Promise for TrySucceedsUncontended {
     fn terms(&self) -> Terms {
         Terms::of("try-succeeds-uncontended")
-            .about("Whoever tries to take the lock gets it, if no other contender's znode was there meanwhile, and does not wait; of those who try together, one gets it.")
+            .about("Who tries to take the lock alone gets it, of those who try together one does, and none waits.")
             .tested_when("Somebody that was alone all the time it tried is granted the lock.")
             .assumes(&[Assumption::NoAdministrator])
     }

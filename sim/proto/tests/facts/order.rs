@@ -2,8 +2,8 @@
 
 use crate::{Harness, after};
 use std::collections::BTreeSet;
-use zk_api::{Request, Response, SessionId, Text};
-use zk_proto::order::{NameOrder, sort};
+use zk_api::{Request, Response, SessionId, Text, Zxid};
+use zk_proto::order::{Listed, NameOrder, sort};
 use zk_proto::prepare::{Caller, close_session, read};
 use zk_proto::txn::TxnBody;
 
@@ -75,4 +75,18 @@ fn a_sessions_end_deletes_in_the_order_of_get_ephemerals() {
         let body = close_session(&h.tree, &h.config, SessionId::new(1), true);
         assert_eq!(body, TxnBody::CloseSession { ephemerals: listed, expired: true });
     }
+}
+
+/// Source: `java.util.HashMap`: it grows when more than three quarters of it would be full.
+#[test]
+fn a_java_table_of_eight_holds_six_names_and_grows_for_a_seventh() {
+    let in_order = |names: &[&str]| {
+        let mut names: Vec<Text> = names.iter().map(|name| Text::from(*name)).collect();
+        NameOrder::JavaHash.put(Listed::Children, &mut names, |_| Zxid::ZERO);
+        names
+    };
+    let six = ["a", "b", "c", "d", "e", "h"];
+    assert_eq!(in_order(&six), ["h", "a", "b", "c", "d", "e"].map(Text::from));
+    let seven = ["a", "b", "c", "d", "e", "f", "h"];
+    assert_eq!(in_order(&seven), seven.map(Text::from));
 }

@@ -2,7 +2,7 @@
 
 use crate::disk::recovered_tree;
 use crate::facts::{create, set};
-use crate::rig::{Rig, config};
+use crate::rig::{Rig, TICK_MS, config};
 use crate::robust::requests;
 use proptest::prelude::*;
 use zk_api::{Acl, AclList, CreateMode, Data, ErrorCode, Identity, Perms, SessionId, Text, Zxid, open_acl};
@@ -11,10 +11,10 @@ use zk_proto::disk::{DiskOp, FileId, Files};
 use zk_proto::log::{self, Record};
 use zk_proto::message::Xid;
 use zk_proto::recovery::{EpochMark, RecoveryError, encode_mark, give_up, recover};
-use zk_proto::server::{Server, ServerConfig};
+use zk_proto::server::{Note, Output, Server, ServerConfig, ServerId};
 use zk_proto::tree::Node;
 use zk_proto::txn::{NodeKind, Txn, TxnBody};
-use zk_proto::zab::Doubt;
+use zk_proto::zab::{Doubt, PeerConfig};
 
 fn texts() -> impl Strategy<Value = Text> {
     ".{0,12}".prop_map(|text| text.as_str().into())
@@ -393,6 +393,46 @@ fn a_corrupt_epoch_is_refused_and_a_promise_is_read_where_it_stands_once_more() 
     assert_eq!(recover(&files), Err(RecoveryError::CorruptEpoch { file }));
     // A promise that nobody knows can be broken, so there is nothing to go on from.
     assert!(give_up(&files).is_err());
+}
+
+#[test]
+fn an_epoch_with_something_behind_it_is_not_as_it_was_written() {
+    let rig = Rig::serving(config());
+    let mut files = rig.disk.files();
+    files.get_mut(&FileId::AcceptedEpoch).unwrap().push(0);
+    assert!(recover(&files).unwrap().lost_promise);
+}
+
+/// A server that has two others to ask.
+fn one_of_three() -> ServerConfig {
+    let zab = PeerConfig::for_server(ServerId(1), [1, 2, 3].map(ServerId), [], TICK_MS);
+    ServerConfig { zab, ..config() }
+}
+
+#[test]
+fn a_server_with_others_to_ask_starts_from_nothing_where_its_log_has_rotten() {
+    let (mut files, _) = disk_after(some_writes(), config());
+    let (log, records) = the_log(&files);
+    let first = log::encode(records[0].previous, records[0].durable, &records[0].txn).len();
+    files.get_mut(&log).unwrap()[first + 30] ^= 4;
+    let error = RecoveryError::CorruptLog { file: log, offset: first as u64 };
+    assert_eq!(Server::start(config(), &files, 0).err(), Some(error.clone()));
+    let (server, out) = Server::start(one_of_three(), &files, 0).unwrap();
+    assert_eq!(server.tree().last_zxid(), Zxid::ZERO);
+    assert!(out.contains(&Output::Note(Note::Spoiled(error))));
+}
+
+/// It went down when that was written down, and before anything was removed.
+#[test]
+fn a_server_that_has_given_up_its_history_does_not_start_from_what_is_left_of_it() {
+    let busy = ServerConfig { snapshot_every: 3, snapshot_step: 100, ..config() };
+    let (mut files, _) = disk_after(some_writes(), busy);
+    let (last, doubt) = (Zxid::ZERO, Doubt::Everything);
+    let mark = EpochMark { epoch: 1, last, doubt, accepted: 1 };
+    files.insert(FileId::CurrentEpoch, encode_mark(&mark));
+    assert!(recover(&files).unwrap().tree.last_zxid() > Zxid::ZERO, "there is a good snapshot");
+    let (server, _) = Server::start(one_of_three(), &files, 0).unwrap();
+    assert_eq!(server.tree().last_zxid(), Zxid::ZERO);
 }
 
 /// A leader's snapshot that came whole, and behind which nothing was logged, looks like one that was never finished

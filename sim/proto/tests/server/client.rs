@@ -231,3 +231,17 @@ fn a_client_whose_clock_is_set_back_goes_on_pinging() {
     let out = step(&mut client, 7000, ClientEvent::Timer(ClientTimer::Liveness));
     assert_eq!(out[0], ClientOutput::Close { conn: Some(conn) });
 }
+
+#[test]
+fn a_former_connection_that_is_lost_late_takes_nothing_with_it() {
+    let mut client = of_three_servers();
+    let (former, conn) = (ConnId(1), ConnId(2));
+    step(&mut client, 0, ClientEvent::Start);
+    step(&mut client, 0, ClientEvent::Opened { conn: former });
+    let out = step(&mut client, 1000, ClientEvent::Timer(ClientTimer::Liveness));
+    assert_eq!(out[0], ClientOutput::Close { conn: Some(former) });
+    step(&mut client, 1050, ClientEvent::Timer(ClientTimer::Reconnect));
+    step(&mut client, 1060, ClientEvent::Opened { conn });
+    assert!(step(&mut client, 1070, ClientEvent::Lost { conn: former }).is_empty());
+    assert!(!step(&mut client, 1080, ClientEvent::Lost { conn }).is_empty());
+}

@@ -2,9 +2,12 @@
 
 use crate::facts::{ask, create, exists, new_session, raw_session};
 use crate::rig::{Rig, config};
-use zk_api::{Acl, CreateMode, Data, ErrorCode, Identity, Perms, Request, Response, SessionId, Zxid};
+use zk_api::{
+    Acl, CreateMode, Data, ErrorCode, Identity, Perms, ReadOp, Request, Response, SessionId, WatcherKind,
+    Zxid,
+};
 use zk_proto::message::{ConnId, ToClient, Xid};
-use zk_proto::server::{Event, ServerConfig};
+use zk_proto::server::{Event, ServerConfig, frame_bytes};
 
 /// The answers on a connection: their xids, zxids and errors.
 fn answers(rig: &Rig, conn: ConnId) -> Vec<(i32, Zxid, Option<ErrorCode>)> {
@@ -151,4 +154,42 @@ fn much_data_begins_a_snapshot_as_many_transactions_do() {
     rig.settle();
     rig.advance(100);
     assert_eq!(snapshots(&rig), 1);
+}
+
+#[test]
+fn an_acl_and_several_reads_are_as_long_as_on_the_wire() {
+    let acl = [Acl { perms: Perms::ALL, who: Identity::new("ip", "10.0.0.1") }].into();
+    let set = Request::SetAcl { path: "/a".into(), acl, version: -1 };
+    // Header, path, one entry for ip:10.0.0.1, version.
+    assert_eq!(frame_bytes(&set), 8 + 6 + (4 + 4 + 6 + 12) + 4);
+    let ops = vec![ReadOp::GetData { path: "/a".into() }, ReadOp::GetChildren { path: "/bc".into() }];
+    // Header, each with its own, path and watch, end.
+    assert_eq!(frame_bytes(&Request::MultiRead { ops }), 8 + (9 + 6 + 1) + (9 + 7 + 1) + 9);
+}
+
+#[test]
+fn a_leader_knows_how_long_a_session_may_be_silent_yet() {
+    let mut rig = Rig::serving(config());
+    let (_, granted) = raw_session(&mut rig, 1000);
+    for (ms, left_ms) in [(0, 1500), (200, 1300), (299, 1001)] {
+        rig.now_ms += ms;
+        // It looks at its clock whatever happens.
+        rig.serve(Event::ClockSet { by_ms: 0 });
+        let left: Vec<_> = rig.server.as_ref().unwrap().sessions_left_ms().collect();
+        assert_eq!(left, [(granted.session, left_ms)]);
+    }
+}
+
+#[test]
+fn a_read_that_fails_leaves_no_watch() {
+    let mut rig = Rig::serving(config());
+    let (conn, _) = raw_session(&mut rig, 1000);
+    let path = "/a\0";
+    ask(&mut rig, conn, 1, exists(path, true));
+    ask(&mut rig, conn, 2, Request::GetData { path: path.into(), watch: true });
+    ask(&mut rig, conn, 3, Request::GetChildren { path: path.into(), watch: true, stat: false });
+    ask(&mut rig, conn, 4, Request::CheckWatches { path: path.into(), kind: WatcherKind::Any });
+    rig.settle();
+    let expected = [ErrorCode::BadArguments, ErrorCode::NoNode, ErrorCode::NoNode, ErrorCode::NoWatcher];
+    assert_eq!(errors(&rig, conn), expected.map(Some));
 }

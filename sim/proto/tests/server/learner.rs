@@ -1,12 +1,16 @@
 //! What servers of an ensemble do with sessions that come to them, with a hand on what comes over each link and on each disk.
 
 use crate::facts::{again, create, exists, new_session};
-use crate::rig::{TICK_MS, config};
+use crate::rig::{Rig, TICK_MS, config};
 use std::collections::{BTreeSet, VecDeque};
-use zk_api::{CreateMode, Request, Response, SessionId};
+use zk_api::{CreateMode, ErrorCode, Request, Response, SessionId};
 use zk_cluster::cluster::{Cluster, Host};
-use zk_proto::message::{Ask, ConnId, ConnectRequest, ConnectResponse, ToClient, ToPeer, ToServer, Xid};
-use zk_proto::server::{Event, Input, Output, ServerConfig, ServerId, Timer};
+use zk_cluster::disk::Disk;
+use zk_proto::disk::{FileId, Files};
+use zk_proto::message::{
+    Answer, Ask, ConnId, ConnectRequest, ConnectResponse, ToClient, ToPeer, ToServer, Xid,
+};
+use zk_proto::server::{Event, Input, Output, ServerConfig, ServerId, Syncs, Timer};
 use zk_proto::zab::PeerConfig;
 use zk_proto::zab::message::{LinkId, Packet};
 
@@ -27,19 +31,31 @@ const OBSERVER: usize = 1;
 
 impl Several {
     /// So many voters and observers, and all serve.
-    fn serving((voters, observers): (u8, u8)) -> Several {
+    fn serving(count: (u8, u8)) -> Several {
+        Several::serving_from(count, &config(), [])
+    }
+
+    /// The same, each set up like this, and with this on their disks.
+    fn serving_from(
+        (voters, observers): (u8, u8),
+        like: &ServerConfig,
+        disks: impl IntoIterator<Item = Files>,
+    ) -> Several {
         let count = voters + observers;
         let config = |id| {
             let (voters, observers) = ((0..voters).map(ServerId), (voters..count).map(ServerId));
             let peer = PeerConfig::for_server(ServerId(id), voters, observers, TICK_MS);
-            ServerConfig { zab: peer, ..config() }
+            ServerConfig { zab: peer, ..like.clone() }
         };
         let cluster = Cluster::new((0..count).map(|id| Host::new(config(id), BTreeSet::new())));
         let over = vec![VecDeque::new(); usize::from(count)];
         let mut several = Several { cluster, over, sent: Vec::new(), now_ms: 0 };
+        for (host, files) in several.cluster.hosts.iter_mut().zip(disks) {
+            host.disk = Disk::with(files);
+        }
         let mut out = Vec::new();
         for host in &mut several.cluster.hosts {
-            out.push(host.start(0).expect("an empty disk").1);
+            out.push(host.start(0).expect("a good disk").1);
         }
         for (who, wanted) in out.into_iter().enumerate() {
             several.wanted(who, wanted);
@@ -146,6 +162,19 @@ impl Several {
             _ => None,
         })
     }
+
+    /// The answers on a connection, by xid.
+    fn answers(&self, conn: u64) -> Vec<(i32, Result<Response, ErrorCode>)> {
+        let answers = self.sent.iter().filter_map(|(to, message)| match message {
+            ToClient::Reply { xid, result, .. } if *to == ConnId(conn) => Some((xid.0, result.clone())),
+            _ => None,
+        });
+        answers.collect()
+    }
+}
+
+fn sync() -> Request {
+    Request::Sync { path: "/".into() }
 }
 
 /// First seen as `session-fifo` under seed 305597 of suite/everything.toml: the client was let in before its leader knew
@@ -195,4 +224,109 @@ fn who_comes_back_to_a_leader_waits_for_what_the_leaders_own_disk_has_not_writte
     assert!(three.connected(2).is_some() && read(&three).is_none(), "{:?}", three.sent);
     three.settle();
     assert!(matches!(read(&three), Some(Ok(Response::Exists(Some(_))))), "{:?}", three.sent);
+}
+
+#[test]
+fn a_request_that_cannot_be_read_is_not_answered_with_what_the_former_place_is_refused() {
+    let mut pair = Several::serving(PAIR);
+    pair.connect(OBSERVER, 1, new_session(10_000));
+    pair.settle();
+    let granted = pair.connected(1).expect("the leader has opened it");
+    // On its way while the session moves, so it comes from where the session is not any more.
+    pair.ask(OBSERVER, 1, 1, create("/a", CreateMode::Persistent));
+    pair.connect(LEADER, 2, again(&granted));
+    while pair.carry(LEADER) {}
+    let (conn, xid, code) = (ConnId(2), Xid(2), ErrorCode::BadArguments);
+    pair.step(LEADER, Event::Refused { conn, xid, code, takes_zxid: true });
+    assert!(pair.answers(2).is_empty(), "neither is on the disk");
+    pair.settle();
+    assert!(matches!(pair.answers(2)[..], [(2, Err(ErrorCode::BadArguments))]), "{:?}", pair.sent);
+}
+
+#[test]
+fn who_has_only_linked_and_not_joined_asks_a_leader_in_vain() {
+    let mut pair = Several::serving(PAIR);
+    let link = pair.cluster.dialled(1, 0).expect("nothing is in the way");
+    pair.step(LEADER, Event::Accepted { link, from: ServerId(1) });
+    let session = SessionId::new(0x500);
+    let ask = Ask::Open { session, password: [7; 16], timeout_ms: 10_000 };
+    pair.step(LEADER, Event::FromPeer { link, message: ToPeer::Ask(ask) });
+    pair.settle();
+    let server = pair.cluster.hosts[LEADER].server.as_ref().expect("nobody crashes here");
+    assert_eq!(server.sessions().find(session), None);
+}
+
+#[test]
+fn nothing_is_answered_behind_the_end_of_a_session() {
+    let mut three = Several::serving((3, 0));
+    let leader = three.leader();
+    let follower = (leader + 1) % 3;
+    three.connect(follower, 1, new_session(10_000));
+    three.settle();
+    let session = three.connected(1).expect("the leader has opened it").session;
+    three.step(leader, Event::Expire { session });
+    three.ask(follower, 1, 1, sync());
+    three.settle_but_for(follower);
+    let synced = |(_, message): &(LinkId, ToPeer)| matches!(message, ToPeer::Answer(Answer::Synced { .. }));
+    assert!(three.over[follower].iter().any(synced), "its leader has answered");
+    // It hears that the session's end stands, and waits for just that, before its disk has written it.
+    while three.carry(follower) {}
+    assert!(three.answers(1).is_empty(), "{:?}", three.sent);
+    three.settle();
+    assert!(three.answers(1).is_empty(), "{:?}", three.sent);
+}
+
+fn asking_a_quorum() -> ServerConfig {
+    ServerConfig { syncs: Syncs::AskQuorum, ..config() }
+}
+
+#[test]
+fn a_leader_that_asks_its_quorum_does_so_as_the_sync_comes() {
+    let mut two = Several::serving_from((2, 0), &asking_a_quorum(), []);
+    let leader = two.leader();
+    two.connect(leader, 1, new_session(10_000));
+    two.settle();
+    two.ask(leader, 1, 1, sync());
+    assert!(two.answers(1).is_empty(), "nobody was heard yet");
+    // No timer fires: there is no ping with which it asks again.
+    two.settle();
+    assert!(matches!(two.answers(1)[..], [(1, Ok(Response::Synced { .. }))]), "{:?}", two.sent);
+}
+
+#[test]
+fn an_observer_that_follows_does_not_answer_for_a_voter() {
+    let mut three = Several::serving_from((2, 1), &asking_a_quorum(), []);
+    let leader = three.leader();
+    let voter = 1 - leader;
+    three.connect(leader, 1, new_session(10_000));
+    three.settle();
+    three.ask(leader, 1, 1, sync());
+    three.settle_but_for(voter);
+    assert!(three.answers(1).is_empty(), "the other voter was not heard yet");
+    three.settle();
+    assert!(matches!(three.answers(1)[..], [(1, Ok(Response::Synced { .. }))]), "{:?}", three.sent);
+}
+
+#[test]
+fn a_snapshot_of_the_leader_makes_older_ones_needless() {
+    let busy = ServerConfig { snapshot_every: 3, snapshots_kept: 1, ..config() };
+    let mut rig = Rig::serving(busy.clone());
+    let client = rig.connected(10_000);
+    let mut disks = Vec::new();
+    for n in 0..12 {
+        rig.call(client, create(&format!("/n-{n}"), CreateMode::Persistent)).unwrap();
+        rig.advance(100);
+        disks.push(rig.disk.files());
+    }
+    let snapshots = |files: &Files| -> Vec<FileId> {
+        files.keys().copied().filter(|file| matches!(file, FileId::Snapshot(_))).collect()
+    };
+    // What comes behind the old one is not in the leader's log any more.
+    let (old, new) = (disks[5].clone(), disks[11].clone());
+    assert!(snapshots(&old).len() == 1 && snapshots(&old) < snapshots(&new));
+    let pair = Several::serving_from(PAIR, &busy, [new, old.clone()]);
+    let observer = &pair.cluster.hosts[OBSERVER];
+    assert!(observer.server.as_ref().is_some_and(|server| server.tree().node("/n-11").is_some()));
+    let kept = snapshots(&observer.disk.files());
+    assert!(kept.len() == 1 && kept > snapshots(&old), "{kept:?}");
 }
