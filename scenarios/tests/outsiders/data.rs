@@ -87,6 +87,10 @@ enum Ids {
 impl Recipe for Ids {
     const SETUP: &[&str] = &["/r/ids"];
 
+    fn leaves(self) -> bool {
+        true
+    }
+
     fn promises(self) -> Vec<Box<dyn AnyPromise>> {
         vec![Box::new(Once::default())]
     }

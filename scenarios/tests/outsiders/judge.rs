@@ -40,6 +40,11 @@ pub trait Recipe: Copy + Send + Sync + 'static {
         false
     }
 
+    /// Whether the znodes that it leaves are what it is for.
+    fn leaves(self) -> bool {
+        false
+    }
+
     /// Whether its processes are to go on for ever.
     fn stays(self) -> bool {
         false
@@ -65,7 +70,8 @@ impl<T: Recipe> From<Tried<T>> for Trial {
     fn from(it: Tried<T>) -> Trial {
         let code = it.clone();
         let setup = [R].iter().chain(T::SETUP).copied().map(Text::from).collect();
-        let opts_out = [(it.1.polls(), NO_POLLING), (it.1.stays(), "no-waiter-stuck")];
+        let opts_out =
+            [(it.1.polls(), NO_POLLING), (it.1.leaves(), "no-litter"), (it.1.stays(), "no-waiter-stuck")];
         let mut trial = Trial::new(it.0, move |zk, probe, part| code.clone().actor(zk, probe, part))
             .summary("An outsider's.")
             .promises({
