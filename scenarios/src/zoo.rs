@@ -58,8 +58,10 @@ impl Zoo {
         if let Some(trial) = self.trials.iter().find(|trial| trial.about.name == name) {
             return Ok(trial.clone());
         }
+        if is_file(name) {
+            return Err(BadInput::new(format!("'{name}' is a scenario file; name a recipe or a variant")));
+        }
         let hint = match nearest(name, self.trials.iter().map(|trial| trial.about.name)) {
-            _ if is_file(name) => "a scenario file is not asked for here".to_string(),
             Some(meant) => format!("did you mean '{meant}'?"),
             None => "'zoocheck list' names what there is".to_string(),
         };

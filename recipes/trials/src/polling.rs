@@ -198,6 +198,14 @@ mod tests {
         assert_eq!(polled(&|_| 1), Some(4));
         assert_eq!(polled(&|nth| nth as i64), None);
         assert_eq!(polled(&|nth| i64::from(nth == 2)), Some(6), "what it tells of changes");
+        // What it has told before something else happened is new behind that.
+        let mut polling = Polling::default();
+        let said = Observation::note(crate::words::SEES, "/a", 1);
+        polling.tells(&said);
+        polling.forget();
+        assert!((0..4).all(|_| !polls(&mut polling, &exists("/a"))));
+        polling.tells(&said);
+        assert!(!polls(&mut polling, &exists("/a")));
     }
 
     #[test]
