@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use zk_api::{SessionId, StatReads, Zxid};
 
 thread_local! {
-    static GUID: Cell<bool> = const { Cell::new(false) };
+    static GUIDS: Cell<Reads> = const { Cell::new(Reads(0)) };
 }
 
 /// A set of things that are read.
@@ -36,6 +36,10 @@ impl Reads {
     /// one is given, and never varied within one search: see [`CheckConfig::guids_fall`](crate::CheckConfig::guids_fall).
     pub const GUIDS: Reads = Reads(128);
 
+    /// That a process has a second guid, so that with those of others there are more than two: a search with rising and one
+    /// with falling ones are not all their orders then. Noted, and never varied.
+    pub const MORE_GUIDS: Reads = Reads(512);
+
     /// The numbers of zxids, and not only their order. All transactions are numbered then, and yet never as the world
     /// numbers them, where leaders change: so nothing holds.
     pub const NUMBERS: Reads = Reads(64);
@@ -44,7 +48,7 @@ impl Reads {
     pub const IDS: Reads = Reads(256);
 
     /// Each of them, with what it is called.
-    pub const ALL: [(Reads, &'static str); 9] = [
+    pub const ALL: [(Reads, &'static str); 10] = [
         (Reads::ORDER, "the order of names in a list"),
         (Reads::TIMES, "ctime or mtime, which take seven values"),
         (Reads::PZXID, "pzxid"),
@@ -52,6 +56,7 @@ impl Reads {
         (Reads::WITHHELD, "events of znodes that not everybody may read"),
         (Reads::ENDS, "the order in which a session's ephemerals go"),
         (Reads::GUIDS, "guids, which rise in the order in which they are given, or fall"),
+        (Reads::MORE_GUIDS, "a second guid of one process"),
         (Reads::NUMBERS, "the numbers of zxids"),
         (Reads::IDS, "the numbers of session ids"),
     ];
@@ -65,12 +70,18 @@ impl Reads {
             .and(of(SessionId::were_ordered(), Reads::SESSIONS))
             .and(of(Zxid::were_numbered(), Reads::NUMBERS))
             .and(of(SessionId::were_numbered(), Reads::IDS))
-            .and(of(GUID.take(), Reads::GUIDS))
+            .and(GUIDS.take())
     }
 
-    /// This thread gives a guid.
-    pub fn note_guid() {
-        GUID.set(true);
+    /// This thread gives a process its guid number `nth` in this life.
+    pub fn note_guid(life: u8, nth: u32) {
+        let more = if life > 0 || nth > 0 { Reads::MORE_GUIDS } else { Reads::default() };
+        GUIDS.set(GUIDS.get().and(Reads::GUIDS).and(more));
+    }
+
+    /// What a search begins with: the order of guids is varied by another search.
+    pub fn at_first() -> Reads {
+        Reads::GUIDS.and(Reads::MORE_GUIDS)
     }
 
     /// Whether all of these are in it.

@@ -356,8 +356,8 @@ impl Shell {
     /// A text that no other call gives.
     pub fn guid(&self) -> Text {
         let mut inner = self.count();
+        Reads::note_guid(inner.actor.life, inner.guids);
         inner.guids += 1;
-        Reads::note_guid();
         guid(inner.actor, inner.guids - 1, inner.guids_fall)
     }
 

@@ -43,6 +43,9 @@ pub struct CheckReport {
     /// Of a program: what its host determines in one way, where there are others.
     #[serde(default)]
     pub left_out: Option<String>,
+    /// What comes in some of its ways only, where everything else was explored.
+    #[serde(default)]
+    pub partly: Option<String>,
     /// The one promise that was asked about; `null` if all were.
     #[serde(default)]
     pub asked: Option<String>,

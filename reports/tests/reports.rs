@@ -176,6 +176,7 @@ fn check() -> CheckReport {
         ran_out: None,
         exhaustive: false,
         left_out: None,
+        partly: None,
         asked: None,
         next: None,
         states: 10,

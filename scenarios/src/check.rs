@@ -134,6 +134,7 @@ fn report(what: &str, about: &About, owed: &[&str], config: &CheckConfig, check:
         ran_out,
         exhaustive: check.verdict == Verdict::Holds,
         left_out: None,
+        partly: check.partly.map(str::to_owned),
         asked: config.promise.clone(),
         next: (check.verdict == Verdict::Holds).then(|| ladder::next(what, about, config)).flatten(),
         states: check.states,
@@ -295,7 +296,18 @@ mod tests {
         let sometimes = vec![("expiry", 3), ("drop", 0)];
         let (states, transitions, depth, wall) = (1234, 5678, 9, Duration::ZERO);
         let reads = Vec::new();
-        Check { verdict, ran_out: None, states, transitions, depth, promises, sometimes, reads, wall }
+        Check {
+            verdict,
+            ran_out: None,
+            states,
+            transitions,
+            depth,
+            promises,
+            sometimes,
+            reads,
+            partly: None,
+            wall,
+        }
     }
 
     fn found(verdict: Verdict, promises: Vec<PromiseReport>) -> CheckReport {

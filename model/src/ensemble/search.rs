@@ -94,6 +94,7 @@ pub fn check_ensemble<N: Node>(config: &EnsembleConfig, progress: &mut dyn FnMut
         promises: search.promises,
         sometimes: search.reached.list(search.beyond),
         reads: Vec::new(),
+        partly: None,
         wall: started.elapsed(),
     }
 }

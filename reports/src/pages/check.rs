@@ -234,6 +234,9 @@ pub(crate) fn last_line(report: &CheckReport) -> String {
         if let Some(cut) = audit.and_then(|audit| audit.partly.as_ref()) {
             let _ = write!(line, "; honest-checkpoints {cut}");
         }
+        if let Some(partly) = &report.partly {
+            let _ = write!(line, "; {partly}");
+        }
     }
     if let Some(next) = &report.next {
         let _ = write!(line, "; next: {next}");

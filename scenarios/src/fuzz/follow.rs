@@ -77,7 +77,7 @@ fn with_all_that_is_read<T>(
     look: impl Fn(&RecipeModel) -> T,
     is_cut: impl Fn(&T) -> bool,
 ) -> T {
-    let mut varied = Reads::GUIDS;
+    let mut varied = Reads::at_first();
     loop {
         let model = model(program, like, varied);
         let found = look(&model);

@@ -1,0 +1,37 @@
+//! Texts that no other call gives come in two orders: of two that is all there is, of more a verdict says so.
+
+mod common;
+
+use common::run;
+use std::sync::Arc;
+use zk_api::{CreateMode, Data, ZooKeeper};
+use zk_model::{CheckConfig, Verdict};
+use zk_trials::event::End;
+use zk_trials::trial::{Bounds, Trial};
+
+/// Clients that make a znode each, named after the last of so many guids.
+fn names(guids: u32) -> Arc<Trial> {
+    let trial = Trial::new("names", move |zk, probe, _| async move {
+        let of_it: Vec<_> = (0..guids).map(|_| probe.guid()).collect();
+        let Some(last) = of_it.last() else { return End::Done };
+        let node = zk_api::ZPath::parse(&format!("/a/{last}")).expect("a path");
+        match zk.create(&node, Data::NULL, CreateMode::Persistent).await {
+            Ok(_) => End::Done,
+            Err(_) => End::Failed,
+        }
+    });
+    Arc::new(trial.setup(["/a"]).opts_out(&zk_trials::promises::STANDARD))
+}
+
+#[test]
+fn of_more_than_two_guids_it_is_said_that_they_come_in_two_orders() {
+    let partly = |guids, clients| {
+        let check = run(names(guids), &CheckConfig::new(Bounds::clients(clients)));
+        assert_eq!(check.verdict, Verdict::Holds, "{guids} guids of {clients}");
+        check.partly
+    };
+    let two = [partly(0, 3), partly(1, 2)];
+    assert_eq!(two, [None, None]);
+    let more = [partly(2, 2), partly(1, 3)];
+    assert_eq!(more, [Some("more than two guids in two of their orders"); 2]);
+}
