@@ -393,3 +393,24 @@ fn an_error_of_the_program_is_shown_with_its_traceback_at_its_time() {
         assert!(stdout.contains(line), "{line}: {stdout}");
     }
 }
+
+/// Each row of defects in KAZOO.md is a run that anybody can see again.
+#[test]
+fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
+    if python().is_none() {
+        return;
+    }
+    let page = std::fs::read_to_string(host().join("../KAZOO.md")).expect("the page");
+    let commands: Vec<&str> =
+        page.split('`').filter(|words| words.contains(".py:") && words.contains("--seed ")).collect();
+    assert!(commands.len() >= 15, "{commands:?}");
+    for words in commands {
+        let (_, promise) = words.rsplit_once("--promise ").expect("a row names the promise");
+        let output = zoocheck(&host().join("examples"), "0", &format!("replay {words} --format json"));
+        let report = json(&output);
+        let is_broken = |it: &Value| it["name"] == promise && it["verdict"] == "broken";
+        let promises = report["promises"].as_array().expect("promises");
+        assert!(promises.iter().any(is_broken), "{words}: {promises:#?}");
+        assert_eq!(output.status.code(), Some(1), "{words}");
+    }
+}
