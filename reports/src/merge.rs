@@ -133,6 +133,7 @@ impl SweepReport {
         self.virtual_ns = self.virtual_ns.saturating_add(part.virtual_ns);
         self.messages = self.messages.saturating_add(part.messages);
         self.steps = self.steps.saturating_add(part.steps);
+        self.digest = self.digest.wrapping_add(part.digest);
         self.seeds.count = self.seeds.count.saturating_add(part.seeds.count);
         self.seeds.twice = self.seeds.twice.saturating_add(part.seeds.twice);
         self.seeds.interrupted |= part.seeds.interrupted;

@@ -49,6 +49,11 @@ pub struct SweepReport {
     pub messages: u64,
     /// Events taken from the queue in all seeds together.
     pub steps: u64,
+    /// The digests of all runs, added up without regard to an overflow: where it is another for the same build, scenario
+    /// and seeds, some run is another. 16 hex digits in JSON.
+    #[serde(default, with = "crate::hex")]
+    #[schemars(with = "String", regex(pattern = "^[0-9a-f]{16}$"))]
+    pub digest: u64,
     /// How long it took, where a command has just measured it; never saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<f64>,

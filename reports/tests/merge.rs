@@ -94,6 +94,7 @@ fn sweep(shard: Option<(u64, u64)>) -> SweepReport {
         virtual_ns: seeds.iter().map(|seed| seed * 1_000_003).sum(),
         messages: seeds.iter().sum(),
         steps: seeds.iter().map(|seed| 2 * seed).sum(),
+        digest: seeds.iter().fold(0, |sum, seed| seed.wrapping_mul(u64::MAX / 3).wrapping_add(sum)),
         wall_seconds: shard.map(|(index, _)| index as f64),
         confidence: Confidence::of([].iter(), 0),
         promises: vec![

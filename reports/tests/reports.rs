@@ -68,6 +68,7 @@ fn sweep() -> SweepReport {
         virtual_ns: 1_234_500_000_000,
         messages: 98_765,
         steps: 1_098_765,
+        digest: 0xfeed,
         wall_seconds: Some(2.0),
         confidence: Confidence {
             level: 0.95,

@@ -182,8 +182,9 @@ fn closing(page: &mut Page, report: &SweepReport) {
     let took = took.unwrap_or_default();
     page.push(Part::Blank);
     page.push(Line::from(format!("{} virtual seconds{took}", count(report.virtual_seconds as u64))).into());
+    let (messages, steps) = (count(report.messages), count(report.steps));
     page.push(
-        Line::from(format!("{} messages, {} steps", count(report.messages), count(report.steps))).into(),
+        Line::from(format!("{messages} messages, {steps} steps, digest {:016x}", report.digest)).into(),
     );
     let unseen = unseen_words(report).filter(|_| report.confidence.rates.is_empty());
     page.extend(unseen.map(|words| Line::from(words).into()));

@@ -24,6 +24,7 @@ pub(super) struct Tally {
     virtual_ns: u64,
     messages: u64,
     steps: u64,
+    digest: u64,
     twice: u64,
     broken_seeds: u64,
 }
@@ -44,6 +45,7 @@ impl Tally {
         self.virtual_ns = self.virtual_ns.saturating_add(run.virtual_ns);
         self.messages += run.messages;
         self.steps += run.steps;
+        self.digest = self.digest.wrapping_add(run.digest);
         for (name, times) in &run.tested {
             self.entry(name).tested += times;
         }
@@ -181,6 +183,7 @@ impl Tally {
             virtual_ns: self.virtual_ns,
             messages: self.messages,
             steps: self.steps,
+            digest: self.digest,
             wall_seconds: None,
             sometimes: self.sometimes(),
             herd: self.herd(),

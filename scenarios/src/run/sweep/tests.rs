@@ -92,6 +92,7 @@ fn the_report_does_not_depend_on_the_number_of_jobs() {
     assert_eq!(alone, by(4));
     assert_eq!(alone.failures.first().map(|failure| failure.seed), Some(3));
     assert!(alone.failures.is_sorted_by_key(|failure| failure.seed));
+    assert_eq!(alone.digest, (0..100).map(|seed| seed * 1000).sum::<u64>());
 }
 
 #[test]
