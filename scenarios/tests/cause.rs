@@ -65,9 +65,28 @@ fn of_many_who_are_woken_it_is_told_what_they_watched_and_what_changed() {
             "/queue/items/item-00000-0000000000 was made at 0.103 s by p0",
         ],
     );
+    // One change wakes p2 at one server, and p4.1 at another after the znode was made again.
+    told(
+        "lock/simple --seed 10 --redraws 0 --promise one-woken-per-deletion",
+        &[
+            "p2, p4.1 watched /lock/holder (set from 11.045 s to 11.137 s)",
+            "11.045s  p2    exists /lock/holder (watch)",
+        ],
+    );
     let ran = zoocheck("check queue/herd");
     let text: Vec<&str> = ran.stdout.lines().map(str::trim).collect();
     assert!(text.join(" ").contains("p1, p2 watched the children of /queue/items"), "{}", ran.stdout);
+}
+
+#[test]
+fn of_one_who_goes_on_writing_it_is_told_what_it_was_told_and_what_it_wrote_then() {
+    told(
+        "lock/simple --seed 5 --redraws 0 --promise session-end-noticed",
+        &[
+            "It was told at 11.334 s, and writes of p1 reach the resource at 16.423 s and 16.570 s.",
+            "16.423s  --  a write of p1 reaches the unfenced resource",
+        ],
+    );
 }
 
 #[test]

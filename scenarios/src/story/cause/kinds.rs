@@ -117,15 +117,20 @@ impl Search<'_> {
 
     /// One change woke several: who had watched it, since when, and what changed.
     pub(super) fn wakes(&mut self, path: &str, of_children: bool) {
-        let fired = self.past.facts().rev().find_map(|(line, fact)| match fact {
-            Fact::Fired { path: at, woken, .. } if **at == *path && woken.len() > 1 => Some((line, woken)),
+        let fires = self.past.facts().rev().filter_map(|(line, fact)| match fact {
+            Fact::Fired { path: at, woken, .. } if **at == *path => Some((line, woken)),
             _ => None,
         });
-        let Some((line, woken)) = fired else { return };
+        let mut fires = fires.skip_while(|(_, woken)| woken.len() < 2).peekable();
+        let Some((line, woken)) = fires.peek().copied() else { return };
         self.follow(line, 0);
-        let before = self.past.before(line);
+        // Of those that a change wakes at several servers it is told each time, the earlier ones among them.
+        let mut more = usize::MAX;
+        let told: Vec<_> =
+            fires.take_while(|(_, woken)| std::mem::replace(&mut more, woken.len()) > woken.len()).collect();
         let watch = |actor: &ActorId| {
-            let mut all = before.watches(actor.process).into_iter().rev();
+            let (woken_at, _) = told.iter().rev().find(|(_, woken)| woken.contains(actor))?;
+            let mut all = self.past.before(*woken_at).watches(actor.process).into_iter().rev();
             all.find(|watch| watch.path == path && watch.of_children == of_children)
         };
         let mut watches: Vec<usize> = woken.iter().filter_map(watch).map(|watch| watch.line).collect();
@@ -213,12 +218,21 @@ impl Search<'_> {
             _ => false,
         });
         news.into_iter().for_each(|(line, _)| self.follow(line, 1));
-        let acts = self.past.facts().rev().find(|(_, fact)| match fact {
+        let acts = |fact: &Fact| match fact {
             Fact::Wrote { actor, .. } | Fact::Finished { actor, .. } => actor.process == process,
             _ => false,
-        });
-        acts.into_iter().for_each(|(line, _)| self.pick(line, 1));
+        };
+        let since = self.past.facts().rev().take_while(|(line, _)| news.is_none_or(|(news, _)| *line > news));
+        let acts: Vec<(usize, &Fact)> = since.filter(|(_, fact)| acts(fact)).take(4).collect();
+        acts.iter().for_each(|(line, _)| self.pick(*line, 0));
         let name = self.past.name(process);
+        let wrote = acts.iter().rev().filter(|(_, fact)| matches!(fact, Fact::Wrote { .. }));
+        let wrote: Vec<String> = wrote.map(|(line, _)| self.at(*line)).collect();
+        if let (Some((news, _)), false) = (news, wrote.is_empty()) {
+            let (told, wrote) = (self.at(news), wrote.join(" and "));
+            self.why
+                .push(format!("It was told at {told}, and writes of {name} reach the resource at {wrote}."));
+        }
         if let Some((line, _, what)) = self.past.says().rev().find(|(_, actor, _)| actor.process == process) {
             self.pick(line, 0);
             self.why.push(format!("The last that {name} said, at {}: it {what}.", self.at(line)));
