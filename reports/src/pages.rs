@@ -51,8 +51,8 @@ fn verdicts(
     all: u64,
     words: &dyn Fn(&PromiseResult) -> String,
 ) -> Part {
-    let group = |head, results: &[PromiseResult]| {
-        let row = |result: &PromiseResult| {
+    let group = |head, results: &[&PromiseResult]| {
+        let row = |result: &&PromiseResult| {
             let mut verdict = Cell::new(result.verdict, words(result));
             let share = [result.broken, result.expected].map(|number| thousandths(number, all));
             verdict.meter = (share != [0, 0]).then_some(share);
@@ -60,11 +60,15 @@ fn verdicts(
         };
         Group::new([head, "verdict", "tested"], results.iter().map(row).collect())
     };
-    let mut owed = group("promise", promises);
+    let mut owed = group("promise", &promises.iter().collect::<Vec<_>>());
     owed.notes = promises.iter().filter_map(|result| excuse(&result.name, &result.assumptions)).collect();
-    let mut watched = group("always watched", invariants);
+    let is_broken =
+        |result: &PromiseResult| matches!(result.verdict, Verdict::Broken | Verdict::BrokenAsExpected);
+    let (broken, others): (Vec<_>, Vec<_>) = invariants.iter().partition(|result| is_broken(result));
+    let mut watched = group("always watched", &others);
     watched.aside = true;
-    Part::Table("Verdicts", vec![owed, watched])
+    let broken = (!broken.is_empty()).then(|| group("always watched, and broken", &broken));
+    Part::Table("Verdicts", std::iter::once(owed).chain(broken).chain([watched]).collect())
 }
 
 /// The verdict of a promise over so many seeds or orders, in words.
