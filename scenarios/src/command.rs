@@ -287,7 +287,7 @@ mod chaos {
         }
         let total = crate::judge::trials(zoo, &arguments.what)?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-        let mut progress = Progress::new(arguments.format.progress(), Some(total));
+        let mut progress = Progress::without_answer(arguments.format.progress(), Some(total))?;
         let report = crate::judge::judge(zoo, &arguments.what, &arguments.effort(), &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} trials"));
         })?;
@@ -303,7 +303,7 @@ mod chaos {
     /// Compares recipes.
     pub(super) fn compare(zoo: &Zoo, arguments: &CompareArguments) -> Result<Answer, BadInput> {
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-        let mut progress = Progress::new(arguments.format.progress(), None);
+        let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = crate::compare::compare(zoo, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} recipes"));
         })?;
@@ -314,7 +314,7 @@ mod chaos {
 
     /// Tells how many clients a release wakes.
     fn herd(zoo: &Zoo, arguments: &JudgeArguments, contenders: &Contenders) -> Result<Answer, BadInput> {
-        let mut progress = Progress::new(arguments.format.progress(), None);
+        let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = crate::judge::herd(zoo, arguments, contenders, &mut |done, total| {
             progress.at(done, String::new, || format!("{done} of {total} runs"));
         })?;
@@ -325,7 +325,7 @@ mod chaos {
 
     /// Lets recipes go wrong, and tells what notices.
     pub(super) fn mutate(zoo: &Zoo, arguments: &MutateArguments) -> Result<Answer, BadInput> {
-        let mut progress = Progress::new(arguments.format.progress(), None);
+        let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = crate::mutate::mutate(zoo, arguments, &mut |name, done| {
             progress.at(done, || name.to_owned(), || format!("{name}: {done} mutations"));
         })?;
@@ -338,7 +338,7 @@ mod chaos {
     pub(super) fn mutants(zoo: &Zoo, arguments: &MutantsArguments) -> Result<Answer, BadInput> {
         let total = arguments.mutants()?.len() as u64;
         arguments.report.as_deref().map(prepare_report_dir).transpose()?;
-        let mut progress = Progress::new(arguments.format, Some(total));
+        let mut progress = Progress::without_answer(arguments.format, Some(total))?;
         let mut report = crate::mutants::mutants(zoo, arguments, &mut |done| {
             progress.at(done, String::new, || format!("{done} of {total} mutants"));
         })?;
@@ -500,7 +500,7 @@ mod chaos {
         }
         let jobs = arguments.jobs.map_or_else(run::default_jobs, usize::from);
         let what = run::Exhaust { at_ns, steps, most: arguments.max_orders, jobs };
-        let mut progress = Progress::new(arguments.format.progress(), None);
+        let mut progress = Progress::without_answer(arguments.format.progress(), None)?;
         let report = run::exhaust(target, seed, &what, &mut |done, waiting, broken| {
             let note = || {
                 format!("{} orders, {} wait, {} broken", count(done), count(waiting as u64), count(broken))

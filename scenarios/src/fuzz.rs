@@ -117,7 +117,7 @@ pub(crate) fn fuzz(arguments: &FuzzArguments) -> Result<Answer, BadInput> {
     let (tally, found) = match &arguments.file {
         Some(file) => one(file, &plan)?,
         None => {
-            let mut progress = Progress::new(Format::Human, Some(programs));
+            let mut progress = Progress::without_answer(Format::Human, Some(programs))?;
             many(first, programs, &like, &plan, jobs, &mut |done, differ| {
                 let note = || format!("{} programs, {} differ", count(done), count(differ));
                 progress.at(done, note, note);

@@ -28,7 +28,7 @@ impl Interrupt {
             flag::register_conditional_default(number, again.clone())
                 .and_then(|_| flag::register(number, again.clone()))
                 .and_then(|_| flag::register_usize(number, signal.clone(), number as usize))
-                .map_err(|error| BadInput::new(format!("cannot wait for signals: {error}")))?;
+                .map_err(unheard)?;
         }
         let sent = signal.clone();
         std::thread::spawn(move || {
@@ -53,10 +53,33 @@ impl Interrupt {
     /// The signal's name.
     #[cfg(feature = "run")]
     pub(crate) fn seen(&self) -> Option<&'static str> {
-        match i32::try_from(self.signal.load(Ordering::Relaxed)) {
-            Ok(SIGINT) => Some("SIGINT"),
-            Ok(SIGTERM) => Some("SIGTERM"),
-            Ok(_) | Err(_) => None,
-        }
+        name(i32::try_from(self.signal.load(Ordering::Relaxed)).ok()?)
     }
+}
+
+/// From now on a signal ends the process, and tells how far it was.
+#[cfg(feature = "run")]
+pub(crate) fn end_with(how_far: Arc<Mutex<String>>) -> Result<(), BadInput> {
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
+    std::thread::spawn(move || {
+        let Some(number) = signals.forever().next() else { return };
+        let how_far = how_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let by = name(number).unwrap_or("a signal");
+        let _ = writeln!(std::io::stderr(), "stopped by {by}, without an answer: {how_far}");
+        std::process::exit(128 + number);
+    });
+    Ok(())
+}
+
+#[cfg(feature = "run")]
+fn name(number: i32) -> Option<&'static str> {
+    match number {
+        SIGINT => Some("SIGINT"),
+        SIGTERM => Some("SIGTERM"),
+        _ => None,
+    }
+}
+
+fn unheard(error: std::io::Error) -> BadInput {
+    BadInput::new(format!("cannot wait for signals: {error}"))
 }
