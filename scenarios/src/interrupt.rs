@@ -59,11 +59,12 @@ impl Interrupt {
 
 /// From now on a signal ends the process, and tells how far it was.
 #[cfg(feature = "run")]
-pub(crate) fn end_with(how_far: Arc<Mutex<String>>) -> Result<(), BadInput> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
+pub(crate) fn end_with(how_far: Arc<std::sync::Mutex<String>>) -> Result<(), BadInput> {
+    use std::io::Write;
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map_err(unheard)?;
     std::thread::spawn(move || {
         let Some(number) = signals.forever().next() else { return };
-        let how_far = how_far.lock().unwrap_or_else(PoisonError::into_inner);
+        let how_far = how_far.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let by = name(number).unwrap_or("a signal");
         let _ = writeln!(std::io::stderr(), "stopped by {by}, without an answer: {how_far}");
         std::process::exit(128 + number);

@@ -109,6 +109,7 @@ pub fn sweep(promises: u64, events: u64) -> SweepReport {
         virtual_seconds: 1234.5,
         wall_seconds: Some(2.0),
         messages: 98_765,
+        digest: 0,
         promises: (0..promises).map(result).collect(),
         invariants: Vec::new(),
         sometimes: vec![
