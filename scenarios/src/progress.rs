@@ -48,7 +48,9 @@ impl Progress {
     pub(crate) fn without_answer(format: Format, total: Option<u64>) -> Result<Progress, BadInput> {
         let last = Arc::new(Mutex::new("nothing done yet".to_owned()));
         crate::interrupt::end_with(last.clone())?;
-        Ok(Progress { last: Some(last), ..Progress::new(format, total) })
+        let mut progress = Progress::new(format, total);
+        progress.last = Some(last);
+        Ok(progress)
     }
 
     /// So far; `line` says all.
