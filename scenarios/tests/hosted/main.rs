@@ -409,8 +409,10 @@ fn each_defect_of_kazoo_is_shown_by_the_command_beside_it() {
         let output = zoocheck(&host().join("examples"), "0", &format!("replay {words} --format json"));
         let report = json(&output);
         let is_broken = |it: &Value| it["name"] == promise && it["verdict"] == "broken";
-        let promises = report["promises"].as_array().expect("promises");
-        assert!(promises.iter().any(is_broken), "{words}: {promises:#?}");
+        let all = ["promises", "invariants"]
+            .into_iter()
+            .flat_map(|which| report[which].as_array().expect("a list"));
+        assert!(all.into_iter().any(is_broken), "{words}: {report:#}");
         assert_eq!(output.status.code(), Some(1), "{words}");
     }
 }
