@@ -81,8 +81,7 @@ const FIRST_NOT_FOUND: [&str; 6] =
 #[ignore = "in real time: kazoo's own defects show at times"]
 fn kazoos_lock_holds_while_processes_die_or_stand_still_and_sessions_expire() {
     let Some(python) = python() else { return };
-    let without: String = FIRST_NOT_FOUND.map(|fault| format!(" --set faults.{fault}=0")).concat();
-    let words = format!("--promises fair-lock=/lock --seeds 2 --format json{without}");
+    let words = format!("--promises fair-lock=/lock --seeds 2 --format json{}", without(&FIRST_NOT_FOUND));
     let ran = drive(&host().join("examples"), &kazoo(&python, "lock.py"), &words);
     assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
     let report = ran.json::<DriveReport>();
@@ -90,23 +89,73 @@ fn kazoos_lock_holds_while_processes_die_or_stand_still_and_sessions_expire() {
     assert!(report["happened"]["grants"].as_u64() >= Some(20), "{report:#}");
 }
 
-#[test]
-#[ignore = "in real time, and with a JVM: `recipes/hosted/java/curator install` first"]
-fn curators_mutex_holds_while_leaders_and_processes_crash() {
+/// The script that runs Curator's programs, if they are installed.
+fn curator() -> Option<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../recipes/hosted/java/curator");
     let check = Command::new(&script).arg("check").output().expect("the script runs");
     if !check.status.success() {
-        return skip(String::from_utf8_lossy(&check.stdout).trim());
+        skip(String::from_utf8_lossy(&check.stdout).trim());
+        return None;
     }
+    Some(script.display().to_string())
+}
+
+/// As words of the command: none of these faults.
+fn without(faults: &[&str]) -> String {
+    faults.iter().map(|fault| format!(" --set faults.{fault}=0")).collect::<Vec<_>>().concat()
+}
+
+#[test]
+#[ignore = "in real time, and with a JVM: `recipes/hosted/java/curator install` first"]
+fn curators_mutex_holds_while_leaders_and_processes_crash() {
+    let Some(script) = curator() else { return };
     let folder = tempfile::tempdir().expect("a folder");
-    let without: String = FIRST_NOT_FOUND.map(|fault| format!(" --set faults.{fault}=0")).concat();
-    // Where a session ends while it asks, Curator may delete a path that is null: recipes/hosted/README.md.
-    let without = without + " --set faults.expiries=0 --set faults.client-pauses=0";
-    let words = format!("--promises fair-lock=/lock --seeds 1 --clients 3 --format json{without}");
-    let ran = drive(folder.path(), &format!("{} run Mutex", script.display()), &words);
+    // Where a session ends while it asks, Curator may delete a path that is null: recipes/hosted/CURATOR.md.
+    let faults = [&FIRST_NOT_FOUND[..], &["expiries", "client-pauses"]].concat();
+    let words = format!("--promises fair-lock=/lock --seeds 1 --clients 3 --format json{}", without(&faults));
+    let ran = drive(folder.path(), &format!("{script} run Mutex"), &words);
     let report = ran.json::<DriveReport>();
     assert_eq!(ran.status, 0, "{report:#}{}", ran.stderr);
     assert!(report["happened"]["grants"].as_u64() >= Some(9), "{report:#}");
+}
+
+/// What a seed may draw in this scenario, clocks and all.
+const EVERY_FAULT: [&str; 14] = [
+    "server-crashes",
+    "slow-syncs",
+    "drops",
+    "slow-links",
+    "expiries",
+    "client-crashes",
+    "client-pauses",
+    "clock-skew-permille",
+    "clock-jump-ms",
+    "leader-crashes",
+    "partitions",
+    "server-pauses",
+    "server-lags",
+    "link-breaks",
+];
+
+#[test]
+#[ignore = "in real time, and with a JVM: `recipes/hosted/java/curator install` first"]
+fn curators_recipes_hold_where_nothing_fails() {
+    let Some(script) = curator() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    for (program, promises) in [
+        ("Mutex", "fair-lock=/lock"),
+        ("LeaderLatch", "fair-lock=/latch"),
+        ("Semaphore", "lock=/semaphore"),
+        ("DoubleBarrier", "double-barrier=/barrier --rounds 1"),
+        ("SharedCount", "counter=/count"),
+    ] {
+        let calm = without(&EVERY_FAULT);
+        let words = format!("--promises {promises} --seeds 1 --clients 3 --format json{calm}");
+        let ran = drive(folder.path(), &format!("{script} run {program}"), &words);
+        let report = ran.json::<DriveReport>();
+        assert_eq!(ran.status, 0, "{program}: {report:#}{}", ran.stderr);
+        assert_eq!(report["faults"], 0, "{program}: {report:#}");
+    }
 }
 
 #[test]
