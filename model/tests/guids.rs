@@ -34,4 +34,8 @@ fn of_more_than_two_guids_it_is_said_that_they_come_in_two_orders() {
     assert_eq!(two, [None, None]);
     let more = [partly(2, 2), partly(1, 3)];
     assert_eq!(more, [Some("more than two guids in two of their orders"); 2]);
+    // Which process has which is not told apart there.
+    let mut alike = CheckConfig::new(Bounds::clients(2));
+    alike.reductions.symmetry = true;
+    assert_eq!(run(names(1), &alike).partly, Some("guids in one of their orders"));
 }

@@ -241,6 +241,25 @@ fn ensemble() -> EnsembleReport {
 }
 
 #[test]
+fn what_comes_in_some_of_its_ways_only_is_in_the_last_line_of_what_holds() {
+    let partly = Some("guids in one of their orders".into());
+    let holds = CheckReport { verdict: Judgement::Holds, exhaustive: true, partly, ..check() };
+    assert!(holds.to_string().trim_end().ends_with("; guids in one of their orders"), "{holds}");
+}
+
+#[test]
+fn beside_an_invariant_that_broke_a_page_hides_those_that_held() {
+    let mut report = sweep();
+    report.invariants =
+        vec![result("agreement", 0, 0, 9), result("no-spin", 2, 0, 9), result("order", 0, 0, 9)];
+    let html = report.html();
+    assert!(html.contains("<summary>always watched: all 2 of them held"), "{html}");
+    let (shown, hidden) = html.split_once("<summary>always watched").expect("it is there");
+    assert!(shown.contains("no-spin") && hidden.contains("agreement"));
+    assert!(!shown.contains("agreement"));
+}
+
+#[test]
 fn an_ensemble_says_its_bounds_what_was_merged_and_the_steps() {
     let text = ensemble().to_string();
     let told = [
