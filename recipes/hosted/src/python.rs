@@ -3,9 +3,11 @@
 use crate::{Hosts, Limits, Start};
 
 /// The modules of the host. A worker is told them: nothing need be installed.
-const MODULES: [(&str, &str); 7] = [
+const MODULES: [(&str, &str); 9] = [
     ("clock", include_str!("../python/zoocheck_host/clock.py")),
     ("scheduler", include_str!("../python/zoocheck_host/scheduler.py")),
+    ("logs", include_str!("../python/zoocheck_host/logs.py")),
+    ("loop", include_str!("../python/zoocheck_host/loop.py")),
     ("handler", include_str!("../python/zoocheck_host/handler.py")),
     ("words", include_str!("../python/zoocheck_host/words.py")),
     ("probe", include_str!("../python/zoocheck_host/probe.py")),

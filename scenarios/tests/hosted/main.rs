@@ -3,6 +3,8 @@
 //! Where there is no kazoo or no greenlet these tests say that they are skipped; with `ZOOCHECK_NO_SKIP` set, as in CI, that
 //! is a failure.
 
+mod programs;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -93,15 +95,18 @@ fn threads_that_take_turns_are_like_pythons_own() {
     let output = Command::new(python).arg(host().join("tests/threads.py")).output().expect("Python starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "13 cases\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "19 cases\n");
 }
 
 /// Programs that cannot be hosted, each with the end of the one line that says so.
-const WRONG: [(&str, &str); 12] = [
-    ("    while True:\n        pass\n", "it spins: no answer after 5 s of processor time"),
+const WRONG: [(&str, &str); 14] = [
+    ("    while True:\n        pass\n", "it spins: wrong.py, line 3, in worker"),
+    ("    sum(iter(int, 1))\n", "it spins: no answer after 5 s of processor time"),
+    ("    while True:\n        import time; time.sleep(0)\n", "it spins: wrong.py, line 3, in worker"),
     (
-        "    while True:\n        import time; time.sleep(0)\n",
-        "it spins: 100000 turns of its threads in one step",
+        "    from kazoo.exceptions import ConnectionClosedError\n    client.stop()\n    while True:\n        \
+         try:\n            client.get('/lock')\n        except ConnectionClosedError:\n            continue\n",
+        "it spins: wrong.py, line 6, in worker",
     ),
     (
         "    import _thread; _thread.start_new_thread(print, ())\n",

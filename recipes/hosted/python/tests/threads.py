@@ -3,6 +3,8 @@
 Run it: `python threads.py`. Cases wait for each other by sleeping, which costs real time with Python's own threads alone.
 """
 
+import asyncio
+import concurrent.futures
 import importlib
 import os
 import queue
@@ -208,6 +210,105 @@ def what_each_thread_keeps_is_its_own():
     return in_threads(keeps, keeps)
 
 
+def a_timer_calls_later_unless_it_is_called_off():
+    said = []
+    timers = [threading.Timer(0.2, said.append, ["called"]), threading.Timer(0.2, said.append, ["called off"])]
+    for timer in timers:
+        timer.start()
+    time.sleep(0.1)
+    timers[1].cancel()
+    for timer in timers:
+        timer.join()
+    return said, isinstance(timers[0], threading.Thread)
+
+
+def a_simple_queue_makes_wait():
+    things = queue.SimpleQueue()
+
+    def takes(say):
+        for timeout in (None, 0.05):
+            try:
+                say(things.get(timeout=timeout))
+            except queue.Empty:
+                say("empty")
+
+    return in_threads(takes, lambda _: things.put("thing"))
+
+
+def a_pool_has_so_many_threads_and_gives_what_comes_of_its_work():
+    def works(seconds):
+        time.sleep(seconds)
+        return seconds
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        works = [pool.submit(works, seconds) for seconds in (0.3, 0.5, 0.1, 0.0)]
+        done, rest = concurrent.futures.wait(works, 0.45)
+        said = [len(done), len(rest), [work.result() for work in concurrent.futures.as_completed(works)][-1]]
+        fails = pool.submit(int, "none")
+        return said, type(fails.exception()).__name__, list(pool.map(str, "abc"))
+
+
+def an_event_loop_waits_for_its_tasks_timers_and_threads():
+    said = []
+
+    def works(loop, event):
+        time.sleep(0.1)
+        said.append(asyncio._get_running_loop() is loop)
+        loop.call_soon_threadsafe(event.set)
+        time.sleep(0.3)
+        return "worked"
+
+    async def ticks(say, seconds):
+        await asyncio.sleep(seconds)
+        said.append(say)
+
+    async def main():
+        event = asyncio.Event()
+        work = asyncio.create_task(asyncio.to_thread(works, asyncio.get_running_loop(), event))
+        tasks = [asyncio.create_task(ticks(say, after)) for say, after in (("c", 0.3), ("b", 0.2), ("never", 9))]
+        await event.wait()
+        said.append("set")
+        done, _ = await asyncio.wait(tasks, timeout=0.25)
+        try:
+            await asyncio.wait_for(asyncio.sleep(9), 0.01)
+        except asyncio.TimeoutError:
+            said.append("over")
+        return len(done), await work
+
+    return asyncio.run(main()), said
+
+
+def time_goes_on_for_those_who_never_rest():
+    def spins(say):
+        lock, late = threading.Lock(), []
+        threading.Timer(0.3, late.append, ["late"]).start()
+        while not late:
+            with lock:
+                time.sleep(0)
+        say(late)
+
+    def asks(say):
+        there, back, late = queue.Queue(), queue.Queue(), []
+        threading.Thread(target=lambda: [back.put(it) for it in iter(there.get, None)]).start()
+        threading.Timer(0.3, late.append, ["later"]).start()
+        while not late:
+            there.put("is it late?")
+            back.get()
+        there.put(None)
+        say(late)
+
+    return in_threads(spins, asks)
+
+
+def event_loops_of_two_threads_are_apart():
+    async def waits(say):
+        for _ in range(3):
+            await asyncio.sleep(0.2)
+            say(threading.current_thread() is threading.main_thread())
+
+    return in_threads(*[lambda say: asyncio.run(waits(say))] * 2)
+
+
 CASES = [
     case
     for name, case in list(globals().items())
@@ -220,6 +321,7 @@ def hosted(case, seed, stands_still):
 
     turns = scheduler.Scheduler(clock.now, seed, stands_still, 1_000_000)
     scheduler.begin(turns)
+    importlib.import_module("zoocheck_host.loop").begin()
     said = []
     turns.spawn(lambda: said.append(case()))
     due = turns.run()
@@ -237,8 +339,13 @@ def main():
     errors = []
     clock.install(scheduler.sleep)
     scheduler.install(errors.append)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("asyncio", "concurrent", "_asyncio")]:
+        del sys.modules[name]
+    loop = importlib.import_module("zoocheck_host.loop")
+    loop.install()
+    globals().update(asyncio=sys.modules["asyncio"], concurrent=sys.modules["concurrent"])
     for case in CASES:
-        for seed in range(200):
+        for seed in range(50):
             for stands_still in (0, 8, 32):
                 got = hosted(case, seed, stands_still)
                 assert got == expected[case], (case.__name__, seed, stands_still, got, expected[case])

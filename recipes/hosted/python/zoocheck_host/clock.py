@@ -92,6 +92,8 @@ def _patch_chance():
 
 def _patch_machine():
     os.getpid = lambda: machine.pid
+    # By it, pools of threads have their size.
+    os.cpu_count = lambda: 4
     socket.gethostname = lambda: machine.name
     socket.getfqdn = lambda name="": name or machine.name
 

@@ -3,13 +3,18 @@
 import atexit
 import gc
 import os
+import signal
 import struct
 import sys
 import traceback
 
-from zoocheck_host import clock, scheduler
+from greenlet import getcurrent
+
+from zoocheck_host import clock, logs, scheduler
 
 VERSION = 1
+# Of processor time, for an answer. zoocheck waits for longer, and could not tell where the program is.
+SECONDS_MAX = 4
 
 
 class Printer:
@@ -44,7 +49,7 @@ class Host:
     def __init__(self, stdin):
         self.stdin = stdin
         self.stdout = sys.stdout.buffer
-        self.life = None
+        self.program = self.life = None
         self.wrong = None
         self.printers = [Printer(self), Printer(self)]
         sys.stdout, sys.stderr = self.printers
@@ -52,16 +57,23 @@ class Host:
         # Behind it: queues and conditions are given the clock.
         scheduler.install(self.thread_ends)
         clock.forbid(self.complain)
-        # Only now, as it keeps what it has imported.
+        # Only now, as they keep what they have imported.
+        from zoocheck_host import loop
         from zoocheck_host.program import Program
 
-        self.loads = Program
+        loop.install()
+        signal.signal(signal.SIGPROF, self.spins)
+        self.loop, self.loads = loop, Program
 
     def complain(self, what):
         """The program does what must not be done: nothing of this life counts."""
         if self.life is not None:
             self.wrong = self.wrong or "%s: %s" % (what, place(sys._getframe(2)))
             raise RuntimeError(what)
+
+    def spins(self, _signal, frame):
+        current = scheduler.current.scheduler
+        (current.hub or getcurrent()).throw(scheduler.Spins(frame))
 
     def thread_ends(self, error):
         if self.life is not None:
@@ -83,6 +95,7 @@ class Host:
 
     def answer(self, reader):
         kind = reader.number(">B")
+        signal.setitimer(signal.ITIMER_PROF, SECONDS_MAX)
         try:
             if kind == 1:
                 return self.hello(reader)
@@ -92,8 +105,10 @@ class Host:
                 return self.step(reader)
             if kind == 4:
                 return self.kill()
-        except scheduler.Spins:
-            return wrong("it spins: %d turns of its threads in one step" % scheduler.SWITCHES_MAX)
+        except scheduler.Spins as spins:
+            return wrong("it spins: %s" % self.where(spins.frame))
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return wrong("its host knows no question of kind %d" % kind)
 
     def hello(self, reader):
@@ -122,9 +137,21 @@ class Host:
         clock.begin(name, process, seed)
         turns = scheduler.Scheduler(clock.now, seed, stands_still, stands_still_ns)
         scheduler.begin(turns)
+        self.loop.begin()
+        logs.begin()
         self.wrong = None
         self.life = self.program.life(turns, name, process, clients, rounds, servers, timeout_ms)
         return self.stepped()
+
+    def where(self, frame):
+        """Where the program is: in a file of its own, if any of its threads is in one."""
+        tasks = self.life.turns.tasks if self.life is not None else []
+        for innermost in [frame, *(task.gr_frame for task in tasks)]:
+            while innermost is not None:
+                if self.program is not None and self.program.owns(innermost.f_code.co_filename):
+                    return told_place(innermost)
+                innermost = innermost.f_back
+        return place(frame)
 
     def step(self, reader):
         steady, wall, count = reader.numbers(">QqI")
@@ -208,6 +235,10 @@ def place(frame):
     """Where something is done: in the program or a package of somebody's, not in the host nor in what Python brings."""
     while frame.f_back is not None and is_ours_or_pythons(frame.f_code.co_filename):
         frame = frame.f_back
+    return told_place(frame)
+
+
+def told_place(frame):
     return "%s, line %d, in %s" % (short(frame.f_code.co_filename), frame.f_lineno, frame.f_code.co_name)
 
 
@@ -215,11 +246,10 @@ def one_line(error):
     return " ".join("".join(traceback.format_exception_only(type(error), error)).split())
 
 
-def told(error):
-    """A traceback as lines, the innermost call last."""
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not frame.filename.startswith("<zoocheck_host"):
-            yield "  %s, line %d, in %s: %s" % (short(frame.filename), frame.lineno, frame.name, frame.line)
-    yield one_line(error)
-
-
+def told(error, owns):
+    """A traceback as lines, the innermost call last; then the error, with the innermost place in a file of the program's."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<zoocheck_host")]
+    for frame in frames:
+        yield "  %s, line %d, in %s: %s" % (short(frame.filename), frame.lineno, frame.name, frame.line)
+    places = ["(%s, line %d, in %s)" % (short(it.filename), it.lineno, it.name) for it in frames if owns(it.filename)]
+    yield " ".join([one_line(error), *places[-1:]])

@@ -1,5 +1,6 @@
 """The program: loaded once, and run anew in each life."""
 
+import asyncio
 import os
 import platform
 import struct
@@ -58,9 +59,13 @@ class Program:
         """Modules beside the program may remember something."""
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None) or ""
-            if name not in self.modules or os.path.abspath(path).startswith(self.folder + os.sep):
-                if "site-packages" not in path:
-                    sys.modules.pop(name, None)
+            if self.owns(path) or (name not in self.modules and "site-packages" not in path):
+                sys.modules.pop(name, None)
+
+    def owns(self, path):
+        """Whether a file is the program's or one beside it."""
+        is_a_file = path and not path.startswith("<") and "site-packages" not in path
+        return bool(is_a_file) and os.path.abspath(path).startswith(self.folder + os.sep)
 
     def life(self, *arguments):
         return Life(self, *arguments)
@@ -70,7 +75,7 @@ class Life:
     """One life: the program's threads and connections, and what they want done."""
 
     def __init__(self, program, turns, name, process, clients, rounds, servers, timeout_ms):
-        self.turns, self.now = turns, clock.now
+        self.turns, self.now, self.owns = turns, clock.now, program.owns
         self.outputs = []
         self.connections = {}
         self.sockets = 0
@@ -86,7 +91,9 @@ class Life:
             function = program.loaded()
             client = kazoo.client.KazooClient(servers, timeout=timeout, handler=Handler(self))
             client.start_async().wait()
-            function(client, self.probe)
+            done = function(client, self.probe)
+            if asyncio.iscoroutine(done):
+                asyncio.run(done)
             end = DONE
         except SESSION_ENDS as error:
             self.raises(error)
@@ -140,7 +147,7 @@ class Life:
         self.outputs.append(b"\x08" + host.text(line))
 
     def raises(self, error):
-        for line in host.told(error):
+        for line in host.told(error, self.owns):
             self.prints(line)
 
     def work(self):

@@ -11,6 +11,7 @@ import itertools
 import logging
 import queue
 import random
+import sys
 import threading
 import time
 
@@ -18,12 +19,18 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 assert logging
 
-# No step needs as many.
-SWITCHES_MAX = 100_000
+# A thread that has taken so many turns, or locks, without a rest loses its turn for a while, and after as many more for longer.
+TURNS = 1_000
+TIRED_NS, TIRED_NS_MAX = 1_000_000, 1_000_000_000
+# No thread takes as many.
+TURNS_MAX = 100_000
 
 
 class Spins(BaseException):
-    """A step that would not end."""
+    """A thread would never rest. It is where this frame is."""
+
+    def __init__(self, frame):
+        self.frame = frame
 
 
 class Scheduler:
@@ -37,14 +44,18 @@ class Scheduler:
         self.ready = []
         self.timers = []
         self.numbers = itertools.count()
+        self.main_thread = _main_thread()
         self.tasks = []
         self.hub = getcurrent()
         self.switches = 0
+        # When a tired thread last went on, or will.
+        self.tired_until = 0
         self.dead = False
 
     def spawn(self, function):
         """A thread that begins to run `function` when it is its turn."""
         task = greenlet(function, parent=self.hub)
+        task.turns = 0
         self.tasks.append(task)
         self.make_ready(task)
         return task
@@ -74,9 +85,12 @@ class Scheduler:
         if timeout is not None:
             # Rounded up, so that whoever looks at the clock then sees that it is over.
             after = max(1, int(timeout * 1e9 + 0.999)) if timeout > 0 else 0
-            over = waiter.time_is_up if timeout > 0 else waiter.was_never_there
-            timer = self.call_at(self.now.steady + after, over)
+            timer = self.call_at(self.now.steady + after, waiter.time_is_up)
+        since = self.now.steady
         self.switch()
+        # It has had no rest where it waited for one that takes turns without end, maybe with it.
+        if timeout != 0 and self.now.steady > max(since, self.tired_until):
+            getcurrent().turns = 0
         if timer is not None:
             timer[2] = None
         return waiter.woken
@@ -90,12 +104,28 @@ class Scheduler:
         if self.dead:
             raise GreenletExit()
 
-    def maybe_pause(self):
-        """A thread can lose its turn anywhere: here at least, if it is drawn."""
-        if self.stands_still and not self.dead and getcurrent() is not self.hub and self.draws_a_pause():
-            task = getcurrent()
-            self.call_at(self.now.steady + self.pause(), lambda: self.ready.append(task))
-            self.switch()
+    def takes_a_turn(self):
+        """A thread can lose its turn anywhere: here at least, if it is drawn, or if it takes turns without end.
+
+        In real time, whoever tries again at once does so until something has changed: so time is to go on here, too.
+        """
+        task = getcurrent()
+        if self.dead or task is self.hub:
+            return
+        task.turns += 1
+        if task.turns % TURNS == 0:
+            if task.turns >= TURNS_MAX:
+                self.hub.throw(Spins(sys._getframe()))
+            tired_ns = min(TIRED_NS << task.turns // TURNS, TIRED_NS_MAX)
+            self.tired_until = max(self.tired_until, self.now.steady + tired_ns)
+            self.loses_its_turn(task, tired_ns)
+            self.tired_until = max(self.tired_until, self.now.steady)
+        elif self.draws_a_pause():
+            self.loses_its_turn(task, self.pause())
+
+    def loses_its_turn(self, task, for_ns):
+        self.call_at(self.now.steady + for_ns, lambda: self.ready.append(task))
+        self.switch()
 
     def run(self):
         """Runs until all wait. Gives when the next timer is due."""
@@ -110,8 +140,6 @@ class Scheduler:
             at = self.random.randrange(len(self.ready)) if len(self.ready) > 1 else 0
             task = self.ready.pop(at)
             self.switches += 1
-            if self.switches > SWITCHES_MAX:
-                raise Spins()
             if not task.dead:
                 task.switch()
         self.tasks = [task for task in self.tasks if not task.dead]
@@ -134,21 +162,32 @@ class Nobody:
     dead = False
     hub = None
 
+    def __init__(self):
+        self.numbers = itertools.count()
+        self.main_thread = _main_thread()
+
     def spawn(self, function):
         raise RuntimeError("a thread is started while the program is loaded")
 
     def wait(self, waiter, timeout=None):
         raise RuntimeError("the program waits while it is loaded")
 
-    def maybe_pause(self):
+    def takes_a_turn(self):
         pass
 
 
 class Current:
-    scheduler = Nobody()
+    scheduler = None
 
 
 current = Current()
+
+
+def number(thing):
+    """In the place of an address, by which sets would iterate."""
+    if not hasattr(thing, "_number"):
+        thing._number = next(current.scheduler.numbers)
+    return thing._number
 
 
 class Waiter:
@@ -167,12 +206,6 @@ class Waiter:
             self.is_over = self.woken = True
             self.scheduler.make_ready(self.task)
 
-    def was_never_there(self):
-        # Whoever only gives its turn away may do so for ever: it does not stand still, so that it is seen to spin.
-        if not self.is_over:
-            self.is_over = True
-            self.scheduler.ready.append(self.task)
-
     def time_is_up(self):
         if not self.is_over:
             self.is_over = True
@@ -183,6 +216,8 @@ def sleep(seconds):
     """In the place of `time.sleep`."""
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
+    if seconds == 0:
+        current.scheduler.takes_a_turn()
     current.scheduler.wait(Waiter(), seconds)
 
 
@@ -198,7 +233,7 @@ class Lock:
             raise ValueError("can't specify a timeout for a non-blocking call")
         if timeout < 0 and timeout != -1:
             raise ValueError("timeout value must be a non-negative number")
-        current.scheduler.maybe_pause()
+        current.scheduler.takes_a_turn()
         until = None if timeout == -1 else time.monotonic() + timeout
         while self._locked:
             left = None if until is None else until - time.monotonic()
@@ -238,6 +273,7 @@ class Thread:
     """As `threading.Thread`."""
 
     _names = itertools.count(1)
+    __hash__ = number
 
     def __init__(self, group=None, target=None, name=None, args=(), kwargs=None, *, daemon=None):
         self._target, self._args, self._kwargs = target, args, kwargs or {}
@@ -279,16 +315,18 @@ class Thread:
         return self.ident is not None and not self._ended.is_set()
 
 
-def _ident():
-    return id(getcurrent())
+def _main_thread():
+    thread = Thread(name="MainThread")
+    thread.ident = thread.native_id = 0
+    return thread
 
 
 def _current_thread():
-    task = getcurrent()
-    if not hasattr(task, "thread"):
-        task.thread = Thread(name="MainThread")
-        task.thread.ident = task.thread.native_id = 0
-    return task.thread
+    return getattr(getcurrent(), "thread", None) or current.scheduler.main_thread
+
+
+def _ident():
+    return _current_thread().ident
 
 
 def install(excepthook):
@@ -299,10 +337,14 @@ def install(excepthook):
     threading.get_ident = _ident
     threading._time = queue.time = time.monotonic
     threading.Thread = Thread
+    threading.Timer.__bases__ = (Thread,)
+    queue.SimpleQueue = queue._PySimpleQueue
+    threading.main_thread = lambda: current.scheduler.main_thread
     threading.current_thread = threading.currentThread = _current_thread
     threading.excepthook = excepthook
     # Written in Python, it asks which thread runs.
     threading.local = importlib.import_module("_threading_local").local
+    begin(Nobody())
 
 
 def begin(scheduler):

@@ -3,6 +3,7 @@
 The same file and function that `zoocheck run` hosts, with kazoo's own threads, in real time.
 """
 
+import asyncio
 import importlib.util
 import os
 import random
@@ -51,7 +52,9 @@ def main():
         told["CONTROL"], client, told["NAME"], number("CLIENT"), number("CLIENTS"), number("ROUNDS")
     )
     try:
-        worker(client, probe)
+        done = worker(client, probe)
+        if asyncio.iscoroutine(done):
+            asyncio.run(done)
         end = "done"
     except SESSION_ENDS:
         end = "session-lost"

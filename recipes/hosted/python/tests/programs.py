@@ -1,0 +1,95 @@
+"""Programs that use what Python has for threads: all of it takes its turns in virtual time.
+
+    zoocheck run programs.py:means --promises lock=/lock
+"""
+
+import asyncio
+import concurrent.futures
+import logging
+import queue
+import threading
+
+from kazoo.exceptions import ConnectionLoss, SessionExpiredError
+
+
+def means(client, probe):
+    """Each process holds the lock by other means, and logs what it does."""
+    logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(threadName)s %(thread)d: %(message)s")
+    [by_timers, by_a_pool, by_an_event_loop][probe.process % 3](client, probe)
+
+
+def holds(client, probe):
+    lock = client.Lock("/lock", probe.name)
+    probe.attempts("/lock")
+    with lock:
+        probe.enters("/lock", lock.node)
+        logging.info("%s holds it", probe.name)
+        probe.write()
+        probe.work()
+        probe.leaves("/lock")
+    probe.released("/lock")
+
+
+def by_timers(client, probe):
+    results = queue.SimpleQueue()
+
+    def turn():
+        try:
+            results.put(holds(client, probe))
+        except Exception as error:
+            results.put(error)
+
+    for _ in probe.rounds():
+        threading.Timer(0.5, turn).start()
+        error = results.get(timeout=600)
+        if error:
+            raise error
+
+
+def by_a_pool(client, probe):
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for _ in probe.rounds():
+            works = [pool.submit(client.retry, client.exists, "/lock"), pool.submit(holds, client, probe)]
+            for work in concurrent.futures.as_completed(works):
+                work.result()
+
+
+def by_an_event_loop(client, probe):
+    asyncio.run(coroutine(client, probe))
+
+
+async def coroutine(client, probe):
+    loop = asyncio.get_running_loop()
+    for _ in probe.rounds():
+        answered = asyncio.Event()
+        client.exists_async("/lock").rawlink(lambda _: loop.call_soon_threadsafe(answered.set))
+        await answered.wait()
+        await asyncio.gather(asyncio.sleep(0.1), asyncio.to_thread(holds, client, probe))
+
+
+def tries_again_at_once(client, probe):
+    """In real time, this turns round until there is a connection, and a session."""
+    for _ in probe.rounds():
+        for _ in range(40):
+            while True:
+                try:
+                    client.exists("/lock")
+                    break
+                except (ConnectionLoss, SessionExpiredError):
+                    continue
+            client.handler.sleep_func(0.5)
+        holds(client, probe)
+
+
+def listener_blocks(client, probe):
+    """What kazoo calls in the thread of its connection must not wait."""
+    client.add_listener(lambda state: threading.Event().wait())
+    client.handler.sleep_func(20)
+    holds(client, probe)
+
+
+def watch_blocks(client, probe):
+    seen = threading.Event()
+    client.ensure_path("/lock")
+    client.ChildrenWatch("/lock", lambda children: threading.Event().wait())
+    holds(client, probe)
