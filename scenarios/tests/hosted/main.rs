@@ -151,7 +151,8 @@ fn a_program_that_cannot_be_hosted_is_told_of_in_one_line_and_ends_the_sweep() {
         return;
     }
     for (body, expected) in WRONG {
-        let line = complaint(body, "run wrong.py:worker --promises lock=/lock --seeds 3 --jobs 1");
+        let line =
+            complaint(body, "run wrong.py:worker --promises lock=/lock --seeds 3 --jobs 1 --set clients=2");
         assert!(line.contains(&format!("wrong.py:worker: {expected}")), "{body}: {line}");
         assert!(line.starts_with("zoocheck: seed 0: p"), "{line}");
     }

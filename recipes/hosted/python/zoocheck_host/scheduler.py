@@ -19,11 +19,11 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 assert logging
 
-# A thread that has taken so many turns, or locks, without a rest loses its turn for a while, and after as many more for longer.
-TURNS = 1_000
-TIRED_NS, TIRED_NS_MAX = 1_000_000, 1_000_000_000
-# No thread takes as many.
-TURNS_MAX = 100_000
+# A thread that has taken so many turns, or locks, without a rest loses its turn for a while; and after each so many more, for so
+# much longer.
+TURNS, TURNS_MORE, TIRED_NS = 1_000, 100, 1_000_000
+# No thread takes as many, and that is more than a minute.
+TURNS_MAX = 40_000
 
 
 class Spins(BaseException):
@@ -113,10 +113,10 @@ class Scheduler:
         if self.dead or task is self.hub:
             return
         task.turns += 1
-        if task.turns % TURNS == 0:
-            if task.turns >= TURNS_MAX:
-                self.hub.throw(Spins(sys._getframe()))
-            tired_ns = min(TIRED_NS << task.turns // TURNS, TIRED_NS_MAX)
+        if task.turns >= TURNS_MAX:
+            self.hub.throw(Spins(sys._getframe()))
+        elif task.turns >= TURNS and task.turns % TURNS_MORE == 0:
+            tired_ns = TIRED_NS * (1 + (task.turns - TURNS) // TURNS_MORE)
             self.tired_until = max(self.tired_until, self.now.steady + tired_ns)
             self.loses_its_turn(task, tired_ns)
             self.tired_until = max(self.tired_until, self.now.steady)
