@@ -95,6 +95,13 @@ impl<'a> Past<'a> {
         })
     }
 
+    /// The last that a program has printed at that instant.
+    pub(super) fn printed(&self, who: &str, at: u64) -> Option<(usize, &'a str)> {
+        let lines = self.lines.iter().enumerate().rev().take_while(|(_, line)| line.at == at);
+        let own = lines.filter(|(_, line)| line.who == who);
+        own.filter_map(|(number, line)| Some((number, line.what.strip_prefix("prints: ")?))).next()
+    }
+
     /// The requests of everybody.
     pub(super) fn all_calls(&self) -> impl DoubleEndedIterator<Item = (usize, &'a Call)> + use<'a> {
         self.deeds().filter_map(|(at, deed)| match deed {

@@ -155,7 +155,7 @@ impl Search<'_> {
         }
     }
 
-    /// A process fails: the request, and the error.
+    /// A process fails: the error that it shows, and the request.
     pub(super) fn fails(&mut self, process: u16) {
         let end = self.past.facts().rev().find(|(_, fact)| {
             matches!(fact, Fact::Finished { actor, end: End::Failed } if actor.process == process)
@@ -163,6 +163,9 @@ impl Search<'_> {
         let Some((end, _)) = end else { return self.acts(process) };
         self.pick(end, 1);
         let (name, until) = (self.past.name(process), self.past.line(end).at);
+        let error = self.past.before(end).printed(&self.past.line(end).who, until);
+        error.into_iter().for_each(|(line, _)| self.pick(line, 0));
+        let fails = error.map_or(format!("{name} fails"), |(_, error)| format!("{name} fails: {error}"));
         let decided = self.past.decided_by(process, until);
         let after = |line: usize| decided.is_none_or(|(decided, _)| line > decided);
         let lost = self.past.facts().rev().find(|(line, fact)| {
@@ -182,7 +185,7 @@ impl Search<'_> {
         let when = lost.map(|(line, _)| format!(" Its connection was lost at {}.", self.at(line)));
         let when = when.unwrap_or_default();
         match (gives_up, decided) {
-            (Some((line, why)), _) => {
+            (Some((line, why)), _) if error.is_none() => {
                 self.pick(line, 0);
                 if lost.is_none() && why.contains("ConnectionLoss") {
                     let fault = self.past.before(line).last_fault(process, &LOSSES);
@@ -190,8 +193,8 @@ impl Search<'_> {
                 }
                 self.why.push(format!("{name} gives up at {}: {why}.{when}{open}", self.at(line)));
             }
-            (None, _) if lost.is_some() => self.why.push(format!("{name} fails.{when}{open}")),
-            (None, Some((line, call))) => {
+            _ if lost.is_some() => self.why.push(format!("{fails}.{when}{open}")),
+            (_, Some((line, call))) => {
                 self.follow(line, 0);
                 let path = call.request.path();
                 let state = match call.result() {
@@ -201,9 +204,11 @@ impl Search<'_> {
                     _ => String::new(),
                 };
                 let (at, told) = (self.at(line), self.told(line, call));
-                self.why.push(format!("{name} fails at its request of {at}: {told}{state}."));
+                let of = if error.is_some() { ". Its last request was that" } else { " at its request" };
+                self.why.push(format!("{fails}{of} of {at}: {told}{state}."));
             }
-            (None, None) => {}
+            _ if error.is_some() => self.why.push(format!("{fails}.")),
+            _ => {}
         }
     }
 
