@@ -17,7 +17,8 @@ fn threads_of_every_kind_logging_and_event_loops_take_their_turns_in_virtual_tim
     }
     // With one job, lives of many seeds are had by the same workers.
     let run = |function: &str, hash_seed| {
-        let words = format!("run programs.py:{function} --promises lock=/lock --seeds 24 --jobs 1 --format json");
+        let words =
+            format!("run programs.py:{function} --promises lock=/lock --seeds 24 --jobs 1 --format json");
         let output = of_programs(hash_seed, &format!("{words} {ALONE}"));
         (output.status.code(), json(&output))
     };
@@ -39,5 +40,59 @@ fn threads_of_every_kind_logging_and_event_loops_take_their_turns_in_virtual_tim
         let words = format!("programs.py:{function} --promises lock=/lock {CALM}");
         let report = searched(&host().join("tests"), "0", &words);
         assert_eq!(report["verdict"], "holds", "{report:#}");
+    }
+}
+
+#[test]
+fn time_goes_on_for_a_program_that_tries_again_at_once() {
+    if python().is_none() {
+        return;
+    }
+    // In the second run a session expires while its program asks.
+    let words =
+        format!("run programs.py:tries_again_at_once --promises lock=/lock --seeds 6 --format json {ALONE}");
+    let output = of_programs("0", &words);
+    let report = json(&output);
+    assert_eq!((output.status.code(), &report["answer"]), (Some(0), &"held".into()), "{report:#}");
+    let words = "programs.py:tries_again_at_once --promises lock=/lock --drops 0 --expiries 1 --lag 0";
+    let report = searched(&host().join("tests"), "0", &format!("{words} --max-states 4000"));
+    assert_ne!(report["verdict"], "violated", "{report:#}");
+}
+
+#[test]
+fn a_callback_that_never_returns_is_the_programs_fault_and_no_servers() {
+    if python().is_none() {
+        return;
+    }
+    let words = "run programs.py:a_listener_blocks --promises lock=/lock --seeds 12 --format json";
+    let report = json(&of_programs("0", words));
+    let broken = |which: &str| {
+        let all = report[which].as_array().expect("a list").iter();
+        all.filter(|it| it["verdict"] == "broken").map(|it| it["name"].clone()).collect::<Vec<Value>>()
+    };
+    assert_eq!(broken("invariants"), Vec::<Value>::new(), "{report:#}");
+    assert_eq!(broken("promises"), ["no-waiter-stuck"], "{report:#}");
+    let words = "programs.py:a_listener_blocks --promises lock=/lock --drops 1 --expiries 0 --lag 0";
+    let report = searched(&host().join("tests"), "0", words);
+    assert_eq!(report["promise"], "no-waiter-stuck", "{report:#}");
+}
+
+#[test]
+fn the_cause_of_a_failure_is_the_programs_own_error() {
+    if python().is_none() {
+        return;
+    }
+    for (function, error) in [
+        (
+            "fails",
+            "RuntimeError: it was not there (programs.py, line 94, in fails). Its last request was that",
+        ),
+        ("exits", "SystemExit: 1 (programs.py, line 99, in exits). Its last request was that"),
+    ] {
+        let words =
+            format!("replay programs.py:{function} --promises lock=/lock --seed 1 --format json {ALONE}");
+        let report = json(&of_programs("0", &words));
+        let cause = report["cause"].to_string();
+        assert!(cause.contains(error), "{cause}");
     }
 }

@@ -103,6 +103,20 @@ impl Client {
         }
     }
 
+    /// Whether servers owe it answers. A session of ours connects again; a program's client library may be kept from it.
+    pub fn is_owed_answers(&self) -> bool {
+        match self {
+            Client::Session(session) => !session.state().is_final(),
+            Client::Program(hosted) => hosted.conns.values().any(|conn| conn.stage == Stage::Greeted),
+        }
+    }
+
+    /// Whether it is to go on though its session is over: a program's client library opens another.
+    pub fn renews(&self) -> bool {
+        let Client::Program(hosted) = self else { return false };
+        !matches!(hosted.state, KeeperState::Closed | KeeperState::AuthFailed)
+    }
+
     /// The program, where it is one.
     pub fn hosted(&mut self) -> Option<&mut Hosted> {
         match self {

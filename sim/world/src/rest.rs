@@ -103,7 +103,7 @@ impl World<'_> {
     fn judge_answers(&mut self) {
         let most_ns = (4 * self.granted_timeout_ns() + ANSWER_MS * MS).min(self.scenario.heal_ns() / 2);
         for process in &self.processes[..usize::from(self.scenario.clients)] {
-            let Some(client) = process.client.as_ref().filter(|client| !client.state().is_final()) else {
+            let Some(client) = process.client.as_ref().filter(|client| client.is_owed_answers()) else {
                 continue;
             };
             let (actor, session) = (process.actor, client.session());
@@ -157,7 +157,8 @@ impl World<'_> {
         let mut rest = Rest::default();
         for process in &self.processes[..usize::from(self.scenario.clients)] {
             let Some(client) = &process.client else { continue };
-            if process.finished.is_none() && self.knowledge.is_open(client.session()) {
+            let goes_on = self.knowledge.is_open(client.session()) || client.renews();
+            if process.finished.is_none() && goes_on {
                 rest.unfinished.push(process.actor);
             }
         }

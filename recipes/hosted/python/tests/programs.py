@@ -7,6 +7,7 @@ import asyncio
 import concurrent.futures
 import logging
 import queue
+import sys
 import threading
 
 from kazoo.exceptions import ConnectionLoss, SessionExpiredError
@@ -81,15 +82,18 @@ def tries_again_at_once(client, probe):
         holds(client, probe)
 
 
-def listener_blocks(client, probe):
-    """What kazoo calls in the thread of its connection must not wait."""
+def a_listener_blocks(client, probe):
+    """kazoo calls it in the thread of its connection."""
     client.add_listener(lambda state: threading.Event().wait())
-    client.handler.sleep_func(20)
-    holds(client, probe)
+    for _ in probe.rounds():
+        holds(client, probe)
 
 
-def watch_blocks(client, probe):
-    seen = threading.Event()
-    client.ensure_path("/lock")
-    client.ChildrenWatch("/lock", lambda children: threading.Event().wait())
-    holds(client, probe)
+def fails(client, probe):
+    client.retry(client.exists, "/lock")
+    raise RuntimeError("it was not there")
+
+
+def exits(client, probe):
+    client.retry(client.exists, "/lock")
+    sys.exit(1)
