@@ -19,10 +19,11 @@ pub fn hosted(name: &str, programs: Arc<dyn Programs>, owed: Owed) -> Trial {
         let memory = memory.clone();
         Arc::new(move |zk, probe, part| Box::pin(run(memory.clone(), is_explored, zk, probe, part)))
     };
+    let not_owed = [&["session-end-noticed", "no-polling"], owed.opts_out()].concat();
     let mut trial = Trial::of(keep(name), Code::Programs { programs, explored: act(true), once: act(false) })
         .summary(keep(&summary))
         .source("one's own program")
-        .opts_out(&["session-end-noticed", "no-polling"])
+        .opts_out(&not_owed)
         .renews_session()
         .hears_singly()
         .administered(&[]);

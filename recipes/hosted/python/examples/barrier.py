@@ -3,6 +3,10 @@
     zoocheck run barrier.py:worker --promises barrier=/gate/barrier
 
 `wait` may raise ConnectionLoss, as kazoo says, and is tried again.
+
+    zoocheck run barrier.py:watching --promises barrier-raised-again=/gate/barrier
+
+`watching` waits by itself: whoever has seen the barrier up passes when that one was lowered, though it is up again.
 """
 
 
@@ -12,7 +16,28 @@ def worker(client, probe):
         if probe.process == 0:
             raises(barrier, probe, round)
         else:
-            passes(client, barrier, probe, round)
+            passes(probe, round, lambda: client.retry(barrier.wait))
+
+
+def watching(client, probe):
+    barrier = client.Barrier("/gate/barrier")
+    for round in probe.rounds():
+        if probe.process == 0:
+            raises(barrier, probe, round)
+        else:
+            passes(probe, round, lambda: waits(client, probe, round))
+
+
+def waits(client, probe, round):
+    seen = None
+    while True:
+        changed = client.handler.event_object()
+        stat = client.retry(client.exists, "/gate/barrier", watch=lambda _: changed.set())
+        if stat is None or seen not in (None, stat.czxid):
+            return
+        seen = stat.czxid
+        probe.notes("sees", "/gate/barrier", round)
+        changed.wait()
 
 
 def raises(barrier, probe, round):
@@ -25,7 +50,7 @@ def raises(barrier, probe, round):
     probe.ends("has lowered", "/gate/barrier", round)
 
 
-def passes(client, barrier, probe, round):
+def passes(probe, round, wait):
     probe.begins("comes to", "/gate/barrier", round)
-    client.retry(barrier.wait)
+    wait()
     probe.ends("passes", "/gate/barrier", round)

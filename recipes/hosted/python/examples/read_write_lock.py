@@ -1,11 +1,11 @@
-"""kazoo's read and write locks: every other process reads.
+"""kazoo's read and write locks: the first process writes, the others read.
 
-    zoocheck run read_write_lock.py:worker --promises lock=/lock
+    zoocheck run read_write_lock.py:worker --promises shared-lock=/lock
 """
 
 
 def worker(client, probe):
-    reads = probe.process % 2 == 1
+    reads = probe.process > 0
     lock = (client.ReadLock if reads else client.WriteLock)("/lock", probe.name)
     for _ in probe.rounds():
         probe.attempts("/lock")

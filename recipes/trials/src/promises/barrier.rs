@@ -8,12 +8,15 @@ use crate::event::{ActorId, Event, Fact};
 use crate::promise::{Finding, Promise, Rest, Terms};
 use crate::words;
 use std::collections::BTreeMap;
+use zk_api::SessionId;
 
 /// Who waits at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Waiters {
     node: &'static str,
     is_up: bool,
+    /// Somebody has said, since it was raised, that it lowers it.
+    is_lowered: bool,
     waiting: BTreeMap<ActorId, Wait>,
 }
 
@@ -21,7 +24,7 @@ struct Waiters {
 struct Wait {
     /// The barrier was up at some time since it came.
     was_up: bool,
-    /// The barrier was down at some time since it came.
+    /// The barrier was down at some time since it came, and not only because a session had ended.
     was_down: bool,
     /// It has said that it sees it up.
     has_seen: bool,
@@ -31,7 +34,7 @@ struct Wait {
 
 impl Waiters {
     fn of(node: &'static str) -> Waiters {
-        Waiters { node, is_up: false, waiting: BTreeMap::new() }
+        Waiters { node, is_up: false, is_lowered: false, waiting: BTreeMap::new() }
     }
 
     /// Gives who passes, and what happened while it waited.
@@ -42,6 +45,7 @@ impl Waiters {
                     let wait = Wait { was_up: self.is_up, was_down: !self.is_up, ..Wait::default() };
                     self.waiting.insert(*actor, wait);
                 }
+                (words::LOWERS, node, _) if node == self.node => self.is_lowered = true,
                 (words::SEES, node, _) if node == self.node => {
                     self.waiting.entry(*actor).and_modify(|wait| wait.has_seen = true);
                 }
@@ -51,13 +55,15 @@ impl Waiters {
                 _ => {}
             },
             Event::Is(Fact::NodeCreated { path, .. }) if **path == *self.node => {
-                self.is_up = true;
+                (self.is_up, self.is_lowered) = (true, false);
                 self.waiting.values_mut().for_each(|wait| wait.was_up = true);
             }
-            Event::Is(Fact::NodeDeleted { path, .. }) if **path == *self.node => {
+            Event::Is(Fact::NodeDeleted { path, by, .. }) if **path == *self.node => {
                 self.is_up = false;
+                // With the session of whoever raised it, it is gone and not lowered.
+                let is_lowered = self.is_lowered || *by != SessionId::NONE;
                 for wait in self.waiting.values_mut() {
-                    wait.was_down = true;
+                    wait.was_down |= is_lowered;
                     wait.owed |= wait.has_seen;
                 }
             }
@@ -78,7 +84,8 @@ impl Waiters {
     }
 }
 
-/// Nobody passes a barrier that was up all the time since it came. That its session has ended is no excuse.
+/// Nobody passes a barrier that nobody has lowered since it came. That its session has ended is no excuse; nor that of
+/// whoever raised it, with which an ephemeral barrier would go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BarrierHolds(Waiters);
 
@@ -92,7 +99,7 @@ impl BarrierHolds {
 impl Promise for BarrierHolds {
     fn terms(&self) -> Terms {
         Terms::of("barrier-holds")
-            .about("Nobody passes a barrier that was up all the time since it came there.")
+            .about("Nobody passes a barrier that was up, and not lowered, all the time since it came there.")
             .tested_when("Somebody passes that was at the barrier while it was up.")
     }
 
@@ -100,10 +107,11 @@ impl Promise for BarrierHolds {
         if let Some((actor, wait)) = self.0.see(event) {
             match (wait.was_down, wait.was_up) {
                 (false, _) => {
-                    found.push(broken(
-                        format!("{actor} passes {}, which was up all the time", self.0.node),
-                        None,
-                    ));
+                    let why = match self.0.is_up {
+                        true => "was up all the time",
+                        false => "nobody has lowered: it went with a session",
+                    };
+                    found.push(broken(format!("{actor} passes {}, which {why}", self.0.node), None));
                 }
                 (true, true) => found.push(Finding::Tested),
                 (true, false) => {}
@@ -249,7 +257,6 @@ impl Promise for RaisedAsTold {
 mod tests {
     use super::super::testing::*;
     use super::*;
-    use zk_api::SessionId;
 
     const NODE: &str = "/gate/barrier";
 
@@ -276,6 +283,19 @@ mod tests {
     fn passing_a_barrier_that_stays_up_breaks_it() {
         let found = findings(BarrierHolds::of(NODE), vec![up(), comes(1), passes(1)]);
         assert_eq!(broken_by(&found), [("p1 passes /gate/barrier, which was up all the time", None)]);
+    }
+
+    #[test]
+    fn passing_one_that_went_with_a_session_breaks_it_unless_it_was_to_be_lowered() {
+        let judged = |events| findings(BarrierHolds::of(NODE), events);
+        let found = judged(vec![up(), comes(1), vanished(NODE, 9), passes(1)]);
+        let what = "p1 passes /gate/barrier, which nobody has lowered: it went with a session";
+        assert_eq!(broken_by(&found), [(what, None)]);
+        let lowers = notes(9, "lowers", NODE);
+        let both = vec![up(), comes(1), lowers.clone(), vanished(NODE, 9), passes(1)];
+        assert_eq!(judged(both), [Finding::Tested]);
+        let again = vec![up(), lowers, down(), up(), comes(1), vanished(NODE, 9), passes(1)];
+        assert_eq!(broken_by(&judged(again)), [(what, None)]);
     }
 
     #[test]

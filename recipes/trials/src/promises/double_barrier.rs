@@ -8,6 +8,9 @@
 //! as if a member whose znode he has deleted were not there, and it may wait for a round that they have gone through. What
 //! he does to the barrier's own znode, whose version is all that the barrier knows, or to one that is no member's, excuses
 //! all that comes after it. What is written into a member's znode is no matter.
+//!
+//! One that makes its znode again in a new session, and has not passed, gathers as before. Where a round has begun since,
+//! nobody can tell which one it is in: then nothing is judged any more.
 
 use super::{Crew, below, broken, within};
 use crate::event::{ActorId, Event, Fact};
@@ -31,6 +34,10 @@ struct Rounds {
     members: BTreeMap<ActorId, Member>,
     /// How many were registered for the round that gathers and have died since.
     fallen: i64,
+    /// Who had not passed when its session ended, and may go on in another one.
+    may_return: BTreeMap<ActorId, Fell>,
+    /// Nothing is judged any more.
+    tainted: bool,
     /// Who was the last to leave, and the round, if no other has begun since.
     left: Option<(u32, ActorId)>,
 }
@@ -50,10 +57,29 @@ struct Member {
 }
 
 impl Member {
+    const ARRIVING: Member = Member {
+        place: Place::Arriving,
+        registered: false,
+        beside: 0,
+        robbed: false,
+        missed: false,
+        round: None,
+    };
+
     /// It is registered, and for no round that has begun.
     fn gathers(self) -> bool {
         self.place == Place::Arriving && self.registered && self.round.is_none()
     }
+}
+
+/// How the session of one that had not passed ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Fell {
+    Unregistered,
+    /// It counts as fallen.
+    Registered,
+    /// Before a round that has begun since.
+    Before,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,11 +103,16 @@ enum Step {
 impl Rounds {
     fn of(parent: &'static str) -> Rounds {
         let crew = Crew::of(parent);
-        let members = BTreeMap::new();
-        Rounds { parent, size: 0, shaken: false, robbed: false, crew, members, fallen: 0, left: None }
+        let (members, may_return) = (BTreeMap::new(), BTreeMap::new());
+        let (shaken, robbed, tainted) = (false, false, false);
+        Rounds { parent, size: 0, shaken, robbed, crew, members, fallen: 0, may_return, tainted, left: None }
     }
 
     fn see(&mut self, event: &Event) -> Option<Step> {
+        self.take_note(event).filter(|_| !self.tainted)
+    }
+
+    fn take_note(&mut self, event: &Event) -> Option<Step> {
         self.crew.see(event);
         match event {
             Event::Says { actor, .. } if self.crew.is_dead(*actor) => None,
@@ -92,6 +123,10 @@ impl Rounds {
             Event::Is(Fact::SessionClosed { actor, .. }) => {
                 let member = self.members.remove(actor)?;
                 self.fallen += i64::from(member.gathers());
+                if member.place == Place::Arriving && member.round.is_none() {
+                    let fell = if member.registered { Fell::Registered } else { Fell::Unregistered };
+                    self.may_return.insert(*actor, fell);
+                }
                 self.robbed |= member.robbed;
                 None
             }
@@ -112,7 +147,23 @@ impl Rounds {
                 self.shaken |= *owner == SessionId::NONE && !self.crew.knows(*by);
                 None
             }
+            Event::Is(Fact::Finished { actor, .. }) => {
+                self.may_return.remove(actor);
+                None
+            }
             Event::Is(_) => None,
+        }
+    }
+
+    /// One that is no member makes a znode: in a new session, it may go on as one.
+    fn return_as_member(&mut self, actor: ActorId) {
+        match self.may_return.remove(&actor) {
+            Some(Fell::Before) => self.tainted = true,
+            Some(fell) => {
+                self.fallen -= i64::from(fell == Fell::Registered);
+                self.members.insert(actor, Member::ARRIVING);
+            }
+            None => {}
         }
     }
 
@@ -136,8 +187,11 @@ impl Rounds {
     }
 
     fn register(&mut self, owner: SessionId, registered: bool) {
-        if let Some(actor) = self.crew.live.get(&owner) {
-            self.members.entry(*actor).and_modify(|member| {
+        if let Some(actor) = self.crew.live.get(&owner).copied() {
+            if registered && !self.members.contains_key(&actor) {
+                self.return_as_member(actor);
+            }
+            self.members.entry(actor).and_modify(|member| {
                 if registered && member.robbed && member.place == Place::Arriving {
                     // Anew, for the round that gathers now.
                     (member.robbed, member.missed, member.round) = (false, true, None);
@@ -155,10 +209,7 @@ impl Rounds {
         match what {
             words::ARRIVES_AT => {
                 self.size = number;
-                let (registered, robbed, missed) = (false, false, false);
-                let place = Place::Arriving;
-                let member = Member { place, registered, beside: 0, robbed, missed, round: None };
-                self.members.insert(actor, member);
+                self.members.insert(actor, Member::ARRIVING);
                 None
             }
             words::PASSES => {
@@ -206,6 +257,7 @@ impl Rounds {
             member.round = Some(round);
         }
         (self.fallen, self.robbed) = (0, false);
+        self.may_return.values_mut().for_each(|fell| *fell = Fell::Before);
         let follows = self.left.take().is_some();
         Step::Opens { actor, with, inside, robbed, follows }
     }
@@ -363,6 +415,9 @@ impl Promise for BarrierOpens {
     }
 
     fn at_rest(&self, rest: &Rest, found: &mut Vec<Finding>) {
+        if self.0.tainted {
+            return;
+        }
         let stuck: Vec<_> = self.0.live().filter(|(actor, _)| rest.unfinished.contains(actor)).collect();
         let arriving =
             stuck.iter().filter(|(_, m)| m.place == Place::Arriving && m.round.is_none()).count() as i64;

@@ -3,8 +3,8 @@
 use super::{
     BarrierHolds, BarrierOpens, BarrierReleases, CountsEachOnce, EntersTogether, ExclusionAmongLiveSessions,
     ExclusionAtResource, LeavesTogether, NoFailure, NoForeignDelete, NoOpeningMissed, NoOrphanZnode,
-    NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, TakenOnce, TakesInOrder,
-    Undisturbed, of_fair_lock,
+    NoWaiterStuck, NothingLost, QueueProgress, RaisedAsTold, RoundsDoNotMix, STANDARD, SharersMeet,
+    TakenOnce, TakesInOrder, Undisturbed, of_fair_lock,
 };
 use crate::promise::AnyPromise;
 use std::collections::BTreeSet;
@@ -19,33 +19,49 @@ struct Kind {
     promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>,
     /// Only the znodes above the one at the path are there from the beginning.
     comes_and_goes: bool,
+    /// The standard promises that are not owed with it.
+    without: &'static [&'static str],
 }
 
 impl Kind {
     const fn of(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
-        Kind { name, promises, comes_and_goes: false }
+        Kind { name, promises, comes_and_goes: false, without: &[] }
+    }
+
+    /// One whose items are left on purpose.
+    const fn of_items(name: &'static str, promises: fn(&'static str) -> Vec<Box<dyn AnyPromise>>) -> Kind {
+        Kind { without: &["no-litter"], ..Kind::of(name, promises) }
     }
 }
 
 /// What can be owed.
-const KINDS: [Kind; 7] = [
+const KINDS: [Kind; 9] = [
     Kind::of("lock", of_lock),
     Kind::of("fair-lock", of_fair_lock),
+    Kind::of("shared-lock", of_shared_lock),
     Kind { comes_and_goes: true, ..Kind::of("barrier", of_barrier) },
+    Kind { comes_and_goes: true, ..Kind::of("barrier-raised-again", of_barrier_raised_again) },
     Kind::of("double-barrier", of_double_barrier),
-    Kind::of("queue", of_queue),
-    Kind::of("queue-at-most-once", of_queue_at_most_once),
+    Kind::of_items("queue", of_queue),
+    Kind::of_items("queue-at-most-once", of_queue_at_most_once),
     Kind { comes_and_goes: true, ..Kind::of("counter", of_counter) },
 ];
 
+/// What opts out of a standard promise, in the place of a kind.
+const WITHOUT: &str = "without";
+
 /// What is owed.
 #[derive(Clone)]
-pub struct Owed(Vec<(&'static str, Kind)>);
+pub struct Owed {
+    of: Vec<(&'static str, Kind)>,
+    without: Vec<&'static str>,
+}
 
 impl Owed {
-    /// Reads `KIND=PATH`, each of which is owed. The paths are remembered as long as this process lives.
+    /// Reads `KIND=PATH`, each of which is owed, and `without=PROMISE`, which are standard promises that are not. The paths
+    /// are remembered as long as this process lives.
     pub fn parse<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Owed, String> {
-        let mut all = Vec::new();
+        let (mut of, mut without) = (Vec::new(), Vec::new());
         let mut names = Vec::new();
         for text in texts {
             let expected = || {
@@ -56,6 +72,13 @@ impl Owed {
                 )
             };
             let (name, path) = text.split_once('=').ok_or_else(expected)?;
+            if name == WITHOUT {
+                let standard = STANDARD.into_iter().find(|standard| *standard == path);
+                without.push(standard.ok_or_else(|| {
+                    format!("'{text}': '{path}' is no standard promise ({})", STANDARD.join(", "))
+                })?);
+                continue;
+            }
             let kind = KINDS.iter().find(|kind| kind.name == name).ok_or_else(expected)?;
             let is_root = path == "/";
             if is_root || ZPath::parse(path).is_err() {
@@ -71,28 +94,34 @@ impl Owed {
                 }
                 names.push(promise.name());
             }
-            all.push((path, *kind));
+            without.extend(kind.without);
+            of.push((path, *kind));
         }
-        match all.is_empty() {
+        match of.is_empty() {
             true => Err("nothing is owed, so that nothing could be judged".into()),
-            false => Ok(Owed(all)),
+            false => Ok(Owed { of, without }),
         }
+    }
+
+    /// The standard promises that are not owed.
+    pub fn opts_out(&self) -> &[&'static str] {
+        &self.without
     }
 
     /// The paths that it is about.
     pub fn paths(&self) -> Vec<&'static str> {
-        self.0.iter().map(|(path, _)| *path).collect()
+        self.of.iter().map(|(path, _)| *path).collect()
     }
 
     /// The promises, as they begin.
     pub fn promises(&self) -> Vec<Box<dyn AnyPromise>> {
-        self.0.iter().flat_map(|(path, kind)| (kind.promises)(path)).collect()
+        self.of.iter().flat_map(|(path, kind)| (kind.promises)(path)).collect()
     }
 
     /// The znodes that are there from the beginning, parents first: those that promises are about, and those above them.
     pub fn setup(&self) -> Vec<Text> {
         let mut all = BTreeSet::new();
-        for (path, kind) in &self.0 {
+        for (path, kind) in &self.of {
             let path = ZPath::parse(path).expect("it was parsed before");
             let mut above = if kind.comes_and_goes { path.parent() } else { Some(path) };
             while let Some(path) = above.filter(|path| *path != ZPath::root()) {
@@ -116,12 +145,25 @@ fn of_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
     ]
 }
 
+/// One that some may share. Nobody knows by their znodes who asks for a share, but two are to have one at a time.
+fn of_shared_lock(lock: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_lock(lock);
+    all.push(Box::new(SharersMeet::of_any(lock)));
+    all
+}
+
+/// A barrier whose znode is there while it is up, and is passed once it was lowered, though it may be up again.
+fn of_barrier_raised_again(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
+    let mut all = of_barrier(node);
+    all.push(Box::new(NoOpeningMissed::of(node)));
+    all
+}
+
 /// A barrier whose znode is there while it is up.
 fn of_barrier(node: &'static str) -> Vec<Box<dyn AnyPromise>> {
     vec![
         Box::new(BarrierHolds::of(node)),
         Box::new(BarrierReleases::of(node)),
-        Box::new(NoOpeningMissed::of(node)),
         Box::new(RaisedAsTold::of(node)),
         Box::new(Undisturbed::of(NoWaiterStuck::while_all_live())),
         Box::new(Undisturbed::of(NoFailure).sparing(node)),
@@ -180,6 +222,9 @@ mod tests {
         assert_eq!(owed.setup(), ["/a".into(), "/a/lock".into()]);
         let barrier = Owed::parse(["barrier=/a/gate"]).expect("it is well said");
         assert_eq!(barrier.setup(), ["/a".into()]);
+        assert_eq!(barrier.opts_out(), [""; 0]);
+        let queue = Owed::parse(["queue=/a", "without=no-failure"]).expect("it is well said");
+        assert_eq!(queue.opts_out(), ["no-litter", "no-failure"]);
     }
 
     #[test]
@@ -189,6 +234,8 @@ mod tests {
             ("look=/lock", "KIND is one of lock, fair-lock"),
             ("lock=lock", "'lock' is no path"),
             ("lock=/", "'/' is no path"),
+            ("without=no-liter", "no standard promise (no-waiter-stuck, "),
+            ("without=no-litter", "nothing is owed"),
         ] {
             let error = Owed::parse([bad]).err().expect(bad);
             assert!(error.contains(why), "{error}");

@@ -183,13 +183,21 @@ impl Promise for NothingLost {
     }
 }
 
-/// No payload is taken twice. Where items are given until they are done, none is while its taker lives.
+/// No payload is taken twice. Where items are given until they are done, none is while the session lives in which it was
+/// taken: its taker may have another one since.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TakenOnce {
     ears: Ears,
     delivery: Delivery,
     payloads: BTreeMap<Text, Data>,
-    takers: BTreeMap<Data, ActorId>,
+    takers: BTreeMap<Data, Taker>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Taker {
+    actor: ActorId,
+    /// Its client has opened another session since.
+    before: bool,
 }
 
 impl TakenOnce {
@@ -197,6 +205,21 @@ impl TakenOnce {
     pub fn of(items: &'static str, delivery: Delivery) -> Self {
         let (payloads, takers) = (BTreeMap::new(), BTreeMap::new());
         TakenOnce { ears: Ears::of(items), delivery, payloads, takers }
+    }
+
+    /// What an ended session has taken is given again. A client may have opened the next one before it ends.
+    fn forget(&mut self, event: &Event) {
+        match event {
+            Event::Is(Fact::SessionOpened { actor, .. }) => {
+                let those = self.takers.values_mut().filter(|taker| taker.actor.main() == *actor);
+                those.for_each(|taker| taker.before = true);
+            }
+            Event::Is(Fact::SessionClosed { actor, .. }) if self.delivery == Delivery::AtLeastOnce => {
+                let was_last = self.ears.crew.is_dead(*actor);
+                self.takers.retain(|_, taker| taker.actor.main() != *actor || !(was_last || taker.before));
+            }
+            Event::Is(_) | Event::Says { .. } => {}
+        }
     }
 }
 
@@ -208,7 +231,9 @@ impl Promise for TakenOnce {
     }
 
     fn see(&mut self, event: &Event, found: &mut Vec<Finding>) {
-        match self.ears.hear(event) {
+        let step = self.ears.hear(event);
+        self.forget(event);
+        match step {
             Some(Step::Appears(item, payload)) => {
                 self.payloads.insert(item.clone(), payload.clone());
             }
@@ -218,9 +243,10 @@ impl Promise for TakenOnce {
                 if dead(actor) {
                     return;
                 }
-                let former = self.takers.insert(payload.clone(), actor).filter(|former| !dead(*former));
-                found.push(match former {
-                    Some(former) => {
+                let taker = Taker { actor, before: false };
+                let former = self.takers.insert(payload.clone(), taker);
+                found.push(match former.filter(|former| !dead(former.actor)) {
+                    Some(Taker { actor: former, .. }) => {
                         let what = format!("{actor} takes {item}, whose payload {former} has taken");
                         let same = self.payloads.iter().filter(|(_, other)| *other == payload);
                         let fates: Vec<Text> = same.flat_map(|(item, _)| fate(item)).collect();

@@ -12,7 +12,7 @@ use zk_api::{EventType, Text};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SharersMeet {
     lock: &'static str,
-    /// What the names of those have in them who want it alone.
+    /// What the names of those have in them who want it alone; that of everybody, where names do not tell.
     exclusive: &'static str,
     crew: Crew,
     /// Who has a znode there by which it asks for a share, or has one.
@@ -27,6 +27,11 @@ impl SharersMeet {
     pub fn of(lock: &'static str, exclusive: &'static str) -> Self {
         let (sharing, asked) = (BTreeSet::new(), BTreeMap::new());
         SharersMeet { lock, exclusive, crew: Crew::of(lock), sharing, asked }
+    }
+
+    /// For one whose znodes do not tell who wants it alone: nobody is known to wait for a sharer.
+    pub fn of_any(lock: &'static str) -> Self {
+        SharersMeet::of(lock, "")
     }
 
     fn learn(&mut self, fact: &Fact, found: &mut Vec<Finding>) {

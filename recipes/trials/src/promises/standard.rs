@@ -35,10 +35,13 @@ pub fn with_standard(own: Vec<Box<dyn AnyPromise>>, opts_out: &[&str]) -> Vec<Bo
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Standard<P>(P);
 
+const HOW_TO_OPT_OUT: &str =
+    " (a standard promise: Trial::opts_out, or --promises without=NAME for a program, opts out of it)";
+
 fn tell(found: &mut [Finding]) {
     for finding in found {
         if let Finding::Broken(violation) = finding {
-            violation.what.push_str(" (a standard promise: a trial may name it in Trial::opts_out)");
+            violation.what.push_str(HOW_TO_OPT_OUT);
         }
     }
 }

@@ -207,3 +207,35 @@ fn what_is_no_members_excuses_all_that_comes_after_and_a_write_to_a_members_noth
     assert_eq!(late(writes("/barrier/p1", session(1))), None);
     assert_eq!(late(deleted("/elsewhere", ADMIN, NOBODY)), None);
 }
+
+/// Its session has ended; in the next one it makes its znode again.
+fn renews(p: u16) -> Vec<Event> {
+    let (next, path) = (session(50 + p), zk_api::Text::from(format!("/barrier/p{p}")));
+    let made = Fact::NodeCreated { path, by: next, owner: next, czxid: zk_api::Zxid::new(1, 9) };
+    vec![closed(p), Event::Is(Fact::SessionOpened { session: next, actor: actor(p) }), Event::Is(made)]
+}
+
+/// A right barrier over a client that renews its session was broken by it.
+#[test]
+fn who_registers_again_in_a_new_session_gathers_as_before() {
+    let judged = |events: Vec<Event>| findings(EntersTogether::of(B), events);
+    let opens = vec![opened(0), opened(1)];
+    // It is there as the other one comes, whether it was registered before its session ended or not.
+    let registered = [opens.clone(), arrives(0), renews(0), arrives(1), passes(1)].concat();
+    assert_eq!(judged(registered), [Finding::Tested]);
+    let unregistered =
+        [opens.clone(), vec![says(0, "arrives at")], renews(0), arrives(1), passes(0)].concat();
+    assert_eq!(judged(unregistered), [Finding::Tested]);
+    // Twice is not two.
+    let alone = [opens, arrives(0), renews(0), passes(0)].concat();
+    assert_eq!(broken_by(&judged(alone)), [("p0 passes /barrier with 1 of 2", None)]);
+}
+
+#[test]
+fn who_registers_again_when_a_round_has_begun_may_be_in_that_one_or_the_next() {
+    let late = with(&[vec![closed(0)], passes(1), renews(0), passes(0), leaves(1), arrives(1), passes(1)]);
+    assert_eq!(findings(EntersTogether::of(B), late), [Finding::Tested]);
+    let rest = Rest { unfinished: vec![actor(0), actor(1)], ..Rest::default() };
+    let waits = with(&[vec![closed(0)], passes(1), renews(0), leaves(1), arrives(1)]);
+    assert_eq!(resting(BarrierOpens::of(B), waits, &rest), []);
+}

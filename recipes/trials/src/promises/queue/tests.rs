@@ -235,6 +235,22 @@ fn a_put_that_was_none_is_excused_by_a_change_of_the_producers_own_znode() {
     assert_eq!(by(1), [false]);
 }
 
+/// A right queue over a client that renews its session was broken by it.
+#[test]
+fn what_an_ended_session_has_taken_may_be_taken_again_though_its_taker_goes_on() {
+    let renewed = |by| Event::Is(Fact::SessionOpened { session: session(by), actor: actor(1) });
+    let found = |delivery, between: Vec<Event>| {
+        let events = [vec![opened(1), opened(2), put(1), takes(1, 1)], between, vec![takes(2, 1)]].concat();
+        broken_by(&findings(TakenOnce::of(ITEMS, delivery), events)).len()
+    };
+    assert_eq!(found(AtLeastOnce, vec![renewed(7)]), 1, "the former session lives");
+    for ends in [vec![closed(1), renewed(7)], vec![renewed(7), closed(1)]] {
+        assert_eq!(found(AtLeastOnce, ends.clone()), 0);
+        assert_eq!(found(AtMostOnce, ends.clone()), 1);
+        assert_eq!(found(AtLeastOnce, [ends, vec![takes(1, 1)]].concat()), 1, "it has taken it anew");
+    }
+}
+
 #[test]
 fn what_is_written_to_a_claim_is_no_item() {
     let (path, by, mzxid) = (claim(1).as_str().into(), session(ADMIN), Zxid::new(1, 1));
