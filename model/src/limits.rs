@@ -20,8 +20,9 @@ impl Limits<'_> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Some("interrupted".to_owned());
         }
-        if let Some(limit) = self.time.filter(|limit| started.elapsed() >= *limit) {
-            return Some(format!("time: {} s", limit.as_secs_f32()));
+        if self.time.is_some_and(|limit| started.elapsed() >= limit) {
+            // Which one was asked for is told with the bounds; a search may have been given a part of it.
+            return Some("time limit".to_owned());
         }
         let most = self.memory?;
         let held = memory_stats::memory_stats()?.physical_mem as u64;

@@ -402,8 +402,8 @@ mod tests {
             let text = report.to_string();
             (report.verdict.answer().exit_status(), text.lines().last().expect("a line").to_owned())
         };
-        let cut = answer(Verdict::Undecided { ran_out: "time: 1 s".into() }, 3);
-        assert_eq!(cut, (3, "herd: undecided (time: 1 s); broken: exclusion".into()));
+        let cut = answer(Verdict::Undecided { ran_out: "time limit".into() }, 3);
+        assert_eq!(cut, (3, "herd: undecided (time limit); broken: exclusion".into()));
         let (status, held) = answer(Verdict::Holds, 3);
         let told = "herd: holds (exhaustive, 1,234 states, depth 9); broken: exclusion; with ";
         assert!(status == 0 && held.starts_with(told), "{held}");
